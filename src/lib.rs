@@ -1,0 +1,3 @@
+//! rushlight: a define-by-run autograd engine for the CPU.
+#[macro_use]
+pub mod dtype;
