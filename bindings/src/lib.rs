@@ -1,9 +1,15 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
-//! `tensor` is the object and what it can do.
+//! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
+//! show; `mode` switches recording; `error` words failures.
 
 use pyo3::prelude::*;
 
+mod device;
+mod dtype;
+mod error;
+mod mode;
+mod size;
 mod tensor;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
@@ -11,8 +17,15 @@ mod tensor;
 mod _rushlight {
     use super::*;
 
+    #[pymodule_export]
+    use super::mode::{is_grad_enabled, set_grad_enabled};
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        dtype::install(module)?;
+        device::install(module)?;
+        size::install(module)?;
         tensor::object::install(module)
     }
 }

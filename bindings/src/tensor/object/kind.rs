@@ -1,6 +1,6 @@
 //! The type object of `rushlight.Tensor`: made once, from a table of slots.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::{offset_of, size_of};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -88,9 +88,9 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // SAFETY: the specification is complete and ended by a zero slot; the base has the same layout.
     let class =
         unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, base.as_ptr()))? };
-    // Error texts take the name from this field, and show the last part only for classes made in Python.
-    // SAFETY: the new name is static, and the interpreter frees its own copy of the old one.
-    unsafe { (*class.as_ptr().cast::<ffi::PyTypeObject>()).tp_name = c"Tensor".as_ptr() };
+    let class: Bound<'_, PyType> = class.cast_into()?;
+    name_in_messages(&class, c"Tensor");
+    name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;
     TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
     life::listen();
@@ -105,7 +105,15 @@ pub(super) fn adopt(class: &Bound<'_, PyType>) {
     unsafe { (*class.as_type_ptr()).tp_dealloc = Some(life::dealloc) };
 }
 
-/// One entry of the specification.
-pub(in crate::tensor) fn slot(id: c_int, pointer: *mut c_void) -> ffi::PyType_Slot {
+/// Sets the name that the interpreter's own messages call a class by. `repr` takes the name and the
+/// module from elsewhere.
+pub(crate) fn name_in_messages(class: &Bound<'_, PyType>, name: &'static CStr) {
+    // SAFETY: the class is alive and was made at run time, so that nobody else has its name; the
+    // new name is static, and the interpreter frees its own copy of the old one.
+    unsafe { (*class.as_type_ptr()).tp_name = name.as_ptr() };
+}
+
+/// One entry of a specification.
+pub(crate) fn slot(id: c_int, pointer: *mut c_void) -> ffi::PyType_Slot {
     ffi::PyType_Slot { slot: id, pfunc: pointer }
 }

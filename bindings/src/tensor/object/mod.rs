@@ -5,17 +5,19 @@
 pub(super) mod kind;
 mod life;
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
 
-pub(crate) use kind::{install, tensor_type};
+pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
 pub(crate) use life::track;
 
 /// What every tensor object consists of. Methods and attributes are declared on this class;
@@ -88,10 +90,10 @@ impl TensorBase {
 
 /// The Python object of `tensor`: the one that exists, or a new `rushlight.Tensor`.
 #[inline]
-pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Py<PyAny>> {
     let object = wrap_raw(tensor);
     // SAFETY: `wrap_raw` returns a new reference, or null with an exception set.
-    unsafe { Bound::from_owned_ptr_or_err(py, object) }
+    unsafe { Bound::from_owned_ptr_or_err(py, object).map(Bound::unbind) }
 }
 
 /// [`wrap`] for slots: a new reference, or null with an exception set. The caller holds the GIL.
@@ -109,9 +111,11 @@ pub(super) fn wrap_raw(tensor: Tensor) -> *mut ffi::PyObject {
 /// A new object of the class `class` around `tensor`, which has none yet.
 pub(crate) fn wrap_as<'py>(class: &Bound<'py, PyType>, tensor: Tensor) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    if !class.is_subclass(kind::tensor_class(py).as_any())? {
-        let name = class.name()?;
-        return Err(PyTypeError::new_err(format!("type {name} is not a subclass of rushlight.Tensor")));
+    if !class.is_subclass(tensor_class(py).as_any())? {
+        return Err(PyTypeError::new_err(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. \
+             Make sure your class inherits from Tensor.",
+        ));
     }
     kind::adopt(class);
     // SAFETY: the class is `rushlight.Tensor` or one below it, as just checked, so that its
@@ -139,7 +143,34 @@ pub(crate) unsafe fn borrow<'a>(object: *mut ffi::PyObject) -> Option<&'a Tensor
 
 /// The tensor in a Python object, if it is one.
 #[inline]
-pub(crate) fn tensor_in<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
+pub(crate) fn as_tensor<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
     // SAFETY: the reference keeps the object alive for `'a`, and its token stands for the GIL.
     unsafe { borrow(object.as_ptr()) }
+}
+
+/// Runs the body of a slot: an exception becomes the interpreter's, and so does a panic, which
+/// must not leave through its frames.
+#[inline]
+pub(crate) fn guarded(body: impl FnOnce(Python<'_>) -> PyResult<*mut ffi::PyObject>) -> *mut ffi::PyObject {
+    // SAFETY: slots are called by the interpreter, with the GIL held.
+    let py = unsafe { Python::assume_attached() };
+    let result = catch_unwind(AssertUnwindSafe(|| body(py)));
+    match result {
+        Ok(Ok(object)) => object,
+        Ok(Err(exception)) => {
+            exception.restore(py);
+            ptr::null_mut()
+        }
+        Err(payload) => {
+            panicked(payload.as_ref()).restore(py);
+            ptr::null_mut()
+        }
+    }
+}
+
+#[cold]
+fn panicked(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    PyRuntimeError::new_err(format!("INTERNAL ASSERT FAILED: {text}"))
 }
