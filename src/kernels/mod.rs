@@ -7,8 +7,11 @@
 //! never shows in the bits of a result.
 
 mod apply;
+mod dense;
+pub mod gemm;
 pub mod map;
 pub mod parallel;
+pub mod reduce;
 mod simd;
 #[cfg(test)]
 mod testing;
