@@ -74,7 +74,7 @@ pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut 
 
 /// The greater of two, or the one that is NaN.
 #[inline]
-pub(super) fn greater<T: Number>(a: T, b: T) -> T {
+pub(in crate::kernels) fn greater<T: Number>(a: T, b: T) -> T {
     if a.is_nan() || a > b { a } else { b }
 }
 
