@@ -1,3 +1,4 @@
 //! rushlight: a define-by-run autograd engine for the CPU.
 #[macro_use]
 pub mod dtype;
+pub mod tensor;

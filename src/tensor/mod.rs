@@ -1,0 +1,3 @@
+//! The tensor: handle, views and printing.
+
+pub mod print;
