@@ -1,6 +1,5 @@
 //! The text against recorded cases. `cases.txt` says of each tensor its type, shape, elements and
 //! options, and below that line the text to expect.
-#![allow(clippy::unwrap_used, reason = "a malformed case is a failure")]
 
 use super::{Heading, PrintOptions, render};
 use crate::dtype::{DType, Scalar};
