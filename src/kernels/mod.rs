@@ -1,0 +1,4 @@
+//! Kernels: numbers only.
+
+pub mod random;
+mod simd;
