@@ -13,6 +13,7 @@ pub mod gather;
 pub mod gemm;
 pub mod map;
 pub mod parallel;
+pub mod random;
 pub mod reduce;
 pub mod scan;
 mod simd;
