@@ -4,6 +4,7 @@
 mod array;
 mod foreign;
 mod history;
+pub mod print;
 mod view;
 
 use std::sync::{Arc, Weak};
