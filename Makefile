@@ -53,7 +53,7 @@ bench: build  ## Measure (beside torch, with PY=a python that has it) and write 
 
 ci: lint test  ## What continuous integration runs: lint, then test
 
-parity:  ## Run the tests of behaviour against torch itself: PY=a python that has torch and pytest
+parity:  ## Run the tests of behaviour against torch itself: PY=a python that has torch, pytest and pytest-timeout
 	@test -n "$(PY)" || { echo "make parity PY=/path/to/python-with-torch-and-pytest"; exit 2; }
 	RUSHLIGHT_PARITY=1 $(PY) -m pytest
 
