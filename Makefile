@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 export VIRTUAL_ENV := $(abspath $(VENV))
+unexport CONDA_PREFIX  # maturin refuses to choose between two environments
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What PyO3's build looks at; without it, cargo and maturin would compile the bindings in turns.
 export PYO3_PYTHON := $(abspath $(BIN)/python)

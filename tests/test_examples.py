@@ -8,6 +8,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PICTURE = EXAMPLES / "output" / "spirals.png"
+pytestmark = pytest.mark.own
 
 
 @pytest.fixture(scope="module")
