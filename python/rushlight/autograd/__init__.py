@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _run_backward
+from .._rushlight import Tensor, _run_backward, zeros_like
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
 if TYPE_CHECKING:
@@ -103,13 +103,11 @@ def grad(
     run = _run_batch if is_grads_batched else _run_backward
     result = run(roots, gradients, retain_graph, create_graph, targets, allow_unused, False)
     if materialize_grads:
-        if any(found is None and not isinstance(target, Tensor) for found, target in zip(result, targets)):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         result = tuple(
-            target.new_zeros(target.shape, requires_grad=create_graph) if found is None else found
-            for found, target in zip(result, targets)
+            zeros_like(target, requires_grad=create_graph) if found is None else found
+            for found, target in zip(result, targets, strict=True)
         )
-    return dict(zip(inputs, result)) if type(inputs) is dict else result
+    return dict(zip(inputs, result, strict=True)) if type(inputs) is dict else result
 
 
 def _run_batch(
@@ -134,7 +132,7 @@ def _run_batch(
         )
         for row in range(count)
     ]
-    return tuple(None if column[0] is None else stack(column) for column in zip(*rows))
+    return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:
@@ -161,7 +159,7 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
     if gradients is None:
         return (None,) * len(roots)
     given = _as_tuple(gradients)
-    for index, (root, gradient) in enumerate(zip(roots, given)):
+    for index, (root, gradient) in enumerate(zip(roots, given, strict=False)):
         if gradient is None:
             continue
         if not isinstance(gradient, Tensor):
@@ -169,7 +167,7 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
         shape = gradient.shape[1:] if batched else gradient.shape
         if shape != root.shape:
             raise RuntimeError(_mismatch(index, shape, root.shape, batched))
-    return given
+    return given[: len(roots)]
 
 
 def _mismatch(index: int, shape: object, expected: object, batched: bool) -> str:
