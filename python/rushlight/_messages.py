@@ -52,10 +52,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "GraphFreed": (
         RuntimeError,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-        "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time "
-        "or if you need to access saved tensors after calling backward.",
+        "Trying to backward through the graph a second time (or directly access saved tensors after they "
+        "have already been freed). Saved intermediate values of the graph are freed when you call "
+        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+        "graph a second time or if you need to access saved tensors after calling backward.",
     ),
     "SavedLeafModified": (
         RuntimeError,
@@ -155,8 +155,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RequiresGradType": (RuntimeError, "requires_grad must be a bool"),
     "RequiresGradNonLeaf": (
         RuntimeError,
-        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-        "a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
     ),
     "RetainGradWithoutGradient": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
     "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {found}"),
@@ -203,8 +203,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "ExpandSize": (
         RuntimeError,
-        "The expanded size of the tensor ({target}) must match the existing size ({existing}) at non-singleton "
-        "dimension {dimension}.  Target sizes: {targets}.  Tensor sizes: {sizes}",
+        "The expanded size of the tensor ({target}) must match the existing size ({existing}) at "
+        "non-singleton dimension {dimension}.  Target sizes: {targets}.  Tensor sizes: {sizes}",
     ),
     "ExpandLeading": (
         RuntimeError,
@@ -213,21 +213,21 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "ExpandDimensions": (
         RuntimeError,
-        "expand({dtype:type}{{{shape}}}, size={sizes}): the number of sizes provided ({given}) must be greater "
-        "or equal to the number of dimensions in the tensor ({dimensions})",
+        "expand({dtype:type}{{{shape}}}, size={sizes}): the number of sizes provided ({given}) must be "
+        "greater or equal to the number of dimensions in the tensor ({dimensions})",
     ),
     "ReshapeSize": (RuntimeError, "shape '{shape}' is invalid for input of size {numel}"),
     "ReshapeInferredTwice": (RuntimeError, "only one dimension can be inferred"),
     "ReshapeNegative": (RuntimeError, "invalid shape dimension {size} at index {index} of shape {shape}"),
     "ReshapeAmbiguous": (
         RuntimeError,
-        "cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 can "
-        "be any value and is ambiguous",
+        "cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 "
+        "can be any value and is ambiguous",
     ),
     "ViewStrides": (
         RuntimeError,
-        "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-        "two contiguous subspaces). Use .reshape(...) instead.",
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+        "across two contiguous subspaces). Use .reshape(...) instead.",
     ),
     "DimensionRange": (
         IndexError,
@@ -237,8 +237,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "DimensionRepeated": (RuntimeError, "dim {dimension} appears multiple times in the list of dims"),
     "PermuteCount": (
         RuntimeError,
-        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-        "ordering of dimensions i.e. input.dim() = {dimensions} is not equal to len(dims) = {given}",
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+        "desired ordering of dimensions i.e. input.dim() = {dimensions} is not equal to len(dims) = {given}",
     ),
     "PermuteRepeated": (RuntimeError, "permute(): duplicate dims are not allowed."),
     "TransposeDimensions": (
@@ -306,8 +306,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "DotSizes": (
         RuntimeError,
-        "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same number of "
-        "elements, but got {length1} and {length2} elements respectively",
+        "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same "
+        "number of elements, but got {length1} and {length2} elements respectively",
     ),
     "DotDimensions": (RuntimeError, "1D tensors expected, but got {dimensions1}D and {dimensions2}D tensors"),
     "DotDTypes": (
@@ -338,8 +338,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MaskShape": (
         IndexError,
-        "The shape of the mask {mask} at index {mask_dimension} does not match the shape of the indexed tensor "
-        "{shape} at index {dimension}",
+        "The shape of the mask {mask} at index {mask_dimension} does not match the shape of the indexed "
+        "tensor {shape} at index {dimension}",
     ),
     "SliceStep": (ValueError, "step must be greater than zero"),
     "SliceStepZero": (ValueError, "slice step cannot be zero"),
@@ -347,8 +347,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "IndexDType": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     "IndexType": (
         IndexError,
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-        "{found})",
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        "(got {found})",
     ),
     "IndexShapes": (
         IndexError,
@@ -356,7 +356,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "IndexedValueShape": (
         RuntimeError,
-        "shape mismatch: value tensor of shape {value} cannot be broadcast to indexing result of shape {result}",
+        "shape mismatch: value tensor of shape {value} cannot be broadcast to indexing result of shape "
+        "{result}",
     ),
     "IndexedValueDType": (
         RuntimeError,
@@ -371,8 +372,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "GatherShape": (
         RuntimeError,
-        "Size does not match at dimension {at} expected index {index} to be no larger than self {shape} apart "
-        "from dimension {dimension}",
+        "Size does not match at dimension {at} expected index {index} to be no larger than self {shape} "
+        "apart from dimension {dimension}",
     ),
     "ScatterDType": (RuntimeError, "{function}(): Expected self.dtype to be equal to src.dtype"),
     "IndexAddCount": (
@@ -397,7 +398,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MaskedFillValue": (
         RuntimeError,
-        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dimensions} dimension(s).",
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dimensions} "
+        "dimension(s).",
     ),
     "FillValue": (
         RuntimeError,
@@ -418,7 +420,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "StackSizes": (
         RuntimeError,
-        "stack expects each tensor to be equal size, but got {first} at entry 0 and {found} at entry {position}",
+        "stack expects each tensor to be equal size, but got {first} at entry 0 and {found} at entry "
+        "{position}",
     ),
     "StackEmpty": (RuntimeError, "stack expects a non-empty TensorList"),
     "SplitSum": (
@@ -457,8 +460,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "SubtractBools": (
         RuntimeError,
-        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-        "operator instead.",
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+        "`logical_xor()` operator instead.",
     ),
     "SubtractBool": (
         RuntimeError,
@@ -521,8 +524,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "SizeOverflow": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
     "OutOfMemory": (
         RuntimeError,
-        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
-        "allocate {bytes} bytes. Error code 12 (Cannot allocate memory)",
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
+        "tried to allocate {bytes} bytes. Error code 12 (Cannot allocate memory)",
     ),
     "ValueOverflow": (RuntimeError, "value cannot be converted to type {type} without overflow"),
     "IntegerTooBig": (ValueError, "Overflow when unpacking long long"),
@@ -548,8 +551,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Probability": (
         RuntimeError,
-        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
-        "so, please report an enhancement request to PyTorch.)",
+        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+        "improved?  If so, please report an enhancement request to PyTorch.)",
     ),
     # -- devices, threads, arguments -------------------------------------------------------------------
     "CudaMissing": (AssertionError, "Torch not compiled with CUDA enabled"),
