@@ -162,7 +162,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
+            lines += [""] * (number > 0) + [f"Parameter Group {number}"]
             lines += [f"    {option}: {group[option]}" for option in sorted(group) if option != "params"]
         return "\n".join([*lines, ")"])
 
