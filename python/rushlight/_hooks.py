@@ -8,7 +8,6 @@ from weakref import ref
 
 if TYPE_CHECKING:
     from collections import OrderedDict
-    from collections.abc import Callable
 
     from typing_extensions import Self
 
@@ -35,9 +34,7 @@ class RemovableHandle:
         self.remove()
 
 
-def register(
-    hooks: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False
-) -> RemovableHandle:
+def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
     """Add `hook` behind the others, or with `prepend` before them."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook

@@ -53,7 +53,8 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float)):
-        return bool((element == self).any().item())
+        equal: Any = self == element
+        return bool(equal.any().item())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
@@ -106,9 +107,10 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
-    if cls is not Tensor:
-        return Tensor._make_subclass(cls, made, requires_grad)
-    return made.requires_grad_(requires_grad)
+    if cls is Tensor:
+        return made.requires_grad_(requires_grad)
+    parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)
+    return parameter
 
 
 _METHODS = (

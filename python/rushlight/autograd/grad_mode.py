@@ -35,8 +35,10 @@ class _GradMode:
 
             warnings.warn(_CLASS_WARNING, FutureWarning, stacklevel=2)
             construct = orig_func
-            return _decorate(self.clone, lambda *args, **kwargs: construct(*args, **kwargs))
-        return _decorate(self.clone, orig_func)
+            wrapped: Function = _decorate(self.clone, lambda *args, **kwargs: construct(*args, **kwargs))
+        else:
+            wrapped = _decorate(self.clone, orig_func)
+        return wrapped
 
     def clone(self) -> Self:
         """Return a context manager of the same mode that is not entered yet."""
@@ -46,7 +48,7 @@ class _GradMode:
         """Remember the mode; a subclass sets its own."""
         self.prev = is_grad_enabled()
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         """Bring the remembered mode back."""
         _set_grad_enabled(self.prev)
 
@@ -81,9 +83,6 @@ class no_grad(_GradMode):
     def __enter__(self) -> None:
         self.prev = is_grad_enabled()
         _set_grad_enabled(False)
-
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
-        _set_grad_enabled(self.prev)
 
 
 class enable_grad(_GradMode):

@@ -108,7 +108,7 @@ def gradgradcheck(
 
     def gradients(*everything: Any) -> tuple[Tensor, ...]:
         outputs = _recorded(func(*everything[:count]))
-        found = grad(
+        found: Any = grad(
             outputs, _tensors(everything[:count]), everything[count:], create_graph=True, allow_unused=True
         )
         return tuple(gradient for gradient in found if gradient is not None)
@@ -186,7 +186,7 @@ def _check_jacobians(
     inputs = _tensors(arguments)
     numerical = [_numerical_jacobians(func, arguments, tensor, eps) for tensor in inputs]
     recorded = [index for index, output in enumerate(outputs) if output.requires_grad]
-    if not recorded and any(bool((jacobian != 0).any()) for row in numerical for jacobian in row):
+    if not recorded and not all(_is_zero(jacobian) for row in numerical for jacobian in row):
         raise GradcheckError("Numerical gradient for function expected to be zero")
     for position, index in enumerate(recorded):
         analytical = _analytical_jacobians(outputs[index], inputs, nondet_tol, check_dtypes)
@@ -262,7 +262,7 @@ def _check_zero_gradients(func: Callable[..., Any], arguments: tuple[Any, ...]) 
     for tensor, found in zip(inputs, grad(outputs, inputs, weights, allow_unused=True), strict=True):
         if found is None:
             continue
-        if not bool((found == 0).all()):
+        if not _is_zero(found):
             raise GradcheckError("backward not multiplied by grad_output")
         if found.dtype != tensor.dtype:
             raise GradcheckError("grad is incorrect type")
@@ -286,7 +286,7 @@ def _check_missing_gradients(func: Callable[..., Any], arguments: tuple[Any, ...
                 'Expected backward function to handle undefined output grads. Please look at "Notes about '
                 'undefined output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
-        if any(found is not None and not bool((found == 0).all()) for found in gradients):
+        if not all(found is None or _is_zero(found) for found in gradients):
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are "
                 'undefined or zero. Please look at "Notes about undefined output gradients" in '
@@ -294,7 +294,11 @@ def _check_missing_gradients(func: Callable[..., Any], arguments: tuple[Any, ...
             )
 
 
+def _is_zero(tensor: Tensor) -> bool:
+    return not bool((tensor != 0).any())
+
+
 def _close(found: Tensor, expected: Tensor, atol: float, rtol: float) -> bool:
-    same = found == expected  # Infinities are equal, but have no difference.
-    near = (found - expected).abs() <= ones_like(expected) * atol + rtol * expected.abs()
-    return bool((same | near).all())
+    same: Any = found == expected  # Infinities are equal, but have no difference.
+    near: Tensor = (found - expected).abs() <= ones_like(expected) * atol + rtol * expected.abs()
+    return bool((same | near).all().item())

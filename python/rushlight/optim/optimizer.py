@@ -131,7 +131,7 @@ class Optimizer:
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        parameters = {}
+        parameters: dict[int, Tensor] = {}
         for group, found in zip(self.param_groups, saved, strict=True):
             if len(group["params"]) != len(found["params"]):
                 raise ValueError(

@@ -79,12 +79,13 @@ class SGD(Optimizer):
                     loss = closure()
             for group in self.param_groups:
                 for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self._change(parameter, group)
+                    gradient = parameter.grad
+                    if gradient is not None:
+                        self._change(parameter, gradient, group)
         return loss
 
-    def _change(self, parameter: Tensor, group: dict[str, Any]) -> None:
-        gradient = -parameter.grad if group["maximize"] else parameter.grad
+    def _change(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        gradient = -gradient if group["maximize"] else gradient
         decay = _number(group["weight_decay"])
         if isinstance(decay, Tensor):
             gradient = gradient + parameter.clone() * decay
