@@ -1,12 +1,7 @@
 """Every failure of the engine: its exception class and torch's words for it.
 
 The engine raises facts, a kind and named fields; `render` makes the exception.
-Fields take these forms beside those of `str.format`:
-
-- `{dtype:Float}`, `{dtype:float}`, `{dtype:C}`, `{dtype:type}` spell a dtype as torch does at
-  that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
-- `{node:forward}` is a node's name without what marks it as a backward one: `Exp`.
-- a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
+`_spelling` says how fields are written, as in `{dtype:Float}`.
 """
 
 from __future__ import annotations
@@ -229,6 +224,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "view size is not compatible with input tensor's size and stride (at least one dimension spans "
         "across two contiguous subspaces). Use .reshape(...) instead.",
     ),
+    "ViewDType": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} to view {source:Float} as {target:Float} "
+        "(different element sizes), but got {size}",
+    ),
     "DimensionRange": (
         IndexError,
         "Dimension out of range (expected to be in range of [{low}, {high}], but got {dimension})",
@@ -432,10 +432,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "SplitNegative": (RuntimeError, "split expects split_size be non-negative, but got split_size={size}"),
     "SplitScalar": (RuntimeError, "{function} expects at least a 1-dimensional tensor"),
     "ChunkCount": (RuntimeError, "chunk expects `chunks` to be greater than 0, got: {chunks}"),
-    "UnfoldSize": (
-        RuntimeError,
-        "maximum size for tensor at dimension {dimension} is {maximum} but size is {size}",
-    ),
     # -- values ----------------------------------------------------------------------------------------
     "ItemCount": (RuntimeError, "a Tensor with {numel} elements cannot be converted to Scalar"),
     "NumberCount": (ValueError, "only one element tensors can be converted to Python scalars"),
@@ -533,6 +529,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "SequenceDepth": (ValueError, "too many dimensions '{found}'"),
     "ElementType": (TypeError, "new(): invalid data type '{found}'"),
     "DTypeUnknown": (RuntimeError, "Could not infer dtype of {found}"),
+    "TensorCopied": (
+        UserWarning,
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+    ),
     "ArrayExpected": (TypeError, "expected np.ndarray (got {found})"),
     "ArrayStrides": (
         ValueError,
@@ -573,8 +574,17 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         TypeError,
         '{function}() missing {count} required positional arguments: "{argument}"',
     ),
+    "ArgumentCount": (TypeError, "{function}() takes {expected} positional argument but {found} were given"),
+    "ArgumentCombination": (
+        TypeError,
+        "{function}() received an invalid combination of arguments - got ({found}), but expected one "
+        "of:\n{expected}",
+    ),
     "KeywordUnknown": (TypeError, "{function}() got an unexpected keyword argument '{argument}'"),
-    "NotWritable": (AttributeError, "attribute '{attribute}' of 'Tensor' objects is not writable"),
+    "NotWritable": (
+        AttributeError,
+        "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
+    ),
 }
 
 

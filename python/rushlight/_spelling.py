@@ -1,4 +1,12 @@
-"""How error texts spell the values in them: dtypes, shapes and the names of nodes."""
+"""How error texts spell the values in them: dtypes, shapes and the names of nodes.
+
+Fields take these forms beside those of `str.format`:
+
+- `{dtype:Float}`, `{dtype:float}`, `{dtype:C}`, `{dtype:type}` spell a dtype as torch does at
+  that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
+- `{node:forward}` is a node's name without what marks it as a backward one: `Exp`.
+- a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._rushlight import Tensor, _run_backward
-from .autograd import backward as _backward
+from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
 if TYPE_CHECKING:
