@@ -13,13 +13,13 @@ is better said in Python. The heavier rooms (`nn`, `optim`, ...) load on first u
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from . import _rushlight, _tensor, autograd
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from .autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from types import ModuleType
 

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._rushlight import Tensor, _run_backward
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
 
 def backward(
@@ -94,10 +94,6 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
-    if not self.is_leaf:
-        raise RuntimeError(
-            "Cannot serialize a tensor that is not a leaf of the graph: serialize tensor.detach()."
-        )
     attributes = dict(getattr(self, "__dict__", None) or {})
     return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from .._rushlight import Tensor, _run_backward, zeros_like
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     Tensors = Tensor | Sequence[Tensor]
     OptionalTensors = Tensor | Sequence[Tensor | None] | None

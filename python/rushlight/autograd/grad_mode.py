@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
-
 from .._rushlight import _set_grad_enabled, is_grad_enabled
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from typing import Any, TypeVar, overload
 
     from typing_extensions import Self
 
@@ -71,10 +71,13 @@ class no_grad(_GradMode):
 
     __slots__ = ()
 
-    @overload
-    def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
-    @overload
-    def __new__(cls, orig_func: None = None) -> Self: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
+        @overload
+        def __new__(cls, orig_func: None = None) -> Self: ...
+
     def __new__(cls, orig_func: Any = None) -> Any:
         if orig_func is None:
             return object.__new__(cls)
@@ -98,10 +101,13 @@ class enable_grad(_GradMode):
 
     __slots__ = ()
 
-    @overload
-    def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
-    @overload
-    def __new__(cls, orig_func: None = None) -> Self: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
+        @overload
+        def __new__(cls, orig_func: None = None) -> Self: ...
+
     def __new__(cls, orig_func: Any = None) -> Any:
         if orig_func is None:
             return object.__new__(cls)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, float64, ones_like, rand, stack, zeros, zeros_like
 from .differentiate import grad
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -154,6 +154,8 @@ def _check_inputs(arguments: tuple[Any, ...]) -> None:
         if not isinstance(argument, Tensor) or not argument.requires_grad:
             continue
         if argument.dtype != float64:
+            import warnings
+
             warnings.warn(
                 f"Input #{index} requires gradient and is not a double precision floating point or complex. "
                 "This check will likely fail if all the inputs are not of double precision floating point or "
