@@ -3,7 +3,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::{Array2, ArrayD, IxDyn};
 use rushlight::kernels::parallel::set_num_threads;
-use rushlight::kernels::{gather, gemm, map, reduce, scan, softmax, sort, zip};
+use rushlight::kernels::{gather, gemm, map, math, reduce, scan, softmax, sort, zip};
 use std::hint::black_box;
 
 fn numbers(shape: &[usize]) -> ArrayD<f32> {
@@ -44,7 +44,7 @@ fn elementwise(criterion: &mut Criterion) {
     group.bench_function("add transposed 4x4", |bencher| {
         bencher.iter(|| zip::zip(small.view(), small.t(), &mut out[..16], |a, b| a + b));
     });
-    group.bench_function("exp 1e6", |bencher| bencher.iter(|| map::map(square.view(), &mut out, f32::exp)));
+    group.bench_function("exp 1e6", |bencher| bencher.iter(|| map::map(square.view(), &mut out, math::exp)));
     group.finish();
 }
 

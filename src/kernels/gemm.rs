@@ -22,7 +22,7 @@ const SMALL: usize = 5 * 5 * 5;
 const STRETCH: usize = 32;
 
 /// Rows of one block of a large product.
-const ROWS: usize = 128;
+const ROWS: usize = 256;
 
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
