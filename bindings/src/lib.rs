@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 mod device;
 mod dtype;
 mod error;
+mod hooks;
 mod mode;
+mod node;
 mod size;
 mod tensor;
 
