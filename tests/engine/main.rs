@@ -1,3 +1,5 @@
 //! The engine's tests from outside: everything through the crate's public API.
 
 mod backward;
+mod gradcheck;
+mod samples;
