@@ -117,6 +117,7 @@ def test_one_retained_graph_may_be_walked_by_many_threads():
     assert len(results) == 300 and all(result == results[0] for result in results)
 
 
+@pytest.mark.own
 def test_ten_threads_run_backward_and_zero_on_one_leaf():
     x = torch.ones(16, requires_grad=True)
 
