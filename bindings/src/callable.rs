@@ -73,10 +73,10 @@ pub fn install(
         }
         if callable.function.kind & FUNCTION != 0 {
             let module = pyo3::intern!(py, "rushlight");
-            functions.setattr(name, builtin(module.as_any(), definition)?)?;
+            functions.add(name, builtin(module.as_any(), definition)?)?;
         }
         if callable.function.kind & NN != 0 {
-            neural.setattr(name, builtin(neural_name.as_any(), definition)?)?;
+            neural.add(name, builtin(neural_name.as_any(), definition)?)?;
         }
     }
     Ok(())

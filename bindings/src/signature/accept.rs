@@ -4,7 +4,7 @@ use super::Kind;
 use crate::border::{self, Class};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::dtype::{Category, DType};
 
 /// The answer.
@@ -106,10 +106,7 @@ pub fn is_index(object: &Bound<'_, PyAny>) -> bool {
     }
     match border::as_tensor(object) {
         Some(tensor) => tensor.ndim() == 0 && tensor.dtype().category() == Category::Integer,
-        None => {
-            let is_instance = !object.is_instance_of::<PyType>();
-            is_instance && object.get_type().hasattr(pyo3::intern!(object.py(), "__index__")).unwrap_or(false)
-        }
+        None => object.call_method0(pyo3::intern!(object.py(), "__index__")).is_ok(),
     }
 }
 
