@@ -172,7 +172,9 @@ impl<'a, 'py> Arguments<'a, 'py> {
             });
         };
         match self.spread {
-            Some((slot, elements)) if slot == index => convert::ints(self.name, parameter.name, elements.iter().cloned()),
+            Some((slot, elements)) if slot == index => {
+                convert::ints(self.name, parameter.name, elements.iter().cloned())
+            }
             _ => convert::int_list(self.name, parameter.name, object, size),
         }
         .map(Some)
@@ -187,7 +189,9 @@ impl<'a, 'py> Arguments<'a, 'py> {
     pub fn floats(&self, index: usize) -> PyResult<Option<Vec<f64>>> {
         let Some(object) = self.slots[index] else { return Ok(None) };
         match object.try_iter() {
-            Ok(elements) => elements.map(|element| convert::float(&element?)).collect::<PyResult<_>>().map(Some),
+            Ok(elements) => {
+                elements.map(|element| convert::float(&element?)).collect::<PyResult<_>>().map(Some)
+            }
             Err(_) => Ok(Some(vec![convert::float(object)?])),
         }
     }
@@ -205,6 +209,9 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// An operation asked for an argument that its own signature does not promise.
     #[cold]
     fn absent(&self, index: usize) -> PyErr {
-        PyRuntimeError::new_err(format!("{}(): argument {index} is not what the signature promises", self.name))
+        PyRuntimeError::new_err(format!(
+            "{}(): argument {index} is not what the signature promises",
+            self.name
+        ))
     }
 }

@@ -44,9 +44,14 @@ pub fn type_name(object: &Bound<'_, PyAny>) -> String {
     let bare = class.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     let module = class.module().map_or_else(|_| String::new(), |name| name.to_string());
     let ours = module == "rushlight" || module.starts_with("rushlight._rushlight");
-    if ours && matches!(bare.as_str(), "dtype" | "device" | "layout" | "memory_format" | "Generator" | "Size") {
+    if ours && matches!(bare.as_str(), "dtype" | "device" | "layout" | "memory_format" | "Generator" | "Size")
+    {
         return format!("torch.{bare}");
     }
     let flags = class.getattr("__flags__").and_then(|flags| flags.extract::<u64>()).unwrap_or(HEAP_TYPE);
-    if flags & HEAP_TYPE != 0 || matches!(module.as_str(), "" | "builtins") { bare } else { format!("{module}.{bare}") }
+    if flags & HEAP_TYPE != 0 || matches!(module.as_str(), "" | "builtins") {
+        bare
+    } else {
+        format!("{module}.{bare}")
+    }
 }

@@ -16,13 +16,21 @@ pub struct Tensor {
 }
 impl Tensor {
     /// dtype
-    pub fn dtype(&self) -> DType { self.dtype }
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
     /// ndim
-    pub fn ndim(&self) -> usize { self.shape.len() }
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
     /// requires_grad
-    pub fn requires_grad(&self) -> bool { self.requires_grad }
+    pub fn requires_grad(&self) -> bool {
+        self.requires_grad
+    }
     /// item
-    pub fn item(&self) -> Result<Scalar, String> { Ok(self.value) }
+    pub fn item(&self) -> Result<Scalar, String> {
+        Ok(self.value)
+    }
 }
 
 /// Python class

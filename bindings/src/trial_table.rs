@@ -11,20 +11,31 @@ fn show(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     for parameter in &a.signature.parameters {
         use crate::signature::Kind::*;
         let i = parameter.slot;
-        out.push(format!("{}={}", parameter.name, match parameter.kind {
-            Ints(_) => format!("{:?}", a.dims(i)?),
-            Int => format!("{:?}", a.optional_int(i)?),
-            Number => format!("{:?}", a.optional_number(i)?),
-            Float => format!("{:?}", a.optional_float(i)?),
-            Bool => format!("{:?}", a.optional_boolean(i)),
-            DType => format!("{:?}", a.dtype(i)),
-            Text => format!("{:?}", a.optional_text(i)?),
-            Tensors => format!("{}", a.tensors(i)?.len()),
-            Operand => if a.given(i) { format!("{:?}", a.operand(i)?) } else {"-".into()},
-            _ => format!("{}", a.given(i)),
-        }));
+        out.push(format!(
+            "{}={}",
+            parameter.name,
+            match parameter.kind {
+                Ints(_) => format!("{:?}", a.dims(i)?),
+                Int => format!("{:?}", a.optional_int(i)?),
+                Number => format!("{:?}", a.optional_number(i)?),
+                Float => format!("{:?}", a.optional_float(i)?),
+                Bool => format!("{:?}", a.optional_boolean(i)),
+                DType => format!("{:?}", a.dtype(i)),
+                Text => format!("{:?}", a.optional_text(i)?),
+                Tensors => format!("{}", a.tensors(i)?.len()),
+                Operand =>
+                    if a.given(i) {
+                        format!("{:?}", a.operand(i)?)
+                    } else {
+                        "-".into()
+                    },
+                _ => format!("{}", a.given(i)),
+            }
+        ));
     }
-    if let Some(r) = a.signature.receiver { a.tensor(r)?; }
+    if let Some(r) = a.signature.receiver {
+        a.tensor(r)?;
+    }
     Ok(pyo3::types::PyString::new(a.py(), &out.join(" ")).into_any().unbind())
 }
 fn boom(_: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

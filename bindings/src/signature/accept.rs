@@ -43,7 +43,8 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
         Kind::DType => dtype(object).is_some().into(),
         Kind::Device => {
-            (border::is_a(Class::Device, object) || object.is_instance_of::<PyString>() || is_int(object)).into()
+            (border::is_a(Class::Device, object) || object.is_instance_of::<PyString>() || is_int(object))
+                .into()
         }
         Kind::Layout => border::is_a(Class::Layout, object).into(),
         Kind::MemoryFormat => border::is_a(Class::MemoryFormat, object).into(),
@@ -52,7 +53,9 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
             let first = first(object).map(|first| first.is_none_or(|first| is_number(&first)));
             first.unwrap_or(size > 0 && is_number(object)).into()
         }
-        Kind::Numbers => first(object).is_some_and(|first| first.is_none_or(|first| is_number(&first))).into(),
+        Kind::Numbers => {
+            first(object).is_some_and(|first| first.is_none_or(|first| is_number(&first))).into()
+        }
         _ => Verdict::Yes,
     }
 }

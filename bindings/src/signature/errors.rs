@@ -23,7 +23,9 @@ pub fn explain(name: &str, form: Form, signatures: &[Signature], call: &Call<'_,
     };
     let mut slots: Slots<'_, '_> = [None; _];
     match assign(single, call, &mut slots) {
-        Ok(_) => PyRuntimeError::new_err(format!("{name}(): the arguments changed while they were looked at")),
+        Ok(_) => {
+            PyRuntimeError::new_err(format!("{name}(): the arguments changed while they were looked at"))
+        }
         Err(Mismatch::Raised(error)) => error,
         Err(mismatch) => PyTypeError::new_err(reason(name, single, call, &mismatch)),
     }

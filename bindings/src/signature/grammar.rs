@@ -13,7 +13,12 @@ use pyo3::types::PyString;
 pub type Fault = String;
 
 /// Reads one signature. `None` if it does not exist in this form: a method needs a receiver.
-pub fn parse(py: Python<'_>, text: &'static str, form: Form, overload: usize) -> Result<Option<Signature>, Fault> {
+pub fn parse(
+    py: Python<'_>,
+    text: &'static str,
+    form: Form,
+    overload: usize,
+) -> Result<Option<Signature>, Fault> {
     let (text, deprecated) = match text.strip_suffix("|deprecated") {
         Some(rest) => (rest, true),
         None => (text, false),
@@ -26,6 +31,7 @@ pub fn parse(py: Python<'_>, text: &'static str, form: Form, overload: usize) ->
         parameters: Vec::new(),
         positional: 0,
         required: 0,
+        enough: 0,
         receiver: None,
         overload,
         deprecated,
@@ -43,8 +49,12 @@ pub fn parse(py: Python<'_>, text: &'static str, form: Form, overload: usize) ->
             Form::Method if parameter.name == "out" => {}
             _ => {
                 signature.positional += usize::from(!keyword_only);
-                signature.required += usize::from(!parameter.optional());
+                let required = !parameter.optional();
+                signature.required += usize::from(required);
                 signature.parameters.push(parameter);
+                if required {
+                    signature.enough = signature.parameters.len();
+                }
             }
         }
     }
@@ -75,7 +85,12 @@ fn pieces(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// `type name`, `type name=default`.
-fn parameter(py: Python<'_>, piece: &'static str, slot: usize, keyword_only: bool) -> Result<Parameter, Fault> {
+fn parameter(
+    py: Python<'_>,
+    piece: &'static str,
+    slot: usize,
+    keyword_only: bool,
+) -> Result<Parameter, Fault> {
     let (head, default_text) = match piece.split_once('=') {
         Some((head, text)) => (head.trim(), Some(text.trim())),
         None => (piece, None),

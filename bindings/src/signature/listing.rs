@@ -27,7 +27,8 @@ struct Piece<'a> {
 pub fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>) -> String {
     let given = Given::new(call);
     let mut text = format!("{name}() received an invalid combination of arguments - got ");
-    let shown: Vec<String> = signatures.iter().filter(|one| !one.deprecated).map(Signature::to_string).collect();
+    let shown: Vec<String> =
+        signatures.iter().filter(|one| !one.deprecated).map(Signature::to_string).collect();
     if let [only] = shown.as_slice() {
         let expected = given.marked(&pieces(only));
         let _ = write!(text, "{expected}, but expected {only}");
@@ -109,9 +110,8 @@ impl<'a, 'py> Given<'a, 'py> {
             }
         };
         let positional = self.positional.iter().enumerate();
-        let positional = positional.map(|(at, object)| {
-            mark(pieces.get(at).is_some_and(|piece| piece.takes(object)), "", object)
-        });
+        let positional = positional
+            .map(|(at, object)| mark(pieces.get(at).is_some_and(|piece| piece.takes(object)), "", object));
         let rest = pieces.iter().skip(self.positional.len());
         let keywords = rest.filter_map(|piece| {
             let object = self.keyword(piece.name)?;

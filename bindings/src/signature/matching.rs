@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 /// The most parameters a signature can have.
-pub const SLOTS: usize = 20;
+pub const SLOTS: usize = 16;
 
 /// One argument for each parameter of the written signature; `None` where the default holds.
 pub type Slots<'a, 'py> = [Option<&'a Bound<'py, PyAny>>; SLOTS];
@@ -52,7 +52,8 @@ pub enum Mismatch {
     Raised(PyErr),
 }
 
-/// Fills the slots; says which list parameter took all arguments spread out, if one did.
+/// Fills the slots, which must be empty; says which list parameter took all arguments spread out,
+/// if one did.
 #[inline]
 pub fn assign<'a, 'py>(
     signature: &Signature,
@@ -60,7 +61,8 @@ pub fn assign<'a, 'py>(
     slots: &mut Slots<'a, 'py>,
 ) -> Result<Option<usize>, Mismatch> {
     let given = call.positional.len();
-    let spread = signature.spreads() && call.positional.first().is_some_and(|first| given == 1 || is_index(first));
+    let spread =
+        signature.spreads() && call.positional.first().is_some_and(|first| given == 1 || is_index(first));
     if given > signature.positional && !spread {
         return Err(Mismatch::TooMany);
     }
@@ -75,7 +77,6 @@ pub fn assign<'a, 'py>(
     let mut spread_slot = None;
     for (index, (parameter, object)) in signature.parameters.iter().zip(call.positional).enumerate() {
         if object.is_none() && parameter.nullable {
-            slots[parameter.slot] = None;
             continue;
         }
         slots[parameter.slot] = Some(object);
@@ -88,7 +89,7 @@ pub fn assign<'a, 'py>(
             Verdict::Raised(error) => return Err(Mismatch::Raised(error)),
         }
     }
-    if signature.parameters.len() > given {
+    if given < signature.enough || open != 0 {
         keywords(&signature.parameters[given..], given, call, &mut open, slots)?;
     }
     if open == 0 { Ok(spread_slot) } else { Err(Mismatch::Keywords(open)) }
@@ -111,12 +112,10 @@ fn keywords<'a, 'py>(
             if !parameter.optional() {
                 return Err(Mismatch::Missing(index));
             }
-            slots[parameter.slot] = None;
             continue;
         };
         let object = &call.values[at];
         if object.is_none() && parameter.nullable {
-            slots[parameter.slot] = None;
             continue;
         }
         match accepts(parameter.kind, object, index) {
@@ -144,8 +143,17 @@ fn find(parameter: &Parameter, names: &Bound<'_, PyTuple>, open: &mut u64) -> Op
     Some(at)
 }
 
-fn search(names: &Bound<'_, PyTuple>, open: u64, matches: impl Fn(&Bound<'_, PyAny>) -> bool) -> Option<usize> {
-    names.iter_borrowed().enumerate().take(64).find(|(at, name)| open & (1 << at) != 0 && matches(name)).map(|(at, _)| at)
+fn search(
+    names: &Bound<'_, PyTuple>,
+    open: u64,
+    matches: impl Fn(&Bound<'_, PyAny>) -> bool,
+) -> Option<usize> {
+    names
+        .iter_borrowed()
+        .enumerate()
+        .take(64)
+        .find(|(at, name)| open & (1 << at) != 0 && matches(name))
+        .map(|(at, _)| at)
 }
 
 /// Whether the keyword is this word.

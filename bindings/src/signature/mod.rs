@@ -158,6 +158,8 @@ pub struct Signature {
     pub positional: usize,
     /// How many must be given.
     pub required: usize,
+    /// How many arguments by position are enough: none behind them is required.
+    pub enough: usize,
     /// Where the receiver of a method goes.
     pub receiver: Option<usize>,
     /// Which of the written overloads it is.
@@ -170,7 +172,8 @@ impl Signature {
     /// Whether one list of integers is all that can be given by position, so that its elements
     /// can be given spread out: `x.view(2, 3)`.
     pub fn spreads(&self) -> bool {
-        self.positional == 1 && self.parameters.first().is_some_and(|first| matches!(first.kind, Kind::Ints(_)))
+        self.positional == 1
+            && self.parameters.first().is_some_and(|first| matches!(first.kind, Kind::Ints(_)))
     }
 }
 
