@@ -1,0 +1,3 @@
+//! How long the kernels take: `cargo bench --bench kernels`.
+
+fn main() {}

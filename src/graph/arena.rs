@@ -1,0 +1,407 @@
+//! A slab of reference-counted slots with generations: where the nodes of graphs live.
+//! It knows nothing of graphs; the tests below drive it alone.
+//!
+//! Note [Arena]
+//! ~~~~~~~~~~~~
+//! - A slot has a fixed place: chunks double in size and never move, so a shared reference stays
+//!   valid for as long as a handle is held. An address is a `u32` index; with the generation it
+//!   makes an `Id`, which tells a slot's present tenant from its earlier ones.
+//! - Handles count themselves. When the last one goes, the item is dropped at once and the slot
+//!   goes to a free list: nothing waits for a collector or for a reset.
+//! - Items hold handles to other items, so dropping one can drop a chain. `Strong::drop` therefore
+//!   only queues: the outermost drop on a thread works the queue off in a loop. Ten million links
+//!   need no more stack than one.
+//! - Free slots are kept in a small list per thread, which trades with a shared one in batches.
+
+use std::cell::{RefCell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::num::NonZeroU32;
+use std::ops::Deref;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+
+use parking_lot::Mutex;
+
+/// Slots in the first chunk; chunk `k` has `FIRST << k`.
+const FIRST: u32 = 1024;
+const CHUNKS: usize = 22;
+/// Free slots that move between a thread and the shared list at once.
+const BATCH: usize = 128;
+
+/// A slot and the generation of its tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Id {
+    index: u32,
+    generation: NonZeroU32,
+}
+
+struct Slot<T> {
+    /// Odd while the slot has a tenant. It grows with every arrival and departure.
+    generation: AtomicU32,
+    strong: AtomicU32,
+    item: UnsafeCell<MaybeUninit<T>>,
+}
+
+struct Shared {
+    /// Slots that were tenanted before.
+    free: Vec<u32>,
+    /// The first slot that never was.
+    fresh: u32,
+}
+
+/// The slots of one kind of item.
+pub struct Arena<T> {
+    chunks: [AtomicPtr<Slot<T>>; CHUNKS],
+    shared: Mutex<Shared>,
+}
+
+// SAFETY: slots are handed out to one tenant at a time (free lists under a mutex or owned by one
+// thread), and items are only reached through counted handles, so `T`'s own bounds decide.
+unsafe impl<T: Send + Sync> Sync for Arena<T> {}
+
+/// A kind of item that lives in an arena of its own, with its lists per thread.
+pub trait Home: Sized + Send + Sync + 'static {
+    /// The arena.
+    fn arena() -> &'static Arena<Self>;
+    /// Runs `f` on the lists of this thread; `None` when the thread is ending.
+    fn local<R>(f: impl FnOnce(&Local<Self>) -> R) -> Option<R>;
+}
+
+/// What a thread keeps for one arena.
+pub struct Local<T: Home> {
+    free: RefCell<Vec<u32>>,
+    /// Slots whose last handle has gone, waiting for the loop that drops their items.
+    dying: RefCell<Vec<u32>>,
+    draining: std::cell::Cell<bool>,
+    home: std::marker::PhantomData<T>,
+}
+
+impl<T: Home> Local<T> {
+    /// Empty lists.
+    pub const fn new() -> Self {
+        Local {
+            free: RefCell::new(Vec::new()),
+            dying: RefCell::new(Vec::new()),
+            draining: std::cell::Cell::new(false),
+            home: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Home> Default for Local<T> {
+    fn default() -> Self {
+        Local::new()
+    }
+}
+
+impl<T: Home> Drop for Local<T> {
+    fn drop(&mut self) {
+        T::arena().shared.lock().free.append(&mut self.free.borrow_mut());
+    }
+}
+
+impl<T> Default for Arena<T> {
+    fn default() -> Self {
+        Arena::new()
+    }
+}
+
+impl<T> Arena<T> {
+    /// An arena without slots; they come as they are needed.
+    pub const fn new() -> Self {
+        Arena {
+            chunks: [const { AtomicPtr::new(null_mut()) }; CHUNKS],
+            shared: Mutex::new(Shared { free: Vec::new(), fresh: 0 }),
+        }
+    }
+
+    /// Number of slots that were ever in use at the same time.
+    pub fn capacity(&self) -> usize {
+        self.shared.lock().fresh as usize
+    }
+
+    fn slot(&self, index: u32) -> &Slot<T> {
+        let (chunk, place) = locate(index);
+        // SAFETY: indices come from `refill`, which made the chunk and published it with Release
+        // before any index in it; chunks are never freed, and `place` is below the chunk's length.
+        unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(place) }
+    }
+
+    /// Moves a batch of free slots to `free`, making new ones where none are left.
+    fn refill(&self, free: &mut Vec<u32>) {
+        let mut shared = self.shared.lock();
+        if shared.free.is_empty() {
+            let start = shared.fresh;
+            let end = start + BATCH as u32;
+            for index in [start, end - 1] {
+                let (chunk, _) = locate(index);
+                if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
+                    self.chunks[chunk].store(new_chunk(FIRST << chunk), Ordering::Release);
+                }
+            }
+            shared.fresh = end;
+            free.extend((start..end).rev());
+        } else {
+            let keep = shared.free.len().saturating_sub(BATCH);
+            free.extend(shared.free.drain(keep..));
+        }
+    }
+}
+
+/// The chunk of a slot and its place in it.
+fn locate(index: u32) -> (usize, usize) {
+    let position = index + FIRST;
+    let chunk = position.ilog2() - FIRST.ilog2();
+    (chunk as usize, (position - (FIRST << chunk)) as usize)
+}
+
+/// Zeroed slots: generation 0 says empty. The pages of a large chunk are not touched yet.
+fn new_chunk<T>(slots: u32) -> *mut Slot<T> {
+    // SAFETY: a slot of zero bytes is an empty slot: two atomics and uninitialised memory.
+    let chunk: Box<[Slot<T>]> = unsafe { Box::new_zeroed_slice(slots as usize).assume_init() };
+    Box::leak(chunk).as_mut_ptr()
+}
+
+/// A counted handle to an item in its arena, eight bytes small.
+pub struct Strong<T: Home> {
+    id: Id,
+    home: std::marker::PhantomData<T>,
+}
+
+impl<T: Home> Strong<T> {
+    /// Puts an item into a free slot.
+    pub fn new(item: T) -> Self {
+        let take = |free: &mut Vec<u32>| {
+            if free.is_empty() {
+                T::arena().refill(free);
+            }
+            free.pop()
+        };
+        // A thread that is ending has no lists; what it takes beyond one slot goes straight back.
+        let index = T::local(|local| take(&mut local.free.borrow_mut())).flatten().unwrap_or_else(|| {
+            let mut spare = Vec::new();
+            let index = take(&mut spare);
+            T::arena().shared.lock().free.append(&mut spare);
+            index.unwrap_or_else(|| unreachable!("refill adds slots"))
+        });
+        let slot = T::arena().slot(index);
+        // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
+        unsafe { (*slot.item.get()).write(item) };
+        slot.strong.store(1, Ordering::Relaxed);
+        let before = slot.generation.fetch_add(1, Ordering::Release);
+        let generation = NonZeroU32::new(before.wrapping_add(1))
+            .unwrap_or_else(|| unreachable!("arrivals make generations odd"));
+        Strong { id: Id { index, generation }, home: std::marker::PhantomData }
+    }
+
+    /// Which item this is. Ids of live items differ; an id is never reused by a later tenant
+    /// until its slot has seen two thousand million of them.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// A handle to the item with this id, unless its last handle has gone.
+    pub fn upgrade(id: Id) -> Option<Self> {
+        let slot = T::arena().slot(id.index);
+        let mut count = slot.strong.load(Ordering::Relaxed);
+        loop {
+            if count == 0 {
+                return None;
+            }
+            match slot.strong.compare_exchange_weak(count, count + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => count = now,
+            }
+        }
+        let handle = Strong { id, home: std::marker::PhantomData };
+        if slot.generation.load(Ordering::Acquire) == id.generation.get() {
+            return Some(handle);
+        }
+        // A later tenant: dropping the handle gives back the count that was taken from it.
+        None
+    }
+
+    /// Number of handles, for decisions that a wrong answer only makes slower.
+    pub fn count(&self) -> u32 {
+        T::arena().slot(self.id.index).strong.load(Ordering::Relaxed)
+    }
+
+    /// Drops the item of a slot whose last handle has gone and frees the slot.
+    fn retire(index: u32, local: Option<&Local<T>>) {
+        let slot = T::arena().slot(index);
+        // SAFETY: the count reached zero and `upgrade` refuses a count of zero, so nobody else
+        // reaches the item, and each slot is retired once per tenant.
+        unsafe { (*slot.item.get()).assume_init_drop() };
+        slot.generation.fetch_add(1, Ordering::Release);
+        match local {
+            Some(local) => {
+                let mut free = local.free.borrow_mut();
+                free.push(index);
+                if free.len() > 4 * BATCH {
+                    let keep = free.len() - 2 * BATCH;
+                    T::arena().shared.lock().free.extend(free.drain(keep..));
+                }
+            }
+            None => T::arena().shared.lock().free.push(index),
+        }
+    }
+}
+
+impl<T: Home> Clone for Strong<T> {
+    fn clone(&self) -> Self {
+        T::arena().slot(self.id.index).strong.fetch_add(1, Ordering::Relaxed);
+        Strong { id: self.id, home: std::marker::PhantomData }
+    }
+}
+
+impl<T: Home> Deref for Strong<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this handle keeps the item alive, and items are only shared, never lent mutably.
+        unsafe { (*T::arena().slot(self.id.index).item.get()).assume_init_ref() }
+    }
+}
+
+impl<T: Home> Drop for Strong<T> {
+    fn drop(&mut self) {
+        let index = self.id.index;
+        if T::arena().slot(index).strong.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        fence(Ordering::Acquire);
+        let queued = T::local(|local| {
+            if local.draining.replace(true) {
+                local.dying.borrow_mut().push(index);
+                return;
+            }
+            let mut next = Some(index);
+            while let Some(index) = next {
+                Self::retire(index, Some(local));
+                next = local.dying.borrow_mut().pop();
+            }
+            local.draining.set(false);
+        });
+        if queued.is_none() {
+            Self::retire(index, None);
+        }
+    }
+}
+
+/// Gives an item type an arena and its lists per thread: `home!(Node);`
+#[macro_export]
+macro_rules! home {
+    ($T:ty) => {
+        const _: () = {
+            use $crate::graph::arena::{Arena, Home, Local};
+            static ARENA: Arena<$T> = Arena::new();
+            thread_local!(static LOCAL: Local<$T> = const { Local::new() });
+            impl Home for $T {
+                fn arena() -> &'static Arena<$T> {
+                    &ARENA
+                }
+                fn local<R>(f: impl FnOnce(&Local<$T>) -> R) -> Option<R> {
+                    LOCAL.try_with(f).ok()
+                }
+            }
+        };
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    struct Plain(Arc<AtomicUsize>);
+    impl Drop for Plain {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    home!(Plain);
+
+    struct Link(#[expect(dead_code, reason = "held, not read")] Option<Strong<Link>>);
+    home!(Link);
+
+    struct Shared(u64);
+    home!(Shared);
+
+    struct Grown(u32);
+    home!(Grown);
+
+    #[test]
+    fn an_item_is_dropped_once_when_its_last_handle_goes() {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let first = Strong::new(Plain(drops.clone()));
+        let second = first.clone();
+        drop(first);
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+        drop(second);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_reused_slot_has_another_generation_and_the_old_id_finds_nothing() {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let first = Strong::new(Plain(drops.clone()));
+        let id = first.id();
+        assert!(Strong::<Plain>::upgrade(id).is_some());
+        drop(first);
+        assert!(Strong::<Plain>::upgrade(id).is_none());
+        let second = Strong::new(Plain(drops.clone()));
+        assert_eq!(second.id().index, id.index, "the free list gives back the slot freed last");
+        assert_ne!(second.id(), id);
+        assert!(Strong::<Plain>::upgrade(id).is_none());
+        assert_eq!(second.count(), 1, "a stale id leaves the count of the tenant alone");
+    }
+
+    #[test]
+    fn a_chain_of_ten_million_is_dropped_on_a_small_stack() {
+        let build = || {
+            let mut head = Strong::new(Link(None));
+            for _ in 0..10_000_000 {
+                head = Strong::new(Link(Some(head)));
+            }
+            drop(head);
+        };
+        let worker = thread::Builder::new().stack_size(64 * 1024).spawn(build).unwrap();
+        worker.join().unwrap();
+    }
+
+    #[test]
+    fn slots_stay_in_place_while_the_arena_grows() {
+        let handles: Vec<_> = (0..10_000).map(|i| Strong::new(Grown(i))).collect();
+        let first: *const Grown = &*handles[0];
+        let more: Vec<_> = (0..10_000).map(|i| Strong::new(Grown(i))).collect();
+        assert!(std::ptr::eq(first, &*handles[0]));
+        assert!(handles.iter().zip(0..).all(|(handle, i)| handle.0 == i));
+        let capacity = Grown::arena().capacity();
+        assert!(capacity >= 20_000);
+        drop((handles, more));
+        let again: Vec<_> = (0..10_000).map(|i| Strong::new(Grown(i))).collect();
+        assert_eq!(Grown::arena().capacity(), capacity, "freed slots are used before new ones");
+        assert_eq!(again.len(), 10_000);
+    }
+
+    #[test]
+    fn threads_share_items_and_slots() {
+        let shared = Strong::new(Shared(7));
+        let id = shared.id();
+        let work = move |seed: u64| {
+            let mut held = Vec::new();
+            for i in 0..20_000 {
+                held.push(Strong::new(Shared(seed + i)));
+                assert_eq!(Strong::<Shared>::upgrade(id).map(|s| s.0), Some(7));
+                if i % 3 == 0 {
+                    let item = held.swap_remove((i as usize * 7) % held.len());
+                    assert!(item.0 >= seed && item.0 <= seed + i);
+                }
+            }
+        };
+        thread::scope(|scope| (0..4).for_each(|t| drop(scope.spawn(move || work(1_000_000 * (t + 1))))));
+        assert_eq!(shared.count(), 1);
+    }
+}

@@ -1,0 +1,118 @@
+//! Functions of the host that run when a gradient passes a tensor or a node.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::rule::Gradients;
+use crate::error::Result;
+use crate::tensor::{Tensor, WeakTensor};
+use std::sync::Arc;
+
+/// What a hook is given. It may replace what is lent mutably.
+pub enum Call<'a> {
+    /// A tensor's hook: the gradient with respect to the tensor.
+    Gradient(&'a mut Tensor),
+    /// A node's hook from before its rule: gradients with respect to its outputs.
+    Before(&'a mut Gradients),
+    /// A node's hook from after its rule: gradients with respect to its inputs, and to its outputs.
+    After(&'a mut Gradients, &'a Gradients),
+    /// A leaf's hook from after its `.grad` was set.
+    Accumulated(&'a Tensor),
+}
+
+/// A function of the host. Hooks run on the thread that called the engine, one at a time.
+pub trait Hook: Send + Sync {
+    /// Runs the function.
+    fn call(&self, call: Call<'_>) -> Result<()>;
+}
+
+/// Where a hook is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At one output of a node: a tensor's hook.
+    Output(u32),
+    /// Before the rule of the node.
+    Before,
+    /// After the rule of the node.
+    After,
+    /// After accumulation into the leaf.
+    Accumulated,
+}
+
+/// Names one hook among all, for its removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookId(u64);
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+struct Entry {
+    id: HookId,
+    place: Place,
+    hook: Arc<dyn Hook>,
+}
+
+/// The hooks of one tensor or node, in the order in which they were added.
+#[derive(Default)]
+pub struct Hooks {
+    entries: Mutex<Vec<Entry>>,
+    /// Tensors whose gradient is kept, by output.
+    retained: Mutex<Vec<(u32, WeakTensor)>>,
+}
+
+impl Hooks {
+    /// Adds a hook.
+    pub fn add(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
+        let id = HookId(NEXT.fetch_add(1, Ordering::Relaxed));
+        self.entries.lock().push(Entry { id, place, hook });
+        id
+    }
+
+    /// Removes a hook; nothing happens when it has gone already.
+    pub fn remove(&self, id: HookId) {
+        let removed = {
+            let mut entries = self.entries.lock();
+            entries.iter().position(|entry| entry.id == id).map(|at| entries.remove(at))
+        };
+        // Dropped outside of the lock: the function may own anything.
+        drop(removed);
+    }
+
+    /// Whether there is anything to run.
+    pub fn is_empty(&self) -> bool {
+        self.entries.lock().is_empty() && self.retained.lock().is_empty()
+    }
+
+    /// The hooks of one place. They are called without the lock, so that they may add and remove.
+    pub fn at(&self, place: Place) -> Vec<Arc<dyn Hook>> {
+        self.entries.lock().iter().filter(|entry| entry.place == place).map(|entry| entry.hook.clone()).collect()
+    }
+
+    /// Every hook, for the host's garbage collector.
+    pub fn all(&self) -> Vec<Arc<dyn Hook>> {
+        self.entries.lock().iter().map(|entry| entry.hook.clone()).collect()
+    }
+
+    /// Drops every hook.
+    pub fn clear(&self) {
+        let entries = std::mem::take(&mut *self.entries.lock());
+        drop(entries);
+    }
+
+    /// Keeps the gradient of a tensor that is output `output`.
+    pub fn retain(&self, output: u32, tensor: WeakTensor) {
+        self.retained.lock().push((output, tensor));
+    }
+
+    /// Forgets the tensor that is output `output`; answers it.
+    pub fn release(&self, output: u32) -> Option<WeakTensor> {
+        let mut retained = self.retained.lock();
+        let at = retained.iter().position(|(number, _)| *number == output)?;
+        Some(retained.remove(at).1)
+    }
+
+    /// The tensors whose gradient is kept.
+    pub fn retained(&self) -> Vec<(u32, WeakTensor)> {
+        self.retained.lock().clone()
+    }
+}

@@ -1,0 +1,15 @@
+//! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
+
+pub mod arena;
+pub mod hooks;
+pub(crate) mod leaf;
+pub mod mode;
+pub mod node;
+pub mod rule;
+pub mod saved;
+mod seq;
+
+pub use hooks::{Call, Hook, HookId, Hooks, Place};
+pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
+pub use rule::{At, Gradients, Rule};
+pub use saved::{SavedTensor, Source};

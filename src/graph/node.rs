@@ -1,0 +1,216 @@
+//! The nodes of the graph and the edges between them: fixed-size records in the arena.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use once_cell::race::OnceBox;
+use parking_lot::{RwLock, RwLockReadGuard};
+use smallbox::{SmallBox, smallbox};
+use smallvec::SmallVec;
+
+use super::arena::{Id, Strong};
+use super::hooks::Hooks;
+use super::rule::{At, Gradients, Rule};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::shape::Layout;
+use crate::tensor::{Foreign, Tensor};
+
+/// A handle to a node.
+pub type NodeRef = Strong<Node>;
+/// Names a node without keeping it.
+pub type NodeId = Id;
+
+/// What a rule may keep inside of the record: two saved tensors. A larger one gets a box.
+type Space = [usize; 6];
+type RuleBox = SmallBox<dyn Rule, Space>;
+
+/// An output of a node: where a tensor came from, or where a gradient goes.
+#[derive(Clone)]
+pub struct Edge {
+    /// The node.
+    pub node: NodeRef,
+    /// Which of its outputs.
+    pub output: u32,
+}
+
+/// What an output looked like, which its gradient must look like too.
+#[derive(Clone)]
+pub struct Form {
+    /// Its layout.
+    pub layout: Arc<Layout>,
+    /// Its element type.
+    pub dtype: DType,
+}
+
+/// What few nodes have, in a box of its own.
+#[derive(Default)]
+pub struct Extras {
+    /// Outputs after the first.
+    pub further: Vec<Form>,
+    /// Hooks of the node and of the tensors that it made.
+    pub hooks: Hooks,
+    /// The host's object that stands for the node.
+    pub foreign: Foreign,
+}
+
+/// One recorded operation.
+///
+/// The record has 152 bytes in its slot. Eight more are kept free for the place in the source that
+/// recorded it.
+pub struct Node {
+    rule: RwLock<RuleBox>,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    form: Form,
+    seq: u64,
+    /// Which run of the engine visits the node, and under which number; zero when none does.
+    pub(crate) claim: AtomicU64,
+    extras: OnceBox<Extras>,
+}
+crate::home!(Node);
+
+impl Node {
+    /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
+    pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
+        let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
+        Node::place(rule, edges, forms, seq)
+    }
+
+    /// A node that accumulates into a leaf: it comes before everything that is recorded.
+    pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
+        Node::place(rule, SmallVec::new(), Forms::one(form), 0)
+    }
+
+    fn place(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms, seq: u64) -> NodeRef {
+        let extras = OnceBox::new();
+        if !forms.further.is_empty() {
+            // The box is empty: `set` cannot fail.
+            let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
+        }
+        let rule: RuleBox = smallbox!(rule);
+        Strong::new(Node {
+            rule: RwLock::new(rule),
+            edges,
+            form: forms.first,
+            seq,
+            claim: AtomicU64::new(0),
+            extras,
+        })
+    }
+
+    /// torch's name of the node.
+    pub fn name(&self) -> String {
+        self.rule().name().to_owned()
+    }
+
+    /// The rule. Runs of the engine share it; see `release`.
+    pub fn rule(&self) -> RwLockReadGuard<'_, RuleBox> {
+        // A rule may run the engine, which may meet the same node again on this thread. That is no
+        // deadlock: writers only try (see `release`), so no reader ever waits behind one.
+        self.rule.read()
+    }
+
+    /// Where the inputs came from; `None` for inputs without gradient.
+    pub fn edges(&self) -> &[Option<Edge>] {
+        &self.edges
+    }
+
+    /// Position on the tape: larger than that of every node it leads to.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// What output `output` looked like.
+    pub fn form(&self, output: u32) -> &Form {
+        match output.checked_sub(1) {
+            None => &self.form,
+            Some(index) => match self.extras.get().and_then(|extras| extras.further.get(index as usize)) {
+                Some(form) => form,
+                None => &self.form,
+            },
+        }
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        1 + self.extras.get().map_or(0, |extras| extras.further.len())
+    }
+
+    /// What few nodes have, if this one has it.
+    pub fn extras(&self) -> Option<&Extras> {
+        self.extras.get()
+    }
+
+    /// What few nodes have, made if need be.
+    pub fn extras_or_new(&self) -> &Extras {
+        self.extras.get_or_init(Box::default)
+    }
+
+    /// The leaf that the node accumulates into, if it does.
+    pub fn leaf(&self) -> Option<Tensor> {
+        self.rule().leaf().cloned()
+    }
+
+    /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
+    /// run frees it in turn, unless it was asked to retain the graph.
+    pub fn release(&self) {
+        if self.rule().saved().is_empty() {
+            return;
+        }
+        if let Some(mut rule) = self.rule.try_write() {
+            let name = rule.name().to_owned().into_boxed_str();
+            let released: RuleBox = smallbox!(Released { name });
+            let kept = std::mem::replace(&mut *rule, released);
+            // Dropped outside of the lock: the last handle to a tensor may go with it.
+            drop(rule);
+            drop(kept);
+        }
+    }
+}
+
+/// What the outputs of a node look like; there is always a first.
+pub struct Forms {
+    /// The first output.
+    pub first: Form,
+    /// The others.
+    pub further: Vec<Form>,
+}
+
+impl Forms {
+    /// A single output.
+    pub fn one(first: Form) -> Self {
+        Forms { first, further: Vec::new() }
+    }
+}
+
+/// What stays of a rule when its tensors are freed.
+struct Released {
+    name: Box<str>,
+}
+
+impl Rule for Released {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        Err(Error::BackwardTwice {}.into())
+    }
+
+    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Err(Error::BackwardTwice {}.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::saved::SavedTensor;
+
+    #[test]
+    fn a_node_is_small() {
+        assert_eq!(size_of::<SavedTensor>(), 24);
+        assert_eq!(size_of::<Option<Edge>>(), 12);
+        assert!(size_of::<Node>() + 8 <= 152, "{} bytes", size_of::<Node>());
+    }
+}

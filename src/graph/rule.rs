@@ -1,0 +1,68 @@
+//! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
+
+use smallvec::SmallVec;
+
+use super::node::NodeRef;
+use super::saved::SavedTensor;
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// Gradients or tangents, one a tensor; `None` stands for zeros.
+pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
+
+/// Where and why a rule is run.
+pub struct At<'a> {
+    /// The node that carries the rule.
+    pub node: &'a NodeRef,
+    /// Which inputs' gradients are wanted, a bit each; inputs beyond the bits always are.
+    pub needed: u64,
+    /// Whether what the rule does is recorded in turn.
+    pub tracking: bool,
+}
+
+impl At<'_> {
+    /// Whether the gradient with respect to input `index` is wanted.
+    pub fn needs(&self, index: usize) -> bool {
+        index >= 64 || self.needed >> index & 1 == 1
+    }
+
+    /// A saved tensor, with its history if this run is recorded.
+    pub fn load(&self, saved: &SavedTensor) -> Result<Tensor> {
+        saved.load(self.node, self.tracking)
+    }
+}
+
+/// How gradients pass one recorded operation. Rules are written in tensor operations, so that
+/// running one under recording gives derivatives of the next order.
+pub trait Rule: Send + Sync {
+    /// torch's name of the node, such as `MulBackward0`.
+    fn name(&self) -> &str;
+
+    /// Gradients with respect to the inputs from those with respect to the outputs.
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients>;
+
+    /// Tangents of the outputs from those of the inputs.
+    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Err(Error::NoDerivative { operation: "jvp" }.into())
+    }
+
+    /// What is kept, under torch's names. A rule that keeps nothing survives any number of runs.
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        SmallVec::new()
+    }
+
+    /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
+    fn work(&self) -> Option<u64> {
+        None
+    }
+
+    /// The leaf, if the rule is to accumulate into one.
+    fn leaf(&self) -> Option<&Tensor> {
+        None
+    }
+
+    /// Whether only the thread that called the engine may run the rule.
+    fn caller_only(&self) -> bool {
+        false
+    }
+}

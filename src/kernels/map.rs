@@ -1,0 +1,171 @@
+//! Elementwise kernels of one argument: a function of every element, filling, and conversion
+//! between element types. Functions of two and three arguments are in `zip`.
+
+use ndarray::{ArrayViewD, ArrayViewMutD};
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+use super::apply;
+use crate::dtype::Element;
+
+/// `out[i] = f(a[i])`
+#[inline]
+pub fn map_slice<A: Copy + Sync, U: Copy + Send>(
+    a: &[A],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A) -> U + Copy + Sync,
+) {
+    apply::each_slice_1(out, a, move |out, a| {
+        out.write(f(a));
+    });
+}
+
+/// `out[i] = f(a[i])`
+pub fn map<A: Copy + Sync, U: Copy + Send>(
+    a: ArrayViewD<'_, A>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A) -> U + Copy + Sync,
+) {
+    match a.as_slice() {
+        Some(a) => map_slice(a, out, f),
+        None => apply::each_1(apply::fresh(a.shape(), out), a.view(), move |out, a| {
+            out.write(f(a));
+        }),
+    }
+}
+
+/// `a[i] = f(a[i])`
+pub fn map_in_place<A: Copy + Send>(a: ArrayViewMutD<'_, A>, f: impl Fn(A) -> A + Copy + Sync) {
+    apply::each(a, move |a| *a = f(*a));
+}
+
+/// `out[i] = value`
+pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
+    apply::each_slice(out, move |out| {
+        out.write(value);
+    });
+}
+
+/// `out[i] = value`
+pub fn fill<U: Copy + Send + Sync>(out: ArrayViewMutD<'_, U>, value: U) {
+    apply::each(out, move |out| *out = value);
+}
+
+/// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
+pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) -> U + Copy + Sync) {
+    super::parallel::parallel_parts(out, apply::GRAIN, |start, part| {
+        part.iter_mut().enumerate().for_each(|(index, out)| {
+            out.write(f(start + index));
+        });
+    });
+}
+
+/// The elements of a view in row-major order, converted to another type.
+pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit<U>]) {
+    map(a, out, A::convert);
+}
+
+/// Copies into any view of the same shape, converting on the way.
+pub fn copy_into<U: Element, A: Element>(out: ArrayViewMutD<'_, U>, a: ArrayViewD<'_, A>) {
+    apply::each_1(out, a, |out, a| *out = a.convert());
+}
+
+/// The elements in row-major order as a slice: borrowed where they lie so, copied otherwise.
+pub(super) fn dense<'a, T: Copy + Default + Send + Sync>(view: &'a ArrayViewD<'_, T>) -> Cow<'a, [T]> {
+    match view.as_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => {
+            let mut copy = ndarray::ArrayD::from_elem(view.shape(), T::default());
+            apply::each_1(copy.view_mut(), view.view(), |out, a| *out = a);
+            Cow::Owned(copy.into_raw_vec_and_offset().0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::Bool;
+    use crate::kernels::testing::{at_thread_counts, written};
+    use ndarray::{Array, ArrayD, Axis, IxDyn};
+
+    fn numbers(shape: &[usize]) -> ArrayD<f32> {
+        let len: usize = shape.iter().product();
+        let values = (0..len).map(|index| (index % 1013) as f32 * 0.37 - 55.0).collect();
+        ArrayD::from_shape_vec(shape, values).unwrap()
+    }
+
+    fn mapped<A: Copy + Sync>(a: ArrayViewD<'_, A>, f: impl Fn(A) -> f32 + Copy + Sync) -> Vec<f32> {
+        written(a.len(), |out| map(a.view(), out, f))
+    }
+
+    #[test]
+    fn every_layout_maps_like_the_naive_loop() {
+        let mut layouts = 0;
+        for shape in [&[][..], &[0], &[5], &[3, 4], &[2, 0, 3], &[40, 50, 3], &[300, 301], &[70_000, 2]] {
+            let a = numbers(shape);
+            let mut views = vec![a.view(), a.t(), a.t().permuted_axes((0..shape.len()).collect::<Vec<_>>())];
+            if let Some(axis) = (0..shape.len()).find(|&axis| shape[axis] > 1) {
+                let mut flipped = a.view();
+                flipped.invert_axis(Axis(axis));
+                let mut every_other = a.view();
+                every_other.slice_axis_inplace(Axis(axis), ndarray::Slice::from(1..).step_by(2));
+                views.extend([flipped, every_other]);
+            }
+            for view in views {
+                let expected: Vec<f32> = view.iter().map(|x| x * 2.0 + 1.0).collect();
+                assert_eq!(mapped(view.clone(), |x| x * 2.0 + 1.0), expected, "{view:?}");
+                layouts += 1;
+            }
+        }
+        assert!(layouts > 20);
+    }
+
+    #[test]
+    fn broadcast_dimensions_repeat_their_element() {
+        let column = numbers(&[300, 1]);
+        let wide = column.broadcast(IxDyn(&[300, 400])).unwrap();
+        let expected: Vec<f32> = wide.iter().map(|x| x + 1.0).collect();
+        assert_eq!(mapped(wide.view(), |x| x + 1.0), expected);
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let a = numbers(&[700, 333]);
+        let [one, two, four] = at_thread_counts(|| (mapped(a.view(), f32::sin), mapped(a.t(), f32::sin)));
+        assert_eq!(one, two);
+        assert_eq!(one, four);
+    }
+
+    #[test]
+    fn in_place_changes_reach_exactly_the_viewed_elements() {
+        let mut a = numbers(&[100, 90]);
+        let before = a.clone();
+        let mut half = a.view_mut();
+        half.slice_axis_inplace(Axis(1), ndarray::Slice::from(..).step_by(2));
+        map_in_place(half, |x| x + 100.0);
+        for ((index, &after), &before) in a.indexed_iter().zip(&before) {
+            let change = if index[1] % 2 == 0 { 100.0 } else { 0.0 };
+            assert_eq!(after, before + change);
+        }
+        fill(a.view_mut().reversed_axes(), 7.0);
+        assert!(a.iter().all(|&x| x == 7.0));
+    }
+
+    #[test]
+    fn copies_convert_between_types_and_into_strided_memory() {
+        let a = Array::from_vec(vec![-1.5f64, 0.0, 300.7, f64::NAN]).into_dyn();
+        let mut bytes = ArrayD::from_elem(IxDyn(&[4, 2]), 9u8);
+        copy_into(bytes.view_mut().index_axis_move(Axis(1), 1), a.view());
+        assert_eq!(bytes.into_raw_vec_and_offset().0, [9, 255, 9, 0, 9, 44, 9, 0]);
+        let mut truths = ArrayD::from_elem(IxDyn(&[4]), Bool::new(false));
+        copy_into(truths.view_mut(), a.view());
+        assert_eq!(truths.iter().map(|x| x.get()).collect::<Vec<_>>(), [true, false, true, true]);
+    }
+
+    #[test]
+    fn indexed_filling_starts_at_zero_and_goes_on_across_chunks() {
+        let out = written(150_000, |out| fill_with_index(out, |index| index));
+        assert!(out.iter().enumerate().all(|(index, &value)| index == value));
+    }
+}

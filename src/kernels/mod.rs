@@ -1,0 +1,15 @@
+//! Kernels: numbers only. Slices or `ndarray` views go in, buffers come out; arguments are checked
+//! before a kernel is called, so a kernel never fails. No tensors, no graph and no errors here.
+//!
+//! Two conventions hold throughout. A fresh output is `&mut [MaybeUninit<U>]` in row-major order
+//! and every element of it is written; an output in place is an `ArrayViewMutD`. And work is split,
+//! and reductions are folded, at points that depend on shapes alone, so the number of threads
+//! never shows in the bits of a result.
+
+mod apply;
+pub mod map;
+pub mod parallel;
+mod simd;
+#[cfg(test)]
+mod testing;
+pub mod zip;

@@ -1,0 +1,250 @@
+//! Memory that tensors share: a reference-counted block with a version counter.
+//! What the bytes mean (type, shape) is the tensor's business.
+
+mod allocate;
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use crate::error::Result;
+
+/// What keeps the bytes of an external storage alive: a numpy array, another storage.
+pub type Owner = Arc<dyn Any + Send + Sync>;
+
+/// Note [One block]
+/// ~~~~~~~~~~~~~~~~
+/// The count, the version and the bytes of a storage lie in one allocation, since the common
+/// tensor is a few elements small: header, then bytes. Large blocks leave a gap so that the bytes
+/// start on a cache line. Bytes that belong to somebody else are pointed to, and the header is
+/// followed by their owner instead.
+#[repr(C)]
+struct Header {
+    strong: AtomicU32,
+    version: AtomicU32,
+    data: *mut u8,
+    bytes: usize,
+}
+
+const HEADER: usize = size_of::<Header>();
+const CACHE_LINE: usize = 64;
+/// From this size on the bytes start on a cache line.
+const LARGE: usize = 1024;
+/// A count beyond this never comes down to zero again: the block is leaked rather than freed twice.
+const IMMORTAL: u32 = u32::MAX / 2;
+
+/// A strong handle to shared memory.
+pub struct Storage {
+    block: NonNull<Header>,
+}
+
+// SAFETY: the header's counters are atomic and `data` and `bytes` never change after creation.
+// The bytes themselves are read and written under Note [Memory of tensors].
+unsafe impl Send for Storage {}
+// SAFETY: as above.
+unsafe impl Sync for Storage {}
+
+impl Storage {
+    /// A new block of uninitialised bytes.
+    pub fn uninit(bytes: usize) -> Result<Storage> {
+        let (align, lead) = placement(bytes);
+        let block = allocate::allocate(lead.saturating_add(bytes), align)?;
+        // SAFETY: the block has at least `lead >= HEADER` bytes and is aligned for `Header`.
+        Ok(unsafe { Storage::place(block, block.as_ptr().add(lead), bytes) })
+    }
+
+    /// A new block of zero bytes.
+    pub fn zeroed(bytes: usize) -> Result<Storage> {
+        let (align, lead) = placement(bytes);
+        let block = allocate::allocate_zeroed(lead.saturating_add(bytes), align)?;
+        // SAFETY: as in `uninit`.
+        Ok(unsafe { Storage::place(block, block.as_ptr().add(lead), bytes) })
+    }
+
+    /// A storage over bytes that `owner` keeps alive.
+    ///
+    /// # Safety
+    /// `data` must stay valid for reads and writes of `bytes` bytes, and aligned for the elements
+    /// that will be read, for as long as `owner` lives.
+    pub unsafe fn external(data: NonNull<u8>, bytes: usize, owner: Owner) -> Result<Storage> {
+        let block = allocate::allocate(HEADER + size_of::<Owner>(), align_of::<Header>())?;
+        // SAFETY: the block has room for the header and the owner behind it, and `HEADER` keeps
+        // the owner aligned since both are made of pointers.
+        unsafe {
+            block.as_ptr().add(HEADER).cast::<Owner>().write(owner);
+            Ok(Storage::place(block, data.as_ptr(), bytes))
+        }
+    }
+
+    /// The same bytes with a version counter of its own. An alias of an alias has the same owner:
+    /// chains of owners would be as long as a user's loop, and so would be freeing them.
+    pub fn alias(&self) -> Result<Storage> {
+        let owner = if self.is_external() { self.owner().clone() } else { Arc::new(self.clone()) };
+        // SAFETY: the bytes live as long as their owner, be it a handle to this block or whoever
+        // keeps this block's bytes.
+        unsafe { Storage::external(self.data(), self.bytes(), owner) }
+    }
+
+    /// The owner that lies behind the header of an external storage.
+    fn owner(&self) -> &Owner {
+        debug_assert!(self.is_external());
+        // SAFETY: `external` wrote it there, and the block lives as long as this handle.
+        unsafe { &*self.block.as_ptr().cast::<u8>().add(HEADER).cast::<Owner>() }
+    }
+
+    /// # Safety
+    /// `block` has room for a header; the block is laid out as `drop` expects it.
+    unsafe fn place(block: NonNull<u8>, data: *mut u8, bytes: usize) -> Storage {
+        let block = block.cast::<Header>();
+        // SAFETY: the caller gives room, and allocations are aligned for pointers.
+        unsafe {
+            block.write(Header { strong: AtomicU32::new(1), version: AtomicU32::new(0), data, bytes });
+        }
+        Storage { block }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: a handle keeps the block alive, and `place` initialised the header.
+        unsafe { self.block.as_ref() }
+    }
+
+    /// The first byte. Aligned for every element type.
+    pub fn data(&self) -> NonNull<u8> {
+        // SAFETY: `data` is never null: it comes from an allocation or from a `NonNull`.
+        unsafe { NonNull::new_unchecked(self.header().data) }
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.header().bytes
+    }
+
+    /// How often the bytes were written to in place.
+    pub fn version(&self) -> u32 {
+        self.header().version.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more write in place.
+    pub fn bump_version(&self) {
+        self.header().version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets the counter, for a storage that continues another one's count.
+    pub fn set_version(&self, version: u32) {
+        self.header().version.store(version, Ordering::Relaxed);
+    }
+
+    /// Whether this is the only handle.
+    pub fn is_unique(&self) -> bool {
+        self.header().strong.load(Ordering::Acquire) == 1
+    }
+
+    /// Whether both handles name the same block: the same bytes and the same counter.
+    pub fn is(&self, other: &Storage) -> bool {
+        self.block == other.block
+    }
+
+    /// Whether the bytes belong to somebody else.
+    pub fn is_external(&self) -> bool {
+        let (_, lead) = placement(self.bytes());
+        self.header().data.addr() != self.block.as_ptr().addr() + lead
+    }
+}
+
+/// Alignment of a block and where its bytes start.
+fn placement(bytes: usize) -> (usize, usize) {
+    if bytes >= LARGE { (CACHE_LINE, CACHE_LINE) } else { (align_of::<Header>(), HEADER) }
+}
+
+impl Clone for Storage {
+    fn clone(&self) -> Storage {
+        self.header().strong.fetch_add(1, Ordering::Relaxed);
+        Storage { block: self.block }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        let before = self.header().strong.fetch_sub(1, Ordering::Release);
+        if before != 1 {
+            if before > IMMORTAL {
+                self.header().strong.fetch_add(1, Ordering::Relaxed);
+            }
+            return;
+        }
+        fence(Ordering::Acquire);
+        let bytes = self.bytes();
+        let external = self.is_external();
+        let block = self.block.cast::<u8>();
+        // SAFETY: this was the last handle, so nobody reads the block any more; sizes and
+        // alignments are those that `uninit`, `zeroed` and `external` allocated with.
+        unsafe {
+            if external {
+                drop(block.as_ptr().add(HEADER).cast::<Owner>().read());
+                allocate::free(block, HEADER + size_of::<Owner>(), align_of::<Header>());
+            } else {
+                let (align, lead) = placement(bytes);
+                allocate::free(block, lead + bytes, align);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn large_blocks_start_on_a_cache_line() {
+        for bytes in [0, 1, 16, 1023, 1024, 1 << 20] {
+            let storage = Storage::uninit(bytes).unwrap();
+            let align = if bytes >= LARGE { CACHE_LINE } else { 8 };
+            assert_eq!(storage.data().as_ptr().addr() % align, 0);
+            assert!(!storage.is_external());
+        }
+    }
+
+    #[test]
+    fn owners_live_exactly_as_long_as_the_last_handle() {
+        let owner = Arc::new(vec![1u8; 8]);
+        let data = NonNull::new(owner.as_ptr().cast_mut()).unwrap();
+        // SAFETY: the vector lives in the owner and is only read.
+        let storage = unsafe { Storage::external(data, 8, Arc::new(owner.clone())) }.unwrap();
+        let second = storage.clone();
+        drop(storage);
+        assert_eq!(Arc::strong_count(&owner), 2);
+        drop(second);
+        assert_eq!(Arc::strong_count(&owner), 1);
+    }
+
+    #[test]
+    fn an_alias_shares_bytes_but_not_the_version() {
+        let storage = Storage::zeroed(16).unwrap();
+        let alias = storage.alias().unwrap();
+        alias.bump_version();
+        assert_eq!((storage.version(), alias.version()), (0, 1));
+        assert_eq!(storage.data(), alias.data());
+        assert!(alias.is_external() && !alias.is(&storage));
+        let mut last = alias.clone();
+        for _ in 0..1_000_000 {
+            last = last.alias().unwrap();
+        }
+        drop(last);
+        drop(storage);
+        assert_eq!(alias.bytes(), 16);
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        assert!(Storage::uninit(usize::MAX).is_err());
+        assert!(Storage::zeroed(isize::MAX as usize).is_err());
+    }
+
+    #[test]
+    fn a_small_tensor_costs_a_header_of_24_bytes() {
+        assert_eq!(HEADER, 24);
+        assert_eq!(size_of::<Option<Storage>>(), 8);
+    }
+}

@@ -1,0 +1,134 @@
+//! Numbers in memory without any history: storage, layout and element type. What kernels work on.
+//!
+//! Note [Memory of tensors]
+//! ~~~~~~~~~~~~~~~~~~~~~~~~
+//! Several arrays may show the same bytes, and in-place operations write to bytes that others show:
+//! that is what a view is for. Rust's rules are kept by three habits. Fresh outputs are written
+//! through `fresh`, which wants the only handle to the storage. In-place operations write through
+//! `writable`, after `overlaps` has said that no operand reads the same bytes (else the operand is
+//! copied first). No slice outlives the kernel call that it is made for, so within a thread a read
+//! and a write never overlap in time. Two threads that write one tensor at once race, as they do in
+//! numpy and torch: the numbers are then unspecified, and the program must not do it.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
+
+use crate::dtype::{DType, Element};
+use crate::error::Result;
+use crate::shape::Layout;
+use crate::storage::Storage;
+
+/// Elements in memory.
+#[derive(Clone)]
+pub struct Array {
+    /// The bytes.
+    pub storage: Storage,
+    /// Where the elements lie in them.
+    pub layout: Arc<Layout>,
+    /// What they are.
+    pub dtype: DType,
+}
+
+impl Array {
+    /// Uninitialised elements in row-major order, with the layout shared if it is that already.
+    pub fn uninit(layout: &Arc<Layout>, dtype: DType) -> Result<Array> {
+        let storage = Storage::uninit(layout.numel().saturating_mul(dtype.size()))?;
+        Ok(Array { storage, layout: plain(layout), dtype })
+    }
+
+    /// Zeros in row-major order.
+    pub fn zeroed(layout: &Arc<Layout>, dtype: DType) -> Result<Array> {
+        let storage = Storage::zeroed(layout.numel().saturating_mul(dtype.size()))?;
+        Ok(Array { storage, layout: plain(layout), dtype })
+    }
+
+    /// Uninitialised elements of a shape.
+    pub fn uninit_shape(shape: &[usize], dtype: DType) -> Result<Array> {
+        Array::uninit(&Arc::new(Layout::contiguous(shape)), dtype)
+    }
+
+    /// Elements copied from a slice.
+    pub fn from_slice<T: Element>(shape: &[usize], elements: &[T]) -> Result<Array> {
+        let mut array = Array::uninit_shape(shape, T::DTYPE)?;
+        for (place, &element) in array.fresh::<T>().iter_mut().zip(elements) {
+            place.write(element);
+        }
+        Ok(array)
+    }
+
+    /// The same bytes in another layout. The caller has derived it from this array's layout, so
+    /// that it stays inside of the storage.
+    pub fn with_layout(&self, layout: Layout) -> Array {
+        debug_assert!(layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0);
+        Array { storage: self.storage.clone(), layout: Arc::new(layout), dtype: self.dtype }
+    }
+
+    /// The elements as a slice, if they lie in row-major order.
+    pub fn slice<T: Element>(&self) -> Option<&[T]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: `start` points at `numel` elements of this type (layouts stay inside of their
+        // storage); Note [Memory of tensors] for aliasing.
+        Some(unsafe { std::slice::from_raw_parts(self.start::<T>(), self.layout.numel()) })
+    }
+
+    /// The elements as an ndarray view.
+    pub fn view<T: Element>(&self) -> ArrayViewD<'_, T> {
+        let shape = IxDyn(self.layout.shape()).strides(IxDyn(self.layout.strides()));
+        // SAFETY: as in `slice`.
+        unsafe { ArrayViewD::from_shape_ptr(shape, self.start::<T>()) }
+    }
+
+    /// The elements of a fresh array, to be written. It must be the only handle to its storage.
+    pub fn fresh<T: Element>(&mut self) -> &mut [MaybeUninit<T>] {
+        assert!(self.storage.is_unique() && self.layout.is_plain(), "only a fresh array is written whole");
+        // SAFETY: the storage holds `numel` elements and nobody else has a handle to it.
+        unsafe { std::slice::from_raw_parts_mut(self.start::<T>().cast(), self.layout.numel()) }
+    }
+
+    /// The elements, to be overwritten in place. The layout must not show an element twice.
+    pub fn writable<T: Element>(&self) -> ArrayViewMutD<'_, T> {
+        assert!(self.layout.is_non_overlapping(), "an element that is shown twice is not written");
+        let shape = IxDyn(self.layout.shape()).strides(IxDyn(self.layout.strides()));
+        // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
+        unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) }
+    }
+
+    /// The elements as a slice to be overwritten in place, if they lie in row-major order.
+    pub fn writable_slice<T: Element>(&self) -> Option<&mut [T]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: as in `writable`.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) })
+    }
+
+    /// The first element.
+    pub fn start<T: Element>(&self) -> *mut T {
+        assert_eq!(T::DTYPE, self.dtype, "an array is read as what it is");
+        self.address().cast()
+    }
+
+    /// Where the first element lies.
+    pub fn address(&self) -> *mut u8 {
+        // SAFETY: the offset lies inside of the storage, or the array is empty and it is its end.
+        unsafe { self.storage.data().as_ptr().add(self.layout.offset() * self.dtype.size()) }
+    }
+
+    /// Whether a write to `self` may change what `other` shows, other than element by element.
+    pub fn overlaps(&self, other: &Array) -> bool {
+        let span = |array: &Array| {
+            let first = array.address().addr();
+            (first, first + (array.layout.end() - array.layout.offset()) * array.dtype.size())
+        };
+        let ((a, a_end), (b, b_end)) = (span(self), span(other));
+        a < b_end && b < a_end
+    }
+}
+
+fn plain(layout: &Arc<Layout>) -> Arc<Layout> {
+    if layout.is_plain() { layout.clone() } else { Arc::new(Layout::contiguous(layout.shape())) }
+}

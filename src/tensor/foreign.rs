@@ -1,0 +1,58 @@
+//! A slot for the host's object that stands for an engine object, so that one tensor is one object
+//! there too. The engine never looks inside.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
+
+/// Tells the engine how to let go of an object that it owns. Called once, by the host. The function
+/// may be called on any thread, with or without the host's lock, and must not wait for it.
+pub fn register_release(release: fn(*mut c_void)) {
+    // A second registration would come from a second host in the process: the first one stays.
+    let _ = RELEASE.set(release);
+}
+
+/// The slot. Usually the host's object holds the engine's and the slot only knows where it is. When
+/// the host lets go of an object with state worth keeping, ownership turns round.
+#[derive(Default)]
+pub struct Foreign {
+    object: AtomicPtr<c_void>,
+    owned: AtomicBool,
+}
+
+impl Foreign {
+    /// The object, or null.
+    pub fn get(&self) -> *mut c_void {
+        self.object.load(Ordering::Acquire)
+    }
+
+    /// Sets or clears the object.
+    pub fn set(&self, object: *mut c_void) {
+        self.object.store(object, Ordering::Release);
+    }
+
+    /// Whether the engine owns the object.
+    pub fn is_owned(&self) -> bool {
+        self.owned.load(Ordering::Acquire)
+    }
+
+    /// Turns ownership round; answers who had it before.
+    pub fn set_owned(&self, owned: bool) -> bool {
+        self.owned.swap(owned, Ordering::AcqRel)
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let object = std::mem::replace(self.object.get_mut(), null_mut());
+        if *self.owned.get_mut()
+            && !object.is_null()
+            && let Some(release) = RELEASE.get()
+        {
+            release(object);
+        }
+    }
+}

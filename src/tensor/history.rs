@@ -1,0 +1,263 @@
+//! How a tensor takes part in autograd: `requires_grad`, its edge, its gradient, its hooks.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::view::View;
+use super::{Tensor, WeakTensor};
+use crate::error::{Error, Result};
+use crate::graph::arena::Strong;
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, leaf};
+
+/// What few tensors have.
+#[derive(Default)]
+pub(super) struct Cold {
+    pub(super) view: Option<View>,
+    grad: Mutex<Option<Tensor>>,
+    /// The node that accumulates into this leaf, while some graph leads to it.
+    pub(super) accumulator: Mutex<Option<NodeId>>,
+    /// Hooks of a leaf. Those of other tensors are with the node that made them.
+    hooks: Hooks,
+    retains_grad: Mutex<bool>,
+}
+
+impl Cold {
+    pub(super) fn of_view(view: View) -> Cold {
+        Cold { view: Some(view), ..Cold::default() }
+    }
+}
+
+/// Finds a hook again to remove it, without keeping what it is on.
+pub struct HookHandle {
+    on: On,
+    id: HookId,
+}
+
+enum On {
+    Leaf(WeakTensor),
+    Node(NodeId),
+}
+
+impl HookHandle {
+    /// A handle to a hook of a node.
+    pub fn on_node(node: &NodeRef, id: HookId) -> HookHandle {
+        HookHandle { on: On::Node(node.id()), id }
+    }
+
+    /// Removes the hook, if it is still there.
+    pub fn remove(&self) {
+        match &self.on {
+            On::Leaf(tensor) => {
+                if let Some(tensor) = tensor.upgrade() {
+                    tensor.hooks().remove(self.id);
+                }
+            }
+            On::Node(id) => {
+                if let Some(node) = Strong::<Node>::upgrade(*id)
+                    && let Some(extras) = node.extras()
+                {
+                    extras.hooks.remove(self.id);
+                }
+            }
+        }
+    }
+}
+
+impl Tensor {
+    pub(super) fn cold(&self) -> &Cold {
+        self.0.cold.get_or_init(Box::default)
+    }
+
+    /// Whether operations on this tensor are recorded.
+    pub fn requires_grad(&self) -> bool {
+        let core = self.0.core.read();
+        core.requires_grad || core.edge.is_some()
+    }
+
+    /// Makes a leaf require grad, or not.
+    pub fn set_requires_grad(&self, requires_grad: bool) -> Result<()> {
+        let mut core = self.0.core.write();
+        if core.edge.is_some() {
+            return if requires_grad { Ok(()) } else { Err(Error::RequiresGradNonLeaf {}.into()) };
+        }
+        if requires_grad && !core.dtype.is_float() {
+            return Err(Error::RequiresGradDType {}.into());
+        }
+        core.requires_grad = requires_grad;
+        Ok(())
+    }
+
+    /// Whether no recorded operation made this tensor.
+    pub fn is_leaf(&self) -> Result<bool> {
+        Ok(self.edge()?.is_none())
+    }
+
+    /// The recorded operation that made this tensor.
+    pub fn edge(&self) -> Result<Option<Edge>> {
+        if self.is_view() {
+            self.refresh_edge()?;
+        }
+        Ok(self.0.core.read().edge.clone())
+    }
+
+    /// Where a gradient with respect to this tensor goes: the operation that made it, or the leaf's
+    /// accumulator; nowhere when it does not require grad.
+    pub fn gradient_edge(&self) -> Result<Option<Edge>> {
+        let (is_view, requires_grad) = {
+            let core = self.0.core.read();
+            if core.edge.is_some() && !core.is_view {
+                return Ok(core.edge.clone());
+            }
+            (core.is_view, core.requires_grad)
+        };
+        if is_view && let Some(edge) = self.edge()? {
+            return Ok(Some(edge));
+        }
+        Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
+    }
+
+    /// The node that accumulates into this leaf: one for as long as any graph leads to it.
+    fn accumulator(&self) -> NodeRef {
+        let mut slot = self.cold().accumulator.lock();
+        if let Some(node) = slot.and_then(Strong::<Node>::upgrade) {
+            return node;
+        }
+        let node = leaf::accumulator(self.clone());
+        *slot = Some(node.id());
+        node
+    }
+
+    /// Gives a tensor that was written to in place, or made by an operation, its new history.
+    pub(crate) fn set_edge(&self, edge: Option<Edge>) {
+        self.replace_edge(edge);
+        self.mark_seen();
+    }
+
+    pub(super) fn replace_edge(&self, edge: Option<Edge>) {
+        let moved = if self.retains_grad() { self.release_retained() } else { None };
+        let old = std::mem::replace(&mut self.0.core.write().edge, edge.clone());
+        if moved.is_some() && let Some(edge) = edge {
+            edge.node.extras_or_new().hooks.retain(edge.output, self.downgrade());
+        }
+        // Dropped outside of the lock: a whole graph may go with it.
+        drop(old);
+    }
+
+    fn release_retained(&self) -> Option<WeakTensor> {
+        let edge = self.0.core.read().edge.clone()?;
+        edge.node.extras().and_then(|extras| extras.hooks.release(edge.output))
+    }
+
+    /// A tensor on the same memory and version counter, without history.
+    pub fn detach(&self) -> Tensor {
+        Tensor::from_array(self.array())
+    }
+
+    /// A tensor on the same memory with a version counter of its own, without history.
+    pub fn data(&self) -> Result<Tensor> {
+        let mut array = self.array();
+        array.storage = array.storage.alias()?;
+        Ok(Tensor::from_array(array))
+    }
+
+    /// Forgets the history.
+    pub fn detach_in_place(&self) -> Result<()> {
+        if self.is_view() {
+            return Err(Error::DetachView {}.into());
+        }
+        self.replace_edge(None);
+        self.0.core.write().requires_grad = false;
+        Ok(())
+    }
+
+    /// The accumulated gradient.
+    pub fn grad(&self) -> Option<Tensor> {
+        self.0.cold.get().and_then(|cold| cold.grad.lock().clone())
+    }
+
+    /// Sets or clears the gradient, without a check.
+    pub fn replace_grad(&self, grad: Option<Tensor>) {
+        let old = std::mem::replace(&mut *self.cold().grad.lock(), grad);
+        drop(old);
+    }
+
+    /// Runs `update` on the gradient under its lock, so that two threads that accumulate into one
+    /// leaf both count.
+    pub(crate) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
+        let mut slot = self.cold().grad.lock();
+        let updated = update(slot.clone())?;
+        let old = slot.replace(updated);
+        drop(slot);
+        drop(old);
+        Ok(())
+    }
+
+    /// Sets or clears the gradient as an assignment does.
+    pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
+        if let Some(grad) = &grad {
+            let (got, expected) = (grad.array(), self.array());
+            if got.dtype != expected.dtype {
+                return Err(Error::GradDType { got: got.dtype, expected: expected.dtype }.into());
+            }
+            if got.layout.shape() != expected.layout.shape() {
+                let (got, expected) = (got.layout.shape().to_vec(), expected.layout.shape().to_vec());
+                return Err(Error::GradSize { got, expected }.into());
+            }
+        }
+        self.replace_grad(grad);
+        Ok(())
+    }
+
+    /// Keeps the gradient of a tensor that is not a leaf.
+    pub fn retain_grad(&self) -> Result<()> {
+        if !self.requires_grad() {
+            return Err(Error::RetainGradNoGrad {}.into());
+        }
+        if let Some(edge) = self.edge()? {
+            let mut retains = self.cold().retains_grad.lock();
+            if !std::mem::replace(&mut *retains, true) {
+                edge.node.extras_or_new().hooks.retain(edge.output, self.downgrade());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the gradient of this tensor, which is not a leaf, is kept.
+    pub fn retains_grad(&self) -> bool {
+        self.0.cold.get().is_some_and(|cold| *cold.retains_grad.lock())
+    }
+
+    /// The hooks of a leaf.
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.cold().hooks
+    }
+
+    /// The hooks of a leaf, if it ever had any.
+    pub(crate) fn hooks_if_any(&self) -> Option<&Hooks> {
+        self.0.cold.get().map(|cold| &cold.hooks)
+    }
+
+    /// Adds a hook that sees the gradient with respect to this tensor.
+    pub fn register_hook(&self, hook: Arc<dyn Hook>) -> Result<HookHandle> {
+        if !self.requires_grad() {
+            return Err(Error::HookNoGrad {}.into());
+        }
+        Ok(match self.edge()? {
+            Some(edge) => {
+                let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
+                HookHandle { on: On::Node(edge.node.id()), id }
+            }
+            None => self.leaf_hook(Place::Output(0), hook),
+        })
+    }
+
+    /// Adds a hook that runs after this leaf's `.grad` was set.
+    pub fn register_accumulated_hook(&self, hook: Arc<dyn Hook>) -> HookHandle {
+        self.leaf_hook(Place::Accumulated, hook)
+    }
+
+    fn leaf_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookHandle {
+        HookHandle { id: self.hooks().add(place, hook), on: On::Leaf(self.downgrade()) }
+    }
+}

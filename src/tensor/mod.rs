@@ -1,0 +1,207 @@
+//! The tensor: a cheap handle to an array with a history. What an array is stands in `array`, how
+//! it takes part in autograd in `history`, what a view knows of its base in `view`.
+
+mod array;
+mod foreign;
+mod history;
+mod view;
+
+use std::sync::{Arc, Weak};
+
+use once_cell::race::OnceBox;
+use parking_lot::RwLock;
+
+use crate::dtype::{DType, Element, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Edge;
+use crate::shape::Layout;
+use crate::storage::Storage;
+
+pub use array::Array;
+pub use foreign::{Foreign, register_release};
+use history::Cold;
+pub use history::HookHandle;
+pub use view::{Creation, Refresh};
+
+/// A tensor. Clones are the same tensor.
+#[derive(Clone)]
+pub struct Tensor(Arc<TensorImpl>);
+
+/// Names a tensor without keeping it.
+#[derive(Clone)]
+pub struct WeakTensor(Weak<TensorImpl>);
+
+struct TensorImpl {
+    core: RwLock<Core>,
+    /// What few tensors have: a gradient, hooks, a base.
+    cold: OnceBox<Cold>,
+    foreign: Foreign,
+}
+
+/// What every operation reads.
+struct Core {
+    storage: Storage,
+    layout: Arc<Layout>,
+    edge: Option<Edge>,
+    dtype: DType,
+    /// Set on leaves only; other tensors require grad because they have an edge.
+    requires_grad: bool,
+    is_view: bool,
+}
+
+impl Core {
+    fn array(&self) -> Array {
+        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+    }
+}
+
+impl Tensor {
+    /// A leaf that does not require grad.
+    pub fn from_array(array: Array) -> Tensor {
+        Tensor::with_history(array, None)
+    }
+
+    /// A tensor that came from `edge`.
+    pub fn with_history(array: Array, edge: Option<Edge>) -> Tensor {
+        Tensor::build(array, edge, OnceBox::new(), false)
+    }
+
+    fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
+        let Array { storage, layout, dtype } = array;
+        let core = Core { storage, layout, edge, dtype, requires_grad: false, is_view };
+        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    }
+
+    /// A leaf of the elements of a slice.
+    pub fn from_slice<T: Element>(shape: &[usize], elements: &[T]) -> Result<Tensor> {
+        Ok(Tensor::from_array(Array::from_slice(shape, elements)?))
+    }
+
+    /// A leaf without dimensions.
+    pub fn from_scalar(value: Scalar, dtype: DType) -> Result<Tensor> {
+        dispatch!(all dtype, T => Tensor::from_slice::<T>(&[], &[value.to()]))
+    }
+
+    /// The numbers, without history.
+    pub fn array(&self) -> Array {
+        self.0.core.read().array()
+    }
+
+    /// The geometry.
+    pub fn layout(&self) -> Arc<Layout> {
+        self.0.core.read().layout.clone()
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.0.core.read().dtype
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> usize {
+        self.0.core.read().layout.numel()
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.0.core.read().layout.ndim()
+    }
+
+    /// Whether the elements lie in row-major order without gaps.
+    pub fn is_contiguous(&self) -> bool {
+        self.0.core.read().layout.is_contiguous()
+    }
+
+    /// How often the memory was written to in place.
+    pub fn version(&self) -> u32 {
+        self.0.core.read().storage.version()
+    }
+
+    /// Counts one more write in place.
+    pub fn bump_version(&self) {
+        self.0.core.read().storage.bump_version();
+    }
+
+    /// Where the first element lies.
+    pub fn data_ptr(&self) -> *mut u8 {
+        let core = self.0.core.read();
+        if core.layout.numel() == 0 { std::ptr::null_mut() } else { core.array().address() }
+    }
+
+    /// Whether both handles are one tensor.
+    pub fn is(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether this is the only handle to the only tensor on its memory, which then may be reused.
+    pub fn is_sole(&self) -> bool {
+        Arc::strong_count(&self.0) == 1 && Arc::weak_count(&self.0) == 0 && self.0.core.read().storage.is_unique()
+    }
+
+    /// Number of handles.
+    pub fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// A name for the tensor that does not keep it.
+    pub fn downgrade(&self) -> WeakTensor {
+        WeakTensor(Arc::downgrade(&self.0))
+    }
+
+    /// The slot for the host's object.
+    pub fn foreign(&self) -> &Foreign {
+        &self.0.foreign
+    }
+
+    /// The only element.
+    pub fn item(&self) -> Result<Scalar> {
+        let array = self.array();
+        match array.layout.numel() {
+            1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
+                .unwrap_or_else(|| unreachable!("there is one element"))),
+            numel => Err(Error::ItemOfMany { numel }.into()),
+        }
+    }
+
+    /// The elements in row-major order, converted.
+    pub fn to_vec<T: Element>(&self) -> Vec<T> {
+        let array = self.array();
+        dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
+    }
+
+    /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
+    pub fn set_data(&self, data: &Tensor) -> Result<()> {
+        let array = data.array();
+        let alias = array.storage.alias()?;
+        alias.set_version(self.version());
+        let mut core = self.0.core.write();
+        let old = std::mem::replace(&mut core.storage, alias);
+        core.layout = array.layout;
+        let retyped = std::mem::replace(&mut core.dtype, array.dtype) != array.dtype;
+        drop(core);
+        drop(old);
+        if retyped && let Some(cold) = self.0.cold.get() {
+            *cold.accumulator.lock() = None;
+        }
+        Ok(())
+    }
+
+    /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
+    pub(crate) fn set_layout(&self, layout: Layout) {
+        self.0.core.write().layout = Arc::new(layout);
+    }
+}
+
+impl WeakTensor {
+    /// The tensor, if anybody still has it.
+    pub fn upgrade(&self) -> Option<Tensor> {
+        self.0.upgrade().map(Tensor)
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let array = self.array();
+        write!(f, "Tensor({:?}, {:?})", array.layout.shape(), array.dtype)
+    }
+}

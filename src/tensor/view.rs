@@ -1,0 +1,99 @@
+//! What a view knows of its base, and how it finds its history again after the base was written to.
+//!
+//! Note [Views and writes]
+//! ~~~~~~~~~~~~~~~~~~~~~~~
+//! A view is a tensor on its base's memory. Its base is always the tensor at the root: views of
+//! views have the same one. A write to a view in place gives the base a new history (see
+//! `ops::in_place`), and the other views' edges are then out of date. They are not looked up and
+//! mended: each view remembers the version of the memory at which its edge was right, and an edge
+//! that is asked for at another version is made anew, as a strided window on the base.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use once_cell::race::OnceBox;
+
+use super::history::Cold;
+use super::{Array, Tensor};
+use crate::error::Result;
+use crate::graph::Edge;
+
+/// How a view came to be, which decides whether it may be written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Creation {
+    /// By an operation with one output, recording.
+    Default,
+    /// While nothing was recorded.
+    NoGrad,
+    /// As one of several outputs, such as those of `unbind`.
+    MultiOutput,
+}
+
+/// Makes the edge of a view anew from its base. The operation room gives it, since it records a
+/// node for a strided window.
+pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
+
+pub(super) struct View {
+    pub(super) base: Tensor,
+    pub(super) creation: Creation,
+    /// The version of the memory at which the edge was right.
+    seen: AtomicU32,
+    refresh: Refresh,
+}
+
+impl Tensor {
+    /// A view of `source` at `array`, which shows the same memory.
+    pub fn view_of(source: &Tensor, array: Array, edge: Option<Edge>, creation: Creation, refresh: Refresh) -> Tensor {
+        let (base, creation) = match source.view() {
+            Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
+            // A view of a view that may not be written to may not be written to either.
+            Some(view) => (view.base.clone(), view.creation),
+            None => (source.clone(), creation),
+        };
+        let seen = AtomicU32::new(array.storage.version());
+        let view = View { base, creation, seen, refresh };
+        let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
+        Tensor::build(array, edge, cold, true)
+    }
+
+    pub(super) fn view(&self) -> Option<&View> {
+        self.0.cold.get().and_then(|cold| cold.view.as_ref())
+    }
+
+    /// Whether this is a view of another tensor.
+    pub fn is_view(&self) -> bool {
+        self.0.core.read().is_view
+    }
+
+    /// The tensor whose memory this is a view of.
+    pub fn base(&self) -> Option<Tensor> {
+        if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// How the view came to be.
+    pub fn creation(&self) -> Creation {
+        if self.is_view() { self.view().map_or(Creation::Default, |view| view.creation) } else { Creation::Default }
+    }
+
+    /// Makes the edge anew if the base was written to since.
+    pub(super) fn refresh_edge(&self) -> Result<()> {
+        let Some(view) = self.view() else { return Ok(()) };
+        let version = self.version();
+        if view.seen.load(Ordering::Acquire) == version {
+            return Ok(());
+        }
+        if self.0.core.read().edge.is_none() && !view.base.requires_grad() {
+            return Ok(());
+        }
+        let edge = (view.refresh)(&self.array(), &view.base)?;
+        self.replace_edge(edge);
+        view.seen.store(version, Ordering::Release);
+        Ok(())
+    }
+
+    /// The edge is right as of now.
+    pub(super) fn mark_seen(&self) {
+        if let Some(view) = self.view() {
+            view.seen.store(self.version(), Ordering::Release);
+        }
+    }
+}
