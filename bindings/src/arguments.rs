@@ -1,21 +1,22 @@
 //! The arguments of a call after matching, read by position in the written signature. Reading can
 //! only fail where a value does not fit into the type it is converted to.
-use crate::border::{Tensor, as_tensor};
+use crate::border::as_tensor;
 use crate::convert;
 use crate::signature::accept;
 use crate::signature::matching::Slots;
 use crate::signature::{Default, Kind, Parameter, Signature};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 use smallvec::SmallVec;
 
 /// A list of sizes, dimensions or strides.
-pub type Ints = SmallVec<[i64; 6]>;
+pub(crate) type Ints = SmallVec<[i64; 6]>;
 
 /// An argument that may be a tensor or a number.
-#[derive(Clone, Copy, Debug)]
-pub enum Operand<'a> {
+#[derive(Clone, Copy)]
+pub(crate) enum Operand<'a> {
     /// A tensor.
     Tensor(&'a Tensor),
     /// A number.
@@ -23,7 +24,7 @@ pub enum Operand<'a> {
 }
 
 /// The arguments of one call.
-pub struct Arguments<'a, 'py> {
+pub(crate) struct Arguments<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) name: &'static str,
     pub(crate) signature: &'a Signature,
@@ -34,37 +35,37 @@ pub struct Arguments<'a, 'py> {
 
 impl<'a, 'py> Arguments<'a, 'py> {
     /// The token that the interpreter is held.
-    pub fn py(&self) -> Python<'py> {
+    pub(crate) fn py(&self) -> Python<'py> {
         self.py
     }
 
     /// Which of the overloads it is, by position in the table's list.
-    pub fn overload(&self) -> usize {
+    pub(crate) fn overload(&self) -> usize {
         self.signature.overload
     }
 
     /// Whether something other than the default was given.
-    pub fn given(&self, index: usize) -> bool {
+    pub(crate) fn given(&self, index: usize) -> bool {
         self.slots[index].is_some()
     }
 
     /// The Python object itself.
-    pub fn object(&self, index: usize) -> Option<&'a Bound<'py, PyAny>> {
+    pub(crate) fn object(&self, index: usize) -> Option<&'a Bound<'py, PyAny>> {
         self.slots[index]
     }
 
     /// A tensor.
-    pub fn tensor(&self, index: usize) -> PyResult<&'a Tensor> {
+    pub(crate) fn tensor(&self, index: usize) -> PyResult<&'a Tensor> {
         self.optional_tensor(index).ok_or_else(|| self.absent(index))
     }
 
     /// A tensor that may be left out.
-    pub fn optional_tensor(&self, index: usize) -> Option<&'a Tensor> {
+    pub(crate) fn optional_tensor(&self, index: usize) -> Option<&'a Tensor> {
         self.slots[index].and_then(as_tensor)
     }
 
     /// A tensor or a number.
-    pub fn operand(&self, index: usize) -> PyResult<Operand<'a>> {
+    pub(crate) fn operand(&self, index: usize) -> PyResult<Operand<'a>> {
         match self.optional_tensor(index) {
             Some(tensor) => Ok(Operand::Tensor(tensor)),
             None => self.number(index).map(Operand::Scalar),
@@ -72,7 +73,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// The tensors of a tuple or list; none if it was left out.
-    pub fn tensors(&self, index: usize) -> PyResult<Vec<Tensor>> {
+    pub(crate) fn tensors(&self, index: usize) -> PyResult<Vec<Tensor>> {
         let Some(object) = self.slots[index] else { return Ok(Vec::new()) };
         let cloned = |element: PyResult<Bound<'py, PyAny>>| {
             as_tensor(&element?).cloned().ok_or_else(|| self.absent(index))
@@ -81,12 +82,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A number.
-    pub fn number(&self, index: usize) -> PyResult<Scalar> {
+    pub(crate) fn number(&self, index: usize) -> PyResult<Scalar> {
         self.optional_number(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A number that may be left out.
-    pub fn optional_number(&self, index: usize) -> PyResult<Option<Scalar>> {
+    pub(crate) fn optional_number(&self, index: usize) -> PyResult<Option<Scalar>> {
         match (self.slots[index], self.default(index)) {
             (Some(object), _) => convert::number(object).map(Some),
             (None, Default::Int(value)) => Ok(Some(Scalar::Int(*value))),
@@ -97,12 +98,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A real number.
-    pub fn float(&self, index: usize) -> PyResult<f64> {
+    pub(crate) fn float(&self, index: usize) -> PyResult<f64> {
         self.optional_float(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A real number that may be left out.
-    pub fn optional_float(&self, index: usize) -> PyResult<Option<f64>> {
+    pub(crate) fn optional_float(&self, index: usize) -> PyResult<Option<f64>> {
         match (self.slots[index], self.default(index)) {
             (Some(object), _) => convert::float(object).map(Some),
             (None, Default::Int(value)) => Ok(Some(*value as f64)),
@@ -112,12 +113,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// An integer.
-    pub fn int(&self, index: usize) -> PyResult<i64> {
+    pub(crate) fn int(&self, index: usize) -> PyResult<i64> {
         self.optional_int(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// An integer that may be left out.
-    pub fn optional_int(&self, index: usize) -> PyResult<Option<i64>> {
+    pub(crate) fn optional_int(&self, index: usize) -> PyResult<Option<i64>> {
         match (self.slots[index], self.default(index)) {
             (Some(object), _) => convert::int(object).map(Some),
             (None, Default::Int(value)) => Ok(Some(*value)),
@@ -126,12 +127,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A truth value; false if it was left out and the default is `None`.
-    pub fn boolean(&self, index: usize) -> bool {
+    pub(crate) fn boolean(&self, index: usize) -> bool {
         self.optional_boolean(index).unwrap_or(false)
     }
 
     /// A truth value that may be left out.
-    pub fn optional_boolean(&self, index: usize) -> Option<bool> {
+    pub(crate) fn optional_boolean(&self, index: usize) -> Option<bool> {
         match (self.slots[index], self.default(index)) {
             (Some(object), _) => object.is_truthy().ok(),
             (None, Default::Bool(value)) => Some(*value),
@@ -140,17 +141,17 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// An element type; `None` if it was left out.
-    pub fn dtype(&self, index: usize) -> Option<DType> {
+    pub(crate) fn dtype(&self, index: usize) -> Option<DType> {
         self.slots[index].and_then(accept::dtype)
     }
 
     /// A string.
-    pub fn text(&self, index: usize) -> PyResult<String> {
+    pub(crate) fn text(&self, index: usize) -> PyResult<String> {
         self.optional_text(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A string that may be left out.
-    pub fn optional_text(&self, index: usize) -> PyResult<Option<String>> {
+    pub(crate) fn optional_text(&self, index: usize) -> PyResult<Option<String>> {
         match (self.slots[index], self.default(index)) {
             (Some(object), _) => convert::text(object).map(Some),
             (None, Default::Text(text)) => Ok(Some((*text).to_owned())),
@@ -159,7 +160,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A list of integers; `None` if it was left out without a default.
-    pub fn dims(&self, index: usize) -> PyResult<Option<Ints>> {
+    pub(crate) fn dims(&self, index: usize) -> PyResult<Option<Ints>> {
         let size = match self.parameter(index).map(|parameter| parameter.kind) {
             Some(Kind::Ints(size)) => usize::from(size.max(1)),
             _ => 1,
@@ -181,12 +182,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A list of integers that is required or has a default.
-    pub fn ints(&self, index: usize) -> PyResult<Ints> {
+    pub(crate) fn ints(&self, index: usize) -> PyResult<Ints> {
         self.dims(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A list of real numbers; `None` if it was left out.
-    pub fn floats(&self, index: usize) -> PyResult<Option<Vec<f64>>> {
+    pub(crate) fn floats(&self, index: usize) -> PyResult<Option<Vec<f64>>> {
         let Some(object) = self.slots[index] else { return Ok(None) };
         match object.try_iter() {
             Ok(elements) => {

@@ -18,28 +18,28 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 /// Reached as `rushlight.name(...)`.
-pub const FUNCTION: u8 = 1;
+pub(crate) const FUNCTION: u8 = 1;
 /// Reached as `tensor.name(...)`.
-pub const METHOD: u8 = 2;
+pub(crate) const METHOD: u8 = 2;
 /// Reached from `rushlight.nn.functional` only.
-pub const NN: u8 = 4;
+pub(crate) const NN: u8 = 4;
 
 /// A line of the table of native operations.
-pub struct Function {
+pub(crate) struct Function {
     /// The name in Python.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The overloads, tried in order; see `signature::grammar`.
-    pub signatures: &'static [&'static str],
+    pub(crate) signatures: &'static [&'static str],
     /// The docstring.
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
     /// What it does.
-    pub call: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+    pub(crate) call: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
     /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
-    pub kind: u8,
+    pub(crate) kind: u8,
 }
 
 /// One Python object made from an entry: an entry that is function and method makes two.
-struct Callable {
+pub(crate) struct Callable {
     function: &'static Function,
     form: Form,
     signatures: PyOnceLock<Vec<Signature>>,
@@ -49,17 +49,15 @@ static CALLABLES: OnceLock<Vec<Callable>> = OnceLock::new();
 
 /// Makes the Python objects of all entries: functions and those of `nn` as attributes of the two
 /// modules, methods as attributes of the tensor class. Signatures are read at the first call.
-pub fn install(
+pub(crate) fn install(
     tables: &[&'static [Function]],
     functions: &Bound<'_, PyModule>,
     neural: &Bound<'_, PyModule>,
     tensor: &Bound<'_, PyType>,
 ) -> PyResult<()> {
     let py = tensor.py();
-    let of = |kind, form| move |function: &&Function| (function.kind & kind != 0).then_some(form);
-    let all = || tables.iter().copied().flatten();
     let made = |kind: u8, form: Form| {
-        let chosen = all().filter(move |function| of(kind, form)(function).is_some());
+        let chosen = tables.iter().copied().flatten().filter(move |function| function.kind & kind != 0);
         chosen.map(move |function| Callable { function, form, signatures: PyOnceLock::new() })
     };
     let callables = CALLABLES
@@ -191,21 +189,31 @@ impl trampoline::MethodDef<trampoline::noargs::Func> for Run {
 unsafe fn run(py: Python<'_>, frame: *mut ffi::PyObject) -> PyResult<*mut ffi::PyObject> {
     // SAFETY: see above.
     let Frame { index, receiver, arguments, count, names } = unsafe { &*frame.cast::<Frame>() };
-    // SAFETY: null or a tuple that the interpreter keeps alive for the call. `Bound` is a transparent
-    // wrapper of the object pointer, so a place that holds one can be seen as the other.
-    let names: Option<&Bound<'_, PyTuple>> =
-        if names.is_null() { None } else { Some(unsafe { &*std::ptr::from_ref(names).cast() }) };
-    // SAFETY: as above, for the receiver; functions have none.
-    let receiver: Option<&Bound<'_, PyAny>> =
-        if receiver.is_null() { None } else { Some(unsafe { &*std::ptr::from_ref(receiver).cast() }) };
+    // SAFETY: null, or a tuple that the interpreter keeps alive for the call.
+    let names: Option<&Bound<'_, PyTuple>> = unsafe { place(py, names) };
+    // SAFETY: null for functions, else an object that stays alive as long.
+    let receiver: Option<&Bound<'_, PyAny>> = unsafe { place(py, receiver) };
     let given = count.cast_unsigned();
     let total = given + names.map_or(0, |names| names.len());
-    // SAFETY: `count` arguments, none of them null, and behind them a value for each name.
-    let all: &[Bound<'_, PyAny>] =
-        if total == 0 { &[] } else { unsafe { std::slice::from_raw_parts(arguments.cast(), total) } };
+    let all: &[Bound<'_, PyAny>] = if total == 0 {
+        &[]
+    } else {
+        // SAFETY: `count` arguments, none of them null, and behind them a value for each name; all
+        // are kept alive for the call. For the type see `place`.
+        unsafe { std::slice::from_raw_parts(arguments.cast(), total) }
+    };
     let (positional, values) = all.split_at(given);
     let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &Call { positional, names, values }));
     catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
+}
+
+/// Sees the place of a pointer, if that is not null, as the place of a borrowed object.
+///
+/// # Safety
+/// The pointer is null or that of an object of the Python type `T`, which outlives `'a`.
+unsafe fn place<'a, 'py, T>(_py: Python<'py>, pointer: &'a *mut ffi::PyObject) -> Option<&'a Bound<'py, T>> {
+    // SAFETY: `Bound` is a transparent wrapper of the pointer, which is not null.
+    (!pointer.is_null()).then(|| unsafe { &*std::ptr::from_ref(pointer).cast() })
 }
 
 const _: () = assert!(size_of::<Bound<'static, PyAny>>() == size_of::<*mut ffi::PyObject>());
@@ -225,10 +233,10 @@ fn dispatch<'py>(
     receiver: Option<&Bound<'py, PyAny>>,
     call: &Call<'_, 'py>,
 ) -> PyResult<Py<PyAny>> {
-    let Some(callable) = CALLABLES.get().and_then(|callables| callables.get(index)) else {
+    let Some(callable) = Callable::all().get(index) else {
         return Err(PySystemError::new_err("a native function was called before it was installed"));
     };
-    let signatures = callable.signatures.get_or_try_init(py, || callable.read(py))?;
+    let signatures = callable.signatures(py)?;
     let name = callable.function.name;
     for signature in signatures {
         let mut arguments = Arguments { py, name, signature, slots: [None; SLOTS], spread: None };
@@ -251,6 +259,26 @@ fn dispatch<'py>(
 }
 
 impl Callable {
+    /// All of them, in the order of the tables; functions first.
+    pub(crate) fn all() -> &'static [Callable] {
+        CALLABLES.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The entry it was made from.
+    pub(crate) fn function(&self) -> &'static Function {
+        self.function
+    }
+
+    /// Whether it is a function or a method.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The overloads in this form, read at the first call.
+    pub(crate) fn signatures(&self, py: Python<'_>) -> PyResult<&[Signature]> {
+        self.signatures.get_or_try_init(py, || self.read(py)).map(Vec::as_slice)
+    }
+
     #[cold]
     fn read(&self, py: Python<'_>) -> PyResult<Vec<Signature>> {
         let texts = self.function.signatures.iter().enumerate();

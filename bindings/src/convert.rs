@@ -1,16 +1,17 @@
 //! From Python values of the right type to Rust ones, with torch's words where one does not fit.
 //! Whether the type is right has been settled by `signature`.
 use crate::arguments::Ints;
-use crate::border::{Tensor, as_tensor, type_name};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use crate::border::{as_tensor, raise, type_name};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 
 const OVERFLOW: &str = "Overflow when unpacking long long";
 
 /// A Python, numpy or tensor integer.
-pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+pub(crate) fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if let Some(tensor) = as_tensor(object) {
         return item(tensor).map(Scalar::to::<i64>);
     }
@@ -18,7 +19,7 @@ pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
 }
 
 /// A Python, numpy or tensor number, of the category it has.
-pub fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if object.is_instance_of::<PyFloat>() {
         return object.extract().map(Scalar::Float);
     }
@@ -39,7 +40,7 @@ pub fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
 }
 
 /// A Python, numpy or tensor number as a real one.
-pub fn float(object: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub(crate) fn float(object: &Bound<'_, PyAny>) -> PyResult<f64> {
     match as_tensor(object) {
         Some(tensor) => item(tensor).map(Scalar::to_f64),
         None => object.extract(),
@@ -47,7 +48,7 @@ pub fn float(object: &Bound<'_, PyAny>) -> PyResult<f64> {
 }
 
 /// A string, or bytes that hold one.
-pub fn text(object: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn text(object: &Bound<'_, PyAny>) -> PyResult<String> {
     match (object.cast::<PyString>(), object.cast::<PyBytes>()) {
         (Ok(text), _) => Ok(text.to_str()?.to_owned()),
         (_, Ok(bytes)) => Ok(String::from_utf8_lossy(bytes.as_bytes()).into_owned()),
@@ -56,7 +57,12 @@ pub fn text(object: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A tuple or list of integers, or a single one `size` times.
-pub fn int_list(function: &str, argument: &str, object: &Bound<'_, PyAny>, size: usize) -> PyResult<Ints> {
+pub(crate) fn int_list(
+    function: &str,
+    argument: &str,
+    object: &Bound<'_, PyAny>,
+    size: usize,
+) -> PyResult<Ints> {
     if let Ok(tuple) = object.cast::<PyTuple>() {
         ints(function, argument, tuple.iter())
     } else if let Ok(list) = object.cast::<PyList>() {
@@ -67,7 +73,7 @@ pub fn int_list(function: &str, argument: &str, object: &Bound<'_, PyAny>, size:
 }
 
 /// The integers of a list, each of which may be anything that Python indexes with.
-pub fn ints<'py>(
+pub(crate) fn ints<'py>(
     function: &str,
     argument: &str,
     elements: impl Iterator<Item = Bound<'py, PyAny>>,
@@ -94,5 +100,5 @@ pub fn ints<'py>(
 }
 
 fn item(tensor: &Tensor) -> PyResult<Scalar> {
-    tensor.item().map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    tensor.item().map_err(raise)
 }

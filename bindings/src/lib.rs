@@ -3,6 +3,7 @@ mod arguments;
 mod border;
 mod callable;
 mod convert;
+mod inventory;
 mod returns;
 mod signature;
 mod trial;

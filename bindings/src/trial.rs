@@ -1,59 +1,34 @@
-//! A stand-in tensor until the real one is joined.
+//! A stand-in for the Python classes until the real ones are joined.
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 
-/// Stand-in.
-#[derive(Clone, Debug)]
-pub struct Tensor {
-    /// shape
-    pub shape: Vec<usize>,
-    /// dtype
-    pub dtype: DType,
-    /// value
-    pub value: Scalar,
-    /// requires_grad
-    pub requires_grad: bool,
-}
-impl Tensor {
-    /// dtype
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-    /// ndim
-    pub fn ndim(&self) -> usize {
-        self.shape.len()
-    }
-    /// requires_grad
-    pub fn requires_grad(&self) -> bool {
-        self.requires_grad
-    }
-    /// item
-    pub fn item(&self) -> Result<Scalar, String> {
-        Ok(self.value)
-    }
-}
-
-/// Python class
+/// Stand-in for the tensor class.
 #[pyclass(frozen, subclass, name = "Tensor", module = "rushlight")]
-pub struct PyTensor(pub Tensor);
+pub(crate) struct PyTensor(Tensor);
 
 #[pymethods]
 impl PyTensor {
     #[new]
-    fn new(shape: Vec<usize>, dtype: &str, value: f64, requires_grad: bool) -> Self {
+    fn new(shape: Vec<usize>, dtype: &str, value: f64, requires_grad: bool) -> PyResult<Self> {
         let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype).unwrap_or(DType::Float32);
-        let value = match dtype.category() {
-            rushlight::dtype::Category::Float => Scalar::Float(value),
-            rushlight::dtype::Category::Integer => Scalar::Int(value as i64),
-            rushlight::dtype::Category::Bool => Scalar::Bool(value != 0.0),
+        let tensor = if shape.is_empty() {
+            Tensor::from_scalar(Scalar::Float(value), dtype)
+        } else {
+            let elements = vec![value; shape.iter().product()];
+            Tensor::from_slice(&shape, &elements)
         };
-        PyTensor(Tensor { shape, dtype, value, requires_grad })
+        let tensor = tensor.map_err(raise)?;
+        tensor.set_requires_grad(requires_grad).map_err(raise)?;
+        Ok(PyTensor(tensor))
     }
 }
 
-/// dtype class
+/// Stand-in for the class of element types.
 #[pyclass(frozen, name = "dtype", module = "rushlight")]
-pub struct PyDType(pub DType);
+pub(crate) struct PyDType(DType);
+
 #[pymethods]
 impl PyDType {
     #[new]
@@ -62,20 +37,28 @@ impl PyDType {
     }
 }
 
-/// downcast
+/// The tensor in a Python object, if it is one.
 #[inline]
-pub fn as_tensor<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
+pub(crate) fn as_tensor<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
     object.cast::<PyTensor>().ok().map(|tensor| &tensor.get().0)
 }
-/// wrap
-pub fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyTensor(tensor))?.into_any())
+
+/// The Python object of a tensor.
+pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, PyTensor(tensor))?.into_any())
 }
-/// dtype
-pub fn as_dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
+
+/// The element type that a Python object is.
+pub(crate) fn as_dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
     object.cast::<PyDType>().ok().map(|dtype| dtype.get().0)
 }
-/// dtype out
-pub fn wrap_dtype(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyDType(dtype))?.into_any())
+
+/// The Python object of an element type.
+pub(crate) fn wrap_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, PyDType(dtype))?.into_any())
+}
+
+/// The exception for an engine error.
+pub(crate) fn raise(error: Box<rushlight::Error>) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
 }

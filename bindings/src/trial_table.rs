@@ -25,7 +25,10 @@ fn show(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
                 Tensors => format!("{}", a.tensors(i)?.len()),
                 Operand =>
                     if a.given(i) {
-                        format!("{:?}", a.operand(i)?)
+                        match a.operand(i)? {
+                            crate::arguments::Operand::Tensor(_) => "tensor".into(),
+                            crate::arguments::Operand::Scalar(s) => format!("{s:?}"),
+                        }
                     } else {
                         "-".into()
                     },
@@ -37,6 +40,11 @@ fn show(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         a.tensor(r)?;
     }
     Ok(pyo3::types::PyString::new(a.py(), &out.join(" ")).into_any().unbind())
+}
+fn pair(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    use crate::returns::*;
+    let x = a.tensor(0)?;
+    Ok(Named { class: "max", elements: (x.clone(), x.clone()) }.to_python(a.py())?.unbind())
 }
 fn boom(_: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     panic!("boom")
@@ -51,5 +59,6 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_nn", &nn)?;
     module.add_class::<crate::trial::PyTensor>()?;
     module.add_class::<crate::trial::PyDType>()?;
+    module.add_function(wrap_pyfunction!(crate::inventory::signatures, module)?)?;
     crate::callable::install(&[TABLE], module, &nn, &py.get_type::<crate::trial::PyTensor>())
 }

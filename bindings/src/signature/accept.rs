@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::dtype::{Category, DType};
 
 /// The answer.
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It is.
     Yes,
     /// It is not; for a list, because of the element here.
@@ -25,7 +25,7 @@ impl From<bool> for Verdict {
 
 /// Whether `object`, the argument for the parameter with this index, is of the kind.
 #[inline]
-pub fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
+pub(crate) fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     match kind {
         Kind::Tensor => border::as_tensor(object).is_some().into(),
         Kind::Operand => (border::as_tensor(object).is_some() || is_number(object)).into(),
@@ -61,7 +61,7 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
 }
 
 /// The element type that an object stands for.
-pub fn dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
+pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
     if let Some(dtype) = border::as_dtype(object) {
         return Some(dtype);
     }
@@ -90,7 +90,7 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// A Python or numpy number, truth values included.
-pub fn is_number(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() || numpy(object).is_some()
 }
 
@@ -100,7 +100,7 @@ fn is_plain_scalar(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Something that can stand at the front of a list of integers: whatever Python indexes with, but `bool`.
-pub fn is_index(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
     if object.is_exact_instance_of::<PyInt>() {
         return true;
     }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 /// The exception for a call that fits none of the overloads.
 #[cold]
-pub fn explain(name: &str, form: Form, signatures: &[Signature], call: &Call<'_, '_>) -> PyErr {
+pub(crate) fn explain(name: &str, form: Form, signatures: &[Signature], call: &Call<'_, '_>) -> PyErr {
     if form == Form::Method && matches!(signatures, [only] if only.parameters.is_empty()) {
         return no_arguments(name, call);
     }
@@ -94,7 +94,7 @@ fn wrong_type(
 
 /// The first keyword, in the order of the call, that is unknown or given already.
 fn keyword(name: &str, signature: &Signature, call: &Call<'_, '_>, open: u64) -> String {
-    let words = call.names.into_iter().flatten().enumerate().filter(|(at, _)| open & (1 << at) != 0);
+    let words = call.names.into_iter().flatten().enumerate().take(64).filter(|(at, _)| open & (1 << at) != 0);
     for (_, word) in words {
         let place = signature.parameters.iter().position(|parameter| is_named(&word, parameter.name));
         match place {

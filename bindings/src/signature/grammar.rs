@@ -2,18 +2,19 @@
 //!
 //! ```text
 //! sum(Tensor input, int[1]? dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)
-//! name ( type name [= default] , ... [, *, ...] ) [|deprecated]
+//! name ( type name [= default] , ... [, *, ...] ) [-> returned] [|deprecated]
 //! ```
+//! What is returned is written as a Python annotation, and a tensor if it is not written.
 //! A `?` behind a type, or the default `None`, says that `None` stands for "not given".
 use super::{Default, Form, Kind, Parameter, Signature};
 use pyo3::Python;
 use pyo3::types::PyString;
 
 /// What is wrong with a signature's text. Only a mistake in our own tables leads here.
-pub type Fault = String;
+pub(crate) type Fault = String;
 
 /// Reads one signature. `None` if it does not exist in this form: a method needs a receiver.
-pub fn parse(
+pub(crate) fn parse(
     py: Python<'_>,
     text: &'static str,
     form: Form,
@@ -23,6 +24,7 @@ pub fn parse(
         Some(rest) => (rest, true),
         None => (text, false),
     };
+    let (text, returns) = text.split_once(" -> ").unwrap_or((text, "Tensor"));
     let inner = text
         .split_once('(')
         .and_then(|(_, rest)| rest.strip_suffix(')'))
@@ -34,6 +36,7 @@ pub fn parse(
         enough: 0,
         receiver: None,
         overload,
+        returns,
         deprecated,
     };
     let (mut slot, mut keyword_only) = (0, false);

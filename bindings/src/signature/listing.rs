@@ -24,15 +24,19 @@ struct Piece<'a> {
 }
 
 /// The whole message.
-pub fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>) -> String {
+pub(crate) fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>) -> String {
     let given = Given::new(call);
     let mut text = format!("{name}() received an invalid combination of arguments - got ");
     let shown: Vec<String> =
         signatures.iter().filter(|one| !one.deprecated).map(Signature::to_string).collect();
     if let [only] = shown.as_slice() {
-        let expected = given.marked(&pieces(only));
-        let _ = write!(text, "{expected}, but expected {only}");
-        return text;
+        let pieces = pieces(only);
+        let unknown = given.unknown(&pieces);
+        return if unknown.is_empty() {
+            format!("{text}{}, but expected {only}", given.marked(&pieces))
+        } else {
+            format!("{text}unrecognized keyword arguments: {}", unknown.join(", "))
+        };
     }
     text += &given.plain();
     text += ", but expected one of:\n";
@@ -111,7 +115,7 @@ impl<'a, 'py> Given<'a, 'py> {
         };
         let positional = self.positional.iter().enumerate();
         let positional = positional
-            .map(|(at, object)| mark(pieces.get(at).is_some_and(|piece| piece.takes(object)), "", object));
+            .map(|(at, object)| mark(pieces.get(at).is_none_or(|piece| piece.takes(object)), "", object));
         let rest = pieces.iter().skip(self.positional.len());
         let keywords = rest.filter_map(|piece| {
             let object = self.keyword(piece.name)?;

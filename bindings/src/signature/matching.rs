@@ -6,25 +6,25 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 /// The most parameters a signature can have.
-pub const SLOTS: usize = 16;
+pub(crate) const SLOTS: usize = 16;
 
 /// One argument for each parameter of the written signature; `None` where the default holds.
-pub type Slots<'a, 'py> = [Option<&'a Bound<'py, PyAny>>; SLOTS];
+pub(crate) type Slots<'a, 'py> = [Option<&'a Bound<'py, PyAny>>; SLOTS];
 
 /// What a call passes, apart from a method's receiver.
 #[derive(Clone, Copy)]
-pub struct Call<'a, 'py> {
+pub(crate) struct Call<'a, 'py> {
     /// The arguments given by position.
-    pub positional: &'a [Bound<'py, PyAny>],
+    pub(crate) positional: &'a [Bound<'py, PyAny>],
     /// The names of those given by keyword.
-    pub names: Option<&'a Bound<'py, PyTuple>>,
+    pub(crate) names: Option<&'a Bound<'py, PyTuple>>,
     /// And their values.
-    pub values: &'a [Bound<'py, PyAny>],
+    pub(crate) values: &'a [Bound<'py, PyAny>],
 }
 
 /// Which argument of a call.
 #[derive(Clone, Copy)]
-pub enum Source {
+pub(crate) enum Source {
     /// The one at this position.
     Position(usize),
     /// The one with this keyword, counted in the order of the call.
@@ -32,7 +32,7 @@ pub enum Source {
 }
 
 /// Why a call is not one of an overload.
-pub enum Mismatch {
+pub(crate) enum Mismatch {
     /// More arguments by position than there are places.
     TooMany,
     /// The required parameter with this index is missing.
@@ -55,7 +55,7 @@ pub enum Mismatch {
 /// Fills the slots, which must be empty; says which list parameter took all arguments spread out,
 /// if one did.
 #[inline]
-pub fn assign<'a, 'py>(
+pub(crate) fn assign<'a, 'py>(
     signature: &Signature,
     call: &Call<'a, 'py>,
     slots: &mut Slots<'a, 'py>,
@@ -157,6 +157,6 @@ fn search(
 }
 
 /// Whether the keyword is this word.
-pub fn is_named(name: &Bound<'_, PyAny>, word: &str) -> bool {
+pub(crate) fn is_named(name: &Bound<'_, PyAny>, word: &str) -> bool {
     name.cast::<PyString>().is_ok_and(|name| name.to_str().is_ok_and(|name| name == word))
 }

@@ -1,12 +1,12 @@
 //! What a native function accepts: parameters, overloads and how error messages print them.
 //! Parsing the text is in `grammar`, matching a call in `matching`, wording in `errors`.
 //! Nothing here calls an operation.
-pub mod accept;
-pub mod errors;
-pub mod grammar;
-pub mod listing;
-pub mod matching;
-pub mod order;
+pub(crate) mod accept;
+pub(crate) mod errors;
+pub(crate) mod grammar;
+pub(crate) mod listing;
+pub(crate) mod matching;
+pub(crate) mod order;
 
 use pyo3::Py;
 use pyo3::types::PyString;
@@ -14,7 +14,7 @@ use std::fmt::{Display, Formatter, Result};
 
 /// How a native callable is reached, which decides what its signatures look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// `rushlight.sum(x, 1)`: every parameter is part of the call.
     Function,
     /// `x.sum(1)`: the receiver is given, and there is no `out`.
@@ -23,7 +23,7 @@ pub enum Form {
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A tensor.
     Tensor,
     /// A tensor, or a number that stands for one (`Tensor|Number`); printed as `Tensor`.
@@ -62,7 +62,7 @@ pub enum Kind {
 
 impl Kind {
     /// The name that error messages use.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Kind::Tensor | Kind::Operand => "Tensor",
             Kind::Tensors => "tuple of Tensors",
@@ -86,7 +86,7 @@ impl Kind {
 
 /// The value of a parameter that a call leaves out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Default {
+pub(crate) enum Default {
     /// There is none: the argument must be given.
     Required,
     /// `None`, and whatever only the operation itself can fill in.
@@ -105,33 +105,33 @@ pub enum Default {
 
 /// One parameter.
 #[derive(Debug)]
-pub struct Parameter {
+pub(crate) struct Parameter {
     /// The name as written.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The same name as the interpreter's own string, which keywords are first compared with.
-    pub interned: Py<PyString>,
+    pub(crate) interned: Py<PyString>,
     /// What it takes.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Whether `None` stands for "not given".
-    pub nullable: bool,
+    pub(crate) nullable: bool,
     /// Whether it stands behind the `*`.
-    pub keyword_only: bool,
+    pub(crate) keyword_only: bool,
     /// The value when it is left out.
-    pub default: Default,
+    pub(crate) default: Default,
     /// The default as written, for messages.
-    pub default_text: &'static str,
+    pub(crate) default_text: &'static str,
     /// Where its argument goes: the position in the signature as written.
-    pub slot: usize,
+    pub(crate) slot: usize,
 }
 
 impl Parameter {
     /// Whether a call may leave it out.
-    pub fn optional(&self) -> bool {
+    pub(crate) fn optional(&self) -> bool {
         self.default != Default::Required
     }
 
     /// Other names that a keyword may use: those of numpy.
-    pub fn aliases(&self) -> &'static [&'static str] {
+    pub(crate) fn aliases(&self) -> &'static [&'static str] {
         match self.name {
             "dim" => &["axis"],
             "keepdim" => &["keepdims"],
@@ -151,29 +151,30 @@ impl Display for Parameter {
 
 /// One overload, in one form.
 #[derive(Debug)]
-pub struct Signature {
+pub(crate) struct Signature {
     /// The parameters that a call gives, in order.
-    pub parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
     /// How many of them may be given by position; these come first.
-    pub positional: usize,
+    pub(crate) positional: usize,
     /// How many must be given.
-    pub required: usize,
+    pub(crate) required: usize,
     /// How many arguments by position are enough: none behind them is required.
-    pub enough: usize,
+    pub(crate) enough: usize,
     /// Where the receiver of a method goes.
-    pub receiver: Option<usize>,
+    pub(crate) receiver: Option<usize>,
     /// Which of the written overloads it is.
-    pub overload: usize,
+    pub(crate) overload: usize,
+    /// What it returns, as a Python annotation for the stub.
+    pub(crate) returns: &'static str,
     /// Whether it is still accepted but no longer told.
-    pub deprecated: bool,
+    pub(crate) deprecated: bool,
 }
 
 impl Signature {
-    /// Whether one list of integers is all that can be given by position, so that its elements
+    /// Whether one list of integers of any length is all that can be given by position, so that its elements
     /// can be given spread out: `x.view(2, 3)`.
-    pub fn spreads(&self) -> bool {
-        self.positional == 1
-            && self.parameters.first().is_some_and(|first| matches!(first.kind, Kind::Ints(_)))
+    pub(crate) fn spreads(&self) -> bool {
+        self.positional == 1 && self.parameters.first().is_some_and(|first| first.kind == Kind::Ints(0))
     }
 }
 

@@ -5,7 +5,7 @@
 const BUCKETS: u64 = 13;
 
 /// The indices of the words in that order.
-pub fn iteration_order(words: &[String]) -> Vec<usize> {
+pub(crate) fn iteration_order(words: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let bucket = |at: usize| hash(words[at].as_bytes()) % BUCKETS;
     for at in 0..words.len() {
