@@ -104,12 +104,22 @@ errors! {
     ExpandSize { wanted: i64, size: usize, dim: usize, target: Vec<i64>, shape: Vec<usize> },
     /// `expand` by `-1` in a new leading dimension.
     ExpandLeading { wanted: i64, dim: usize },
+    /// `as_strided` with as many strides as sizes not given.
+    StridedRank { sizes: usize, strides: usize },
+    /// A negative stride.
+    StridedNegative { stride: i64, strides: Vec<i64> },
+    /// A negative offset.
+    StridedOffset { offset: i64 },
+    /// A window beyond the end of the storage.
+    StridedBounds { shape: Vec<i64>, strides: Vec<i64>, offset: i64, item: usize, bytes: usize },
     /// A shape that one operation needs and another that it got.
     OutputShape { output: Vec<usize>, broadcast: Vec<usize> },
 
     // Types
     /// A result that may not be written into memory of that type.
     ResultCast { from: DType, to: DType },
+    /// A difference of truth values.
+    SubtractBool {},
     /// An operation that does not exist for this type.
     NotImplementedFor { operation: &'static str, dtype: DType },
     /// A gradient asked of integers.
@@ -152,6 +162,8 @@ errors! {
     RetainGradNoGrad {},
     /// A hook on a tensor without gradient.
     HookNoGrad {},
+    /// A write to memory that shows one element several times.
+    OverlapModified {},
     /// `detach_` on a view.
     DetachView {},
     /// `.grad` assigned a tensor of another type.

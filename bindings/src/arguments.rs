@@ -9,19 +9,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
+use rushlight::ops::Operand;
 use smallvec::SmallVec;
 
 /// A list of sizes, dimensions or strides.
 pub(crate) type Ints = SmallVec<[i64; 6]>;
-
-/// An argument that may be a tensor or a number.
-#[derive(Clone, Copy)]
-pub(crate) enum Operand<'a> {
-    /// A tensor.
-    Tensor(&'a Tensor),
-    /// A number.
-    Scalar(Scalar),
-}
 
 /// The arguments of one call.
 pub(crate) struct Arguments<'a, 'py> {

@@ -1,36 +1,38 @@
 //! The classes of the Python side as the border sees them: what is a tensor, an element type, a
 //! device, and what a type is called in a message. Arguments are matched in `signature`.
-pub(crate) use crate::trial::{as_dtype, as_tensor, raise, wrap, wrap_dtype};
+use crate::device::{Device, Layout, MemoryFormat};
+pub(crate) use crate::dtype::{as_dtype, wrap_dtype};
+pub(crate) use crate::error::raise;
+use crate::signature::Kind;
+pub(crate) use crate::tensor::object::{tensor_in as as_tensor, wrap};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Classes that are told to the border when the module is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// `rushlight.device`.
-    Device,
-    /// `rushlight.layout`.
-    Layout,
-    /// `rushlight.memory_format`.
-    MemoryFormat,
-    /// `rushlight.Generator`.
-    Generator,
+/// Whether the object is of the class that a kind of parameter is named after.
+pub(crate) fn is_a(kind: Kind, object: &Bound<'_, PyAny>) -> bool {
+    match kind {
+        Kind::Device => object.is_instance_of::<Device>(),
+        Kind::Layout => object.is_instance_of::<Layout>(),
+        Kind::MemoryFormat => object.is_instance_of::<MemoryFormat>(),
+        Kind::Generator => {
+            generator(object.py()).is_some_and(|class| object.is_instance(class).unwrap_or(false))
+        }
+        _ => false,
+    }
 }
 
-const CLASSES: usize = 4;
-static KNOWN: [PyOnceLock<Py<PyType>>; CLASSES] = [const { PyOnceLock::new() }; CLASSES];
-
-/// Tells which Python class this is. The first answer stays.
-pub(crate) fn register(class: Class, python: &Bound<'_, PyType>) {
-    let py = python.py();
-    KNOWN[class as usize].get_or_init(py, || python.clone().unbind());
-}
-
-/// Whether the object is an instance of that class.
-pub(crate) fn is_a(class: Class, object: &Bound<'_, PyAny>) -> bool {
-    let known = KNOWN[class as usize].get(object.py());
-    known.is_some_and(|known| object.is_instance(known.bind(object.py())).unwrap_or(false))
+/// `rushlight.Generator`, if there is one.
+fn generator(py: Python<'_>) -> Option<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let find = || {
+        py.import("rushlight._rushlight")?
+            .getattr("Generator")?
+            .cast_into()
+            .map(Bound::unbind)
+            .map_err(PyErr::from)
+    };
+    CLASS.get_or_try_init(py, find).ok().map(|class| class.bind(py))
 }
 
 /// The flag of `type.__flags__` that a class made at run time has.

@@ -3,6 +3,7 @@
 //! `method_descriptor`: the interpreter has its fast paths for these, and they can be pickled,
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
+use crate::body::Body;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
@@ -25,6 +26,7 @@ pub(crate) const METHOD: u8 = 2;
 pub(crate) const NN: u8 = 4;
 
 /// A line of the table of native operations.
+#[derive(Clone, Copy)]
 pub(crate) struct Function {
     /// The name in Python.
     pub(crate) name: &'static str,
@@ -33,14 +35,14 @@ pub(crate) struct Function {
     /// The docstring.
     pub(crate) doc: &'static str,
     /// What it does.
-    pub(crate) call: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+    pub(crate) body: Body,
     /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
     pub(crate) kind: u8,
 }
 
 /// One Python object made from an entry: an entry that is function and method makes two.
 pub(crate) struct Callable {
-    function: &'static Function,
+    function: Function,
     form: Form,
     signatures: PyOnceLock<Vec<Signature>>,
 }
@@ -50,22 +52,17 @@ static CALLABLES: OnceLock<Vec<Callable>> = OnceLock::new();
 /// Makes the Python objects of all entries: functions and those of `nn` as attributes of the two
 /// modules, methods as attributes of the tensor class. Signatures are read at the first call.
 pub(crate) fn install(
-    tables: &[&'static [Function]],
+    table: impl Iterator<Item = Function>,
     functions: &Bound<'_, PyModule>,
     neural: &Bound<'_, PyModule>,
     tensor: &Bound<'_, PyType>,
 ) -> PyResult<()> {
     let py = tensor.py();
-    let made = |kind: u8, form: Form| {
-        let chosen = tables.iter().copied().flatten().filter(move |function| function.kind & kind != 0);
-        chosen.map(move |function| Callable { function, form, signatures: PyOnceLock::new() })
-    };
-    let callables = CALLABLES
-        .get_or_init(|| made(FUNCTION | NN, Form::Function).chain(made(METHOD, Form::Method)).collect());
+    let callables = CALLABLES.get_or_init(|| table.flat_map(callables).collect());
     let neural_name = neural.name()?;
     for (index, callable) in callables.iter().enumerate() {
         let name = callable.function.name;
-        let definition = definition(index, callable.function)?;
+        let definition = definition(index, &callable.function)?;
         if callable.form == Form::Method {
             tensor.setattr(name, method(tensor, definition)?)?;
             continue;
@@ -79,6 +76,13 @@ pub(crate) fn install(
         }
     }
     Ok(())
+}
+
+/// The Python objects of one entry.
+fn callables(function: Function) -> impl Iterator<Item = Callable> {
+    let forms = [(FUNCTION | NN, Form::Function), (METHOD, Form::Method)];
+    let reached = forms.into_iter().filter(move |(kind, _)| function.kind & kind != 0);
+    reached.map(move |(_, form)| Callable { function, form, signatures: PyOnceLock::new() })
 }
 
 /// What the interpreter wants to know of a callable. It lives as long as the process.
@@ -249,7 +253,7 @@ fn dispatch<'py>(
                     warn_deprecated(py, name, signature, signatures)?;
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
-                return (callable.function.call)(&arguments);
+                return callable.function.body.run(&arguments);
             }
             Err(Mismatch::Raised(error)) => return Err(error),
             Err(_) => {}
@@ -259,14 +263,14 @@ fn dispatch<'py>(
 }
 
 impl Callable {
-    /// All of them, in the order of the tables; functions first.
+    /// All of them, in the order of the table.
     pub(crate) fn all() -> &'static [Callable] {
         CALLABLES.get().map_or(&[], Vec::as_slice)
     }
 
     /// The entry it was made from.
-    pub(crate) fn function(&self) -> &'static Function {
-        self.function
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
     }
 
     /// Whether it is a function or a method.

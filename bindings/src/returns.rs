@@ -33,6 +33,13 @@ impl<T: ToPython> ToPython for Named<T> {
     }
 }
 
+/// An object stays what it is.
+impl ToPython for &Bound<'_, PyAny> {
+    fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(self.clone().unbind().into_bound(py))
+    }
+}
+
 impl ToPython for Tensor {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         border::wrap(py, self)

@@ -154,7 +154,7 @@ impl Node {
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph.
     pub fn release(&self) {
-        if self.rule().saved().is_empty() {
+        if !self.rule().keeps() {
             return;
         }
         if let Some(mut rule) = self.rule.try_write() {

@@ -51,6 +51,11 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// Whether the rule keeps anything that backward frees.
+    fn keeps(&self) -> bool {
+        !self.saved().is_empty()
+    }
+
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self) -> Option<u64> {
         None

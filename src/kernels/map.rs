@@ -2,7 +2,6 @@
 //! between element types. Functions of two and three arguments are in `zip`.
 
 use ndarray::{ArrayViewD, ArrayViewMutD};
-use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use super::apply;
@@ -68,18 +67,6 @@ pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit
 /// Copies into any view of the same shape, converting on the way.
 pub fn copy_into<U: Element, A: Element>(out: ArrayViewMutD<'_, U>, a: ArrayViewD<'_, A>) {
     apply::each_1(out, a, |out, a| *out = a.convert());
-}
-
-/// The elements in row-major order as a slice: borrowed where they lie so, copied otherwise.
-pub(super) fn dense<'a, T: Copy + Default + Send + Sync>(view: &'a ArrayViewD<'_, T>) -> Cow<'a, [T]> {
-    match view.as_slice() {
-        Some(slice) => Cow::Borrowed(slice),
-        None => {
-            let mut copy = ndarray::ArrayD::from_elem(view.shape(), T::default());
-            apply::each_1(copy.view_mut(), view.view(), |out, a| *out = a);
-            Cow::Owned(copy.into_raw_vec_and_offset().0)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,19 @@
 //! and reductions are folded, at points that depend on shapes alone, so the number of threads
 //! never shows in the bits of a result.
 
+mod along;
 mod apply;
+mod dense;
+pub mod gather;
+pub mod gemm;
 pub mod map;
 pub mod parallel;
+pub mod random;
+pub mod reduce;
+pub mod scan;
 mod simd;
+pub mod softmax;
+pub mod sort;
 #[cfg(test)]
 mod testing;
 pub mod zip;

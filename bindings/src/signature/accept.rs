@@ -1,7 +1,7 @@
 //! Whether a value is of a parameter's kind. Exact types are looked at first; numpy's scalars,
 //! recognised without importing numpy, last.
 use super::Kind;
-use crate::border::{self, Class};
+use crate::border;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -43,12 +43,9 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
         Kind::DType => dtype(object).is_some().into(),
         Kind::Device => {
-            (border::is_a(Class::Device, object) || object.is_instance_of::<PyString>() || is_int(object))
-                .into()
+            (border::is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into()
         }
-        Kind::Layout => border::is_a(Class::Layout, object).into(),
-        Kind::MemoryFormat => border::is_a(Class::MemoryFormat, object).into(),
-        Kind::Generator => border::is_a(Class::Generator, object).into(),
+        Kind::Layout | Kind::MemoryFormat | Kind::Generator => border::is_a(kind, object).into(),
         Kind::Floats(size) => {
             let first = first(object).map(|first| first.is_none_or(|first| is_number(&first)));
             first.unwrap_or(size > 0 && is_number(object)).into()

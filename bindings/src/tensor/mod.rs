@@ -1,0 +1,3 @@
+//! `rushlight.Tensor` as Python sees it: the object, its operators, attributes and indexing.
+
+pub(crate) mod object;

@@ -1,0 +1,120 @@
+//! How backward runs. `plan` finds out what there is to do, `run` does it one node after another,
+//! `parallel` does it on several threads with the same bits; `buffer` adds up what arrives at a
+//! node, `check` looks at every gradient once, `leaf` puts what arrives at leaves where it belongs.
+//! Nothing here names an operation: rules are called through the graph.
+
+mod buffer;
+mod check;
+mod leaf;
+mod parallel;
+mod plan;
+mod run;
+
+use crate::error::{Error, Result};
+use crate::graph::{Edge, mode};
+use crate::ops::accumulate;
+use crate::tensor::Tensor;
+
+/// What becomes of the gradients that a run arrives at.
+pub enum Wanted {
+    /// Every leaf accumulates.
+    AllLeaves,
+    /// These leaves accumulate, and what is not on the way to them is not run.
+    Leaves(Vec<Edge>),
+    /// The gradients at these edges are handed back and no leaf changes. `None` is an edge that is
+    /// known to be out of reach.
+    Captured(Vec<Option<Edge>>),
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Whether what the rules keep stays for another run.
+    pub retain_graph: bool,
+    /// Whether the run is recorded.
+    pub create_graph: bool,
+}
+
+/// What the engine needs of the program that it runs in.
+pub trait Host: Sync {
+    /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
+    /// takes a while or waits for other threads.
+    fn unlocked(&self, body: &mut (dyn FnMut() + Send));
+}
+
+/// A host without a lock.
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
+        body();
+    }
+}
+
+/// Work from which on the host's lock is given back, in estimated nanoseconds.
+const WORTH_UNLOCKING: u64 = 100_000;
+
+/// The gradient that a root starts with: the one given, or one for a scalar.
+pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
+    let edge = tensor.gradient_edge()?.ok_or(Error::NoGrad { index })?;
+    let gradient = match gradient {
+        Some(gradient) => gradient,
+        None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),
+        None if !tensor.dtype().is_float() => {
+            return Err(Error::ImplicitGradientDType { dtype: tensor.dtype() }.into());
+        }
+        None => accumulate::ones_like(tensor)?,
+    };
+    Ok((edge, gradient))
+}
+
+/// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
+///
+/// Note [All or nothing]
+/// ~~~~~~~~~~~~~~~~~~~~~
+/// What is meant for `.grad` is collected and put there when the run has succeeded, so that a rule
+/// that fails or a hook that raises leaves every leaf as it was. Only leaves that somebody watches
+/// (hooks after accumulation) are written to during the run, when torch would.
+pub fn run(
+    roots: Vec<(Edge, Tensor)>,
+    wanted: &Wanted,
+    options: Options,
+    host: &dyn Host,
+) -> Result<Vec<Option<Tensor>>> {
+    let plan = plan::Plan::new(&roots, wanted);
+    let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let mut outcome = Ok(Vec::new());
+    let mut body = || {
+        let _mode = mode::GradModeGuard::new(options.create_graph);
+        outcome = if plan.is_worth_threads() {
+            parallel::run(&plan, &gradients, options)
+        } else {
+            run::run(&plan, &gradients, options)
+        };
+    };
+    if plan.work() >= WORTH_UNLOCKING { host.unlocked(&mut body) } else { body() }
+    outcome
+}
+
+/// Accumulates the gradients of `roots` into the leaves.
+pub fn backward(roots: &[Tensor], gradients: &[Option<Tensor>], options: Options) -> Result<()> {
+    let roots = with_gradients(roots, gradients)?;
+    run(roots, &Wanted::AllLeaves, options, &NoHost).map(drop)
+}
+
+/// The gradients of `roots` with respect to `inputs`; `None` where an input was not used.
+pub fn grad(
+    roots: &[Tensor],
+    inputs: &[Tensor],
+    gradients: &[Option<Tensor>],
+    options: Options,
+) -> Result<Vec<Option<Tensor>>> {
+    let roots = with_gradients(roots, gradients)?;
+    let edges: Result<Vec<_>> = inputs.iter().map(Tensor::gradient_edge).collect();
+    run(roots, &Wanted::Captured(edges?), options, &NoHost)
+}
+
+fn with_gradients(roots: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<(Edge, Tensor)>> {
+    let given = gradients.iter().cloned().chain(std::iter::repeat(None));
+    roots.iter().zip(given).enumerate().map(|(index, (tensor, gradient))| root(tensor, gradient, index)).collect()
+}

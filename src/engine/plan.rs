@@ -1,0 +1,252 @@
+//! What there is to do: which nodes, in which order, how often each is arrived at. Pure: nothing is
+//! run here, and nothing recurses.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use smallvec::SmallVec;
+
+use super::Wanted;
+use crate::graph::{Edge, NodeId, NodeRef};
+use crate::kernels::parallel;
+use crate::tensor::Tensor;
+
+/// Where a gradient goes: a task, and which of its outputs it belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) task: u32,
+    pub(super) output: u32,
+}
+
+/// One node to run.
+pub(super) struct Task<'a> {
+    pub(super) node: &'a NodeRef,
+    /// By edge; `None` where no gradient is wanted.
+    pub(super) targets: SmallVec<[Option<Target>; 2]>,
+    /// How many gradients will arrive, roots included.
+    pub(super) arrivals: u32,
+    /// Whether the rule is run: it leads to something that is wanted.
+    pub(super) needed: bool,
+    /// Whether the node accumulates into a leaf.
+    pub(super) is_leaf: bool,
+    /// Whether hooks are to be called, or the rule is the host's.
+    pub(super) caller_only: bool,
+    /// Outputs whose gradient is handed back, and as which result.
+    pub(super) captures: SmallVec<[(u32, u32); 1]>,
+    work: u64,
+}
+
+/// A run, planned.
+pub(super) struct Plan<'a> {
+    pub(super) tasks: Vec<Task<'a>>,
+    /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
+    pub(super) order: Vec<u32>,
+    /// Where the gradients of the roots go.
+    pub(super) roots: Vec<Target>,
+    /// Number of gradients to hand back.
+    pub(super) results: usize,
+    work: u64,
+    longest: u64,
+}
+
+/// Below this estimate threads cost more than they bring: waking one takes 30 to 60 microseconds.
+const WORTH_THREADS: u64 = 150_000;
+
+static RUNS: AtomicU32 = AtomicU32::new(1);
+
+/// Finds the number of a node's task.
+///
+/// Each node has room for one claim: a run's number and the task's. Two runs may visit the same node
+/// at once (threads, hooks that run backward), so a node that is claimed by another run is looked up
+/// in a table instead. There is one in practice, and it is empty.
+struct Claims<'a> {
+    run: u32,
+    elsewhere: HashMap<NodeId, u32>,
+    claimed: Vec<&'a NodeRef>,
+}
+
+impl<'a> Claims<'a> {
+    fn new() -> Self {
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        // Zero means unclaimed, so a count that wraps around skips it.
+        let run = if run == 0 { RUNS.fetch_add(1, Ordering::Relaxed) } else { run };
+        Claims { run, elsewhere: HashMap::new(), claimed: Vec::new() }
+    }
+
+    /// The task of a node, or `next` if it has none yet.
+    fn find_or_claim(&mut self, node: &'a NodeRef, next: u32) -> u32 {
+        let mine = u64::from(self.run) << 32;
+        match node.claim.compare_exchange(0, mine | u64::from(next), Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                self.claimed.push(node);
+                next
+            }
+            Err(claim) if claim >> 32 == u64::from(self.run) => claim as u32,
+            Err(_) => *self.elsewhere.entry(node.id()).or_insert(next),
+        }
+    }
+
+    fn find(&self, node: &NodeRef) -> Option<u32> {
+        let claim = node.claim.load(Ordering::Relaxed);
+        if claim >> 32 == u64::from(self.run) { Some(claim as u32) } else { self.elsewhere.get(&node.id()).copied() }
+    }
+}
+
+impl Drop for Claims<'_> {
+    fn drop(&mut self) {
+        for node in &self.claimed {
+            node.claim.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Plans a run from the roots to what is wanted.
+    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Plan<'a> {
+        let mut claims = Claims::new();
+        let mut plan =
+            Plan { tasks: Vec::new(), order: Vec::new(), roots: Vec::new(), results: 0, work: 0, longest: 0 };
+        for (edge, _) in roots {
+            let target = plan.arrive(edge, &mut claims);
+            plan.roots.push(target);
+        }
+        // Tasks are visited in the order in which they are found; finding one adds it at the end.
+        let mut visited = 0;
+        while visited < plan.tasks.len() {
+            let node = plan.tasks[visited].node;
+            let arrive = |edge: &'a Option<Edge>| edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
+            let targets = node.edges().iter().map(arrive).collect();
+            plan.tasks[visited].targets = targets;
+            visited += 1;
+        }
+        plan.sort();
+        plan.mark(wanted, &claims);
+        plan.estimate();
+        plan
+    }
+
+    fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims<'a>) -> Target {
+        let next = self.tasks.len() as u32;
+        let task = claims.find_or_claim(&edge.node, next);
+        if task == next {
+            self.tasks.push(Task::new(&edge.node));
+        }
+        self.tasks[task as usize].arrivals += 1;
+        Target { task, output: edge.output }
+    }
+
+    fn sort(&mut self) {
+        let tasks = &self.tasks;
+        self.order = (0..tasks.len() as u32).filter(|&task| !tasks[task as usize].is_leaf).collect();
+        // Nodes of one thread never tie; among threads the order of discovery decides.
+        let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].node.seq());
+        if !self.order.is_sorted_by_key(key) {
+            self.order.sort_by_key(key);
+        }
+    }
+
+    /// Marks what is on the way to something wanted, and drops the targets that are not.
+    fn mark(&mut self, wanted: &Wanted, claims: &Claims<'a>) {
+        let edges: Vec<Option<&Edge>> = match wanted {
+            Wanted::AllLeaves => {
+                self.tasks.iter_mut().for_each(|task| task.needed = true);
+                return;
+            }
+            Wanted::Leaves(edges) => edges.iter().map(Some).collect(),
+            Wanted::Captured(edges) => {
+                self.results = edges.len();
+                edges.iter().map(Option::as_ref).collect()
+            }
+        };
+        let captured = matches!(wanted, Wanted::Captured(_));
+        let mut on_the_way = vec![false; self.tasks.len()];
+        for (result, edge) in (0..).zip(edges) {
+            let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else { continue };
+            on_the_way[task as usize] = true;
+            let task = &mut self.tasks[task as usize];
+            if captured {
+                task.captures.push((edge.output, result));
+            } else {
+                task.needed = true;
+            }
+        }
+        for &task in self.order.iter().rev() {
+            let task = task as usize;
+            for target in &mut self.tasks[task].targets {
+                match target {
+                    Some(kept) if on_the_way[kept.task as usize] => {}
+                    _ => *target = None,
+                }
+            }
+            if self.tasks[task].targets.iter().any(Option::is_some) {
+                self.tasks[task].needed = true;
+                on_the_way[task] = true;
+            }
+        }
+        self.recount(&on_the_way);
+    }
+
+    /// Counts arrivals again after targets were dropped.
+    fn recount(&mut self, on_the_way: &[bool]) {
+        self.order.retain(|&task| on_the_way[task as usize]);
+        self.tasks.iter_mut().for_each(|task| task.arrivals = 0);
+        for root in &self.roots {
+            self.tasks[root.task as usize].arrivals += 1;
+        }
+        for &task in &self.order {
+            for index in 0..self.tasks[task as usize].targets.len() {
+                if let Some(target) = self.tasks[task as usize].targets[index] {
+                    self.tasks[target.task as usize].arrivals += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds up the work, in all and along the longest path.
+    fn estimate(&mut self) {
+        self.work = self.order.iter().map(|&task| self.tasks[task as usize].work).sum();
+        if self.work < WORTH_THREADS {
+            return;
+        }
+        let mut path = vec![0; self.tasks.len()];
+        for &task in &self.order {
+            let task = task as usize;
+            path[task] += self.tasks[task].work;
+            self.longest = self.longest.max(path[task]);
+            for target in self.tasks[task].targets.iter().flatten() {
+                let so_far = path[task];
+                let reached = &mut path[target.task as usize];
+                *reached = so_far.max(*reached);
+            }
+        }
+    }
+
+    /// Estimated nanoseconds of the whole run on one thread.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Whether there is enough work side by side for threads to pay.
+    pub(super) fn is_worth_threads(&self) -> bool {
+        self.work >= WORTH_THREADS && self.work >= self.longest + self.longest / 3 && parallel::num_threads() > 1
+    }
+}
+
+impl<'a> Task<'a> {
+    fn new(node: &'a NodeRef) -> Task<'a> {
+        let rule = node.rule();
+        let leaf = rule.leaf();
+        let has_hooks = node.extras().is_some_and(|extras| !extras.hooks.is_empty())
+            || leaf.and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty());
+        Task {
+            node,
+            targets: SmallVec::new(),
+            arrivals: 0,
+            needed: false,
+            is_leaf: leaf.is_some(),
+            caller_only: has_hooks || rule.caller_only(),
+            captures: SmallVec::new(),
+            work: rule.work().unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
+        }
+    }
+}

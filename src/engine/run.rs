@@ -1,0 +1,196 @@
+//! Running a plan on the calling thread, one node after another; and the steps that both ways of
+//! running are made of.
+
+use smallvec::SmallVec;
+
+use super::Options;
+use super::buffer::Buffer;
+use super::check;
+use super::leaf::Deposit;
+use super::plan::{Plan, Task};
+use crate::error::Result;
+use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place};
+use crate::tensor::Tensor;
+
+/// What one node is run with: what a `Task` says, however it is stored.
+pub(super) struct Step<'a> {
+    pub(super) node: &'a NodeRef,
+    /// Which edges lead to something wanted, a bit each.
+    pub(super) wanted: u64,
+    pub(super) options: Options,
+}
+
+/// Runs the plan. Answers the captured gradients.
+pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
+    let mut sweep = Sweep {
+        plan,
+        options,
+        buffers: plan.tasks.iter().map(|_| Buffer::default()).collect(),
+        waiting: plan.tasks.iter().map(|task| task.arrivals).collect(),
+        captured: vec![None; plan.results],
+        deposits: Vec::new(),
+    };
+    for (target, gradient) in plan.roots.iter().zip(roots) {
+        let form = plan.tasks[target.task as usize].node.form(target.output);
+        let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
+        sweep.arrive(target.task, target.output, Some(gradient))?;
+    }
+    for &task in &plan.order {
+        sweep.step(task)?;
+    }
+    for deposit in sweep.deposits {
+        deposit.put(options.create_graph)?;
+    }
+    Ok(sweep.captured)
+}
+
+struct Sweep<'a> {
+    plan: &'a Plan<'a>,
+    options: Options,
+    buffers: Vec<Buffer>,
+    /// Arrivals still to come; leaves run when there are none.
+    waiting: Vec<u32>,
+    captured: Vec<Option<Tensor>>,
+    deposits: Vec<Deposit>,
+}
+
+impl Sweep<'_> {
+    /// A gradient arrives, or it turns out that there is none along that edge.
+    fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
+        let index = task as usize;
+        if let Some(gradient) = gradient {
+            self.buffers[index].add(output, gradient)?;
+        }
+        self.waiting[index] -= 1;
+        let task: &Task<'_> = &self.plan.tasks[index];
+        if task.is_leaf && self.waiting[index] == 0 {
+            let gradients = self.gather(index);
+            if task.needed {
+                finish_leaf(task.node, gradients, self.options, &mut self.deposits)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What arrived at a task, captured on the way if that is wanted.
+    fn gather(&mut self, index: usize) -> Gradients {
+        let task = &self.plan.tasks[index];
+        let gradients = self.buffers[index].take(task.node.outputs());
+        for &(output, result) in &task.captures {
+            self.captured[result as usize] = gradients[output as usize].clone();
+        }
+        gradients
+    }
+
+    fn step(&mut self, task: u32) -> Result<()> {
+        let index = task as usize;
+        let plan = self.plan;
+        let task = &plan.tasks[index];
+        let gradients = self.gather(index);
+        if !task.needed {
+            return Ok(());
+        }
+        let step = Step { node: task.node, wanted: wanted(&task.targets), options: self.options };
+        let results = step.run(gradients, task.caller_only, &mut self.deposits)?;
+        let mut results = results.into_iter();
+        for target in &task.targets {
+            let gradient = results.next().flatten();
+            if let Some(target) = target {
+                self.arrive(target.task, target.output, gradient)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A bit for each edge along which a gradient is wanted.
+pub(super) fn wanted<T>(targets: &[Option<T>]) -> u64 {
+    targets.iter().take(64).enumerate().fold(0, |bits, (index, target)| bits | u64::from(target.is_some()) << index)
+}
+
+impl Step<'_> {
+    /// Runs hooks and rule; answers gradients by edge, each in the form of its target.
+    pub(super) fn run(
+        &self,
+        mut gradients: Gradients,
+        has_hooks: bool,
+        deposits: &mut Vec<Deposit>,
+    ) -> Result<Gradients> {
+        let hooks = if has_hooks { self.node.extras().map(|extras| &extras.hooks) } else { None };
+        if let Some(hooks) = hooks {
+            before(hooks, &mut gradients, deposits)?;
+        }
+        let mut results = if gradients.iter().all(Option::is_none) {
+            Gradients::from_elem(None, self.node.edges().len())
+        } else {
+            let at = At { node: self.node, needed: self.wanted, tracking: self.options.create_graph };
+            self.node.rule().vjp(&at, &gradients)?
+        };
+        for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
+            let Some(edge) = edge else { continue };
+            if let Some(gradient) = result.take() {
+                *result = Some(check::fit(gradient, edge.node.form(edge.output), self.node, index)?);
+            }
+        }
+        if let Some(hooks) = hooks {
+            for hook in hooks.at(Place::After) {
+                hook.call(Call::After(&mut results, &gradients))?;
+            }
+        }
+        if !self.options.retain_graph {
+            self.node.release();
+        }
+        Ok(results)
+    }
+}
+
+/// Hooks of the tensors that a node made, then gradients that are retained, then hooks of the node.
+fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>) -> Result<()> {
+    for (output, slot) in (0..).zip(gradients.iter_mut()) {
+        if let Some(gradient) = slot {
+            for hook in hooks.at(Place::Output(output)) {
+                hook.call(Call::Gradient(gradient))?;
+            }
+        }
+    }
+    for (output, tensor) in hooks.retained() {
+        if let (Some(tensor), Some(gradient)) = (tensor.upgrade(), &gradients[output as usize]) {
+            deposits.push(Deposit::retained(tensor, gradient.clone()));
+        }
+    }
+    for hook in hooks.at(Place::Before) {
+        hook.call(Call::Before(gradients))?;
+    }
+    Ok(())
+}
+
+/// A leaf's gradient is complete: hooks, then accumulation, now if somebody watches and later if not.
+pub(super) fn finish_leaf(
+    node: &NodeRef,
+    mut gradients: Gradients,
+    options: Options,
+    deposits: &mut Vec<Deposit>,
+) -> Result<()> {
+    let Some(leaf) = node.leaf() else { return Ok(()) };
+    let own = node.extras().map(|extras| &extras.hooks).filter(|hooks| !hooks.is_empty());
+    let hooks = leaf.hooks_if_any().filter(|hooks| !hooks.is_empty());
+    for hooks in [hooks, own].into_iter().flatten() {
+        before(hooks, &mut gradients, deposits)?;
+    }
+    let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(()) };
+    let watchers: SmallVec<[_; 1]> = hooks.map(|hooks| hooks.at(Place::Accumulated).into()).unwrap_or_default();
+    let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
+    if watchers.is_empty() && after.is_empty() {
+        deposits.push(Deposit::leaf(leaf, gradient));
+        return Ok(());
+    }
+    let incoming: Gradients = SmallVec::from_elem(Some(gradient.clone()), 1);
+    Deposit::leaf(leaf.clone(), gradient).put(options.create_graph)?;
+    for hook in watchers {
+        hook.call(Call::Accumulated(&leaf))?;
+    }
+    for hook in after {
+        hook.call(Call::After(&mut Gradients::new(), &incoming))?;
+    }
+    Ok(())
+}

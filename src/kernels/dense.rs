@@ -1,0 +1,60 @@
+//! Any view as row-major memory, and row-major memory as seen from one of its axes. The kernels
+//! that walk along an axis start from here.
+
+use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD};
+use std::borrow::Cow;
+
+use super::apply;
+
+/// The elements in row-major order: borrowed where they lie so, copied otherwise.
+pub(super) fn dense<'a, T: Copy + Default + Send + Sync>(view: &'a ArrayViewD<'_, T>) -> Cow<'a, [T]> {
+    match view.as_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => {
+            let mut copy = ArrayD::from_elem(view.shape(), T::default());
+            apply::each_1(copy.view_mut(), view.view(), |out, a| *out = a);
+            Cow::Owned(copy.into_raw_vec_and_offset().0)
+        }
+    }
+}
+
+/// Lets `change` work on the elements in row-major order, wherever they lie.
+pub(super) fn with_dense<T: Copy + Default + Send + Sync>(
+    mut view: ArrayViewMutD<'_, T>,
+    change: impl FnOnce(&mut [T]),
+) {
+    match view.as_slice_mut() {
+        Some(slice) => change(slice),
+        None => {
+            let mut copy = view.to_owned();
+            // An owned copy keeps the order of the axes in memory; this one must be row-major.
+            if copy.as_slice_mut().is_none() {
+                copy = copy.as_standard_layout().into_owned();
+            }
+            if let Some(slice) = copy.as_slice_mut() {
+                change(slice);
+            }
+            apply::each_1(view, copy.view(), |out, a| *out = a);
+        }
+    }
+}
+
+/// A row-major array seen from one axis: `outer` blocks of `len` rows of `inner` elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extent {
+    pub(super) outer: usize,
+    pub(super) len: usize,
+    pub(super) inner: usize,
+}
+
+impl Extent {
+    /// Around `axis` of `shape`; a 0-dimensional array has one axis of length 1.
+    pub(super) fn new(shape: &[usize], axis: usize) -> Extent {
+        let after = (axis + 1).min(shape.len());
+        Extent {
+            outer: shape[..axis.min(shape.len())].iter().product(),
+            len: shape.get(axis).copied().unwrap_or(1),
+            inner: shape[after..].iter().product(),
+        }
+    }
+}

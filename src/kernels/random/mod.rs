@@ -1,0 +1,199 @@
+//! Random numbers, bit for bit those that torch draws on a CPU.
+//!
+//! Every function fills its output in memory order and draws from the generator strictly in that
+//! order, on the calling thread. Arguments are checked before: probabilities lie in [0, 1] and so on.
+
+mod generator;
+mod normal;
+#[cfg(test)]
+mod tests;
+
+use std::f64::consts::PI;
+use std::num::NonZeroU64;
+
+pub use generator::Generator;
+pub use normal::{Normal, fill_normal, fill_normal_singly};
+
+use super::simd::vectorised;
+use crate::dtype::{DType, Element, Real};
+
+/// Floating-point types that uniform numbers can be drawn for.
+pub trait Uniform: Real {
+    /// One number of [0, 1), of as many random bits as the type holds.
+    fn unit(generator: &mut Generator) -> Self;
+
+    /// Fills a run with numbers of [0, 1).
+    fn fill_unit(generator: &mut Generator, out: &mut [Self]) {
+        generator_fill(generator, out, Self::unit);
+    }
+}
+
+impl Uniform for f64 {
+    #[inline]
+    fn unit(generator: &mut Generator) -> f64 {
+        (generator.random64() & ((1 << 53) - 1)) as f64 / (1u64 << 53) as f64
+    }
+}
+
+impl Uniform for f32 {
+    #[inline]
+    fn unit(generator: &mut Generator) -> f32 {
+        from_word(generator.random())
+    }
+
+    fn fill_unit(generator: &mut Generator, mut out: &mut [f32]) {
+        while !out.is_empty() {
+            let words = generator.take(out.len());
+            let (now, later) = out.split_at_mut(words.len());
+            vectorised(now.len(), || {
+                for (out, word) in now.iter_mut().zip(words) {
+                    *out = from_word(*word);
+                }
+            });
+            out = later;
+        }
+    }
+}
+
+#[inline(always)]
+fn from_word(word: u32) -> f32 {
+    // 24 bits fit into the sign-carrying integer, whose conversion is one instruction.
+    (word & ((1 << 24) - 1)) as i32 as f32 / (1 << 24) as f32
+}
+
+/// Fills a run by asking for one number after the other.
+#[inline(always)]
+fn generator_fill<T>(generator: &mut Generator, out: &mut [T], draw: impl Fn(&mut Generator) -> T) {
+    out.iter_mut().for_each(|out| *out = draw(generator));
+}
+
+/// Uniform numbers of [from, to).
+pub fn fill_uniform<T: Uniform>(generator: &mut Generator, out: &mut [T], from: f64, to: f64) {
+    T::fill_unit(generator, out);
+    let (from, to) = (T::from_f64(from), T::from_f64(to));
+    let width = to - from;
+    vectorised(out.len(), || {
+        for out in out.iter_mut() {
+            let value = out.mul_add(width, from);
+            // Rounding may reach the end, which does not belong to the interval.
+            *out = if value == to { from } else { value };
+        }
+    });
+}
+
+/// Integers of [base, base + range).
+pub fn fill_integers<T: Element>(generator: &mut Generator, out: &mut [T], base: i64, range: NonZeroU64) {
+    let shift = |drawn: u64| T::from_i64(base.wrapping_add(drawn as i64));
+    // Of 32 bits, a remainder by much less is close enough to uniform.
+    match u32::try_from(range.get()) {
+        Ok(range) if range < 1 << 28 => {
+            generator_fill(generator, out, |g| shift(u64::from(g.random() % range)))
+        }
+        _ => generator_fill(generator, out, |g| shift(g.random64() % range)),
+    }
+}
+
+/// Integers of the whole range of `i64`.
+pub fn fill_all_integers<T: Element>(generator: &mut Generator, out: &mut [T]) {
+    generator_fill(generator, out, |g| T::from_i64(g.random64() as i64));
+}
+
+/// Integers from zero to the greatest that the type holds; for floating-point types, to the
+/// greatest up to which they hold every integer.
+pub fn fill_natural<T: Element>(generator: &mut Generator, out: &mut [T]) {
+    let values: u64 = match T::DTYPE {
+        DType::Bool => 2,
+        DType::UInt8 => 1 << 8,
+        DType::Int8 => 1 << 7,
+        DType::Int16 => 1 << 15,
+        DType::Int32 => 1 << 31,
+        DType::Int64 => 1 << 63,
+        DType::Float32 => (1 << 24) + 1,
+        DType::Float64 => (1 << 53) + 1,
+    };
+    if matches!(T::DTYPE, DType::Int64 | DType::Float64) {
+        generator_fill(generator, out, |g| T::from_i64((g.random64() % values) as i64));
+    } else {
+        generator_fill(generator, out, |g| T::from_i64((u64::from(g.random()) % values) as i64));
+    }
+}
+
+/// The numbers below `out.len()` in random order.
+pub fn fill_permutation<T: Element>(generator: &mut Generator, out: &mut [T]) {
+    let len = out.len();
+    for (index, out) in (0..).zip(out.iter_mut()) {
+        *out = T::from_i64(index);
+    }
+    // From here on 32 bits are too few for a remainder close to uniform.
+    const MANY: usize = (u32::MAX / 20) as usize;
+    if len < MANY {
+        for index in 0..len.saturating_sub(1) {
+            let drawn = generator.random() % (len - index) as u32;
+            out.swap(index, index + drawn as usize);
+        }
+    } else {
+        for index in 0..len {
+            let drawn = generator.random64() % (index as u64 + 1);
+            out.swap(index, drawn as usize);
+        }
+    }
+}
+
+/// One with this probability, else zero.
+pub fn fill_bernoulli<T: Element>(generator: &mut Generator, out: &mut [T], probability: f64) {
+    generator_fill(generator, out, |g| T::from_i64(i64::from(f64::unit(g) < probability)));
+}
+
+/// One with a probability of its own for every element, else zero. The type of the probabilities
+/// decides how many bits a draw takes.
+pub fn fill_bernoulli_each<T: Element, P: Uniform>(
+    generator: &mut Generator,
+    out: &mut [T],
+    probabilities: impl IntoIterator<Item = P>,
+) {
+    for (out, probability) in out.iter_mut().zip(probabilities) {
+        *out = T::from_i64(i64::from(P::unit(generator) < probability));
+    }
+}
+
+/// Exponentially distributed numbers.
+pub fn fill_exponential<T: Real>(generator: &mut Generator, out: &mut [T], rate: f64) {
+    generator_fill(generator, out, |g| T::from_f64(-1.0 / rate * (-f64::unit(g)).ln_1p()));
+}
+
+/// Geometrically distributed numbers: how many trials the first success takes.
+pub fn fill_geometric<T: Element>(generator: &mut Generator, out: &mut [T], probability: f64) {
+    let failure = (-probability).ln_1p();
+    generator_fill(generator, out, |g| T::from_f64((f64::unit(g).ln() / failure).ceil()));
+}
+
+/// Numbers with a Cauchy distribution.
+pub fn fill_cauchy<T: Real>(generator: &mut Generator, out: &mut [T], median: f64, scale: f64) {
+    let draw = |g: &mut Generator| (PI * (f64::unit(g) - 0.5)).tan().mul_add(scale, median);
+    generator_fill(generator, out, |g| T::from_f64(draw(g)));
+}
+
+/// Numbers whose logarithms are normally distributed.
+pub fn fill_log_normal<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64, deviation: f64) {
+    generator_fill(generator, out, |g| T::from_f64(normal::normal(g, mean, deviation).exp()));
+}
+
+/// Indices of `weights`, as likely as their weights, which are not negative and not all zero.
+/// An index may come more than once.
+pub fn fill_choices<T: Real>(generator: &mut Generator, out: &mut [i64], weights: &[T]) {
+    let mut sum = T::ZERO;
+    let mut bounds: Vec<T> = Vec::with_capacity(weights.len());
+    for weight in weights {
+        sum = sum + *weight;
+        bounds.push(sum);
+    }
+    for bound in &mut bounds {
+        *bound = *bound / sum;
+    }
+    // Rounding must not leave a gap at the end.
+    bounds.pop();
+    generator_fill(generator, out, |generator| {
+        let drawn = f64::unit(generator);
+        bounds.partition_point(|bound| Element::to_f64(*bound) < drawn) as i64
+    });
+}

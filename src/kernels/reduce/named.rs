@@ -1,0 +1,85 @@
+//! The reductions in one pass that have names.
+
+use ndarray::ArrayViewD;
+use std::mem::MaybeUninit;
+
+use super::{Fold, reduce};
+use crate::dtype::{Bool, Element, Number, Real};
+
+/// The sum, accumulated in `A`.
+pub fn sum<T: Element, A: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
+    reduce(view, axes, out, Fold { identity: A::ZERO, map: T::convert::<A>, merge: A::add }, |sum| sum);
+}
+
+/// The sum divided by the number of elements.
+pub fn mean<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    let count = T::from_f64(axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64);
+    let fold = Fold { identity: T::ZERO, map: |x| x, merge: <T as Number>::add };
+    reduce(view, axes, out, fold, |sum| sum / count);
+}
+
+/// The product, accumulated in `A`.
+pub fn prod<T: Element, A: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
+    reduce(view, axes, out, Fold { identity: A::ONE, map: T::convert::<A>, merge: A::mul }, |product| {
+        product
+    });
+}
+
+/// The greatest element, NaN if there is one.
+pub fn max<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    reduce(view, axes, out, Fold { identity: T::LOWEST, map: |x| x, merge: greater }, |greatest| greatest);
+}
+
+/// The least element, NaN if there is one.
+pub fn min<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    reduce(view, axes, out, Fold { identity: T::HIGHEST, map: |x| x, merge: less }, |least| least);
+}
+
+/// Whether any element is not zero.
+pub fn any<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<Bool>]) {
+    reduce(view, axes, out, Fold { identity: false, map: T::is_true, merge: |a, b| a | b }, Bool::new);
+}
+
+/// Whether no element is zero.
+pub fn all<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<Bool>]) {
+    reduce(view, axes, out, Fold { identity: true, map: T::is_true, merge: |a, b| a & b }, Bool::new);
+}
+
+/// How many elements are not zero.
+pub fn count_nonzero<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<i64>]) {
+    let map = |x: T| i64::from(x.is_true());
+    reduce(view, axes, out, Fold { identity: 0, map, merge: |a, b| a + b }, |count| count);
+}
+
+/// The `p`-norm: the number of non-zero elements for 0, the extreme magnitudes for ±infinity.
+pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut [MaybeUninit<T>]) {
+    let (zero, add) = (T::ZERO, <T as Number>::add);
+    if p == f64::INFINITY {
+        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: greater }, |norm| norm);
+    } else if p == f64::NEG_INFINITY {
+        reduce(view, axes, out, Fold { identity: T::HIGHEST, map: T::abs, merge: less }, |norm| norm);
+    } else if p == 0.0 {
+        let map = |x| if x == zero { zero } else { T::ONE };
+        reduce(view, axes, out, Fold { identity: zero, map, merge: add }, |norm| norm);
+    } else if p == 1.0 {
+        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: add }, |norm| norm);
+    } else if p == 2.0 {
+        reduce(view, axes, out, Fold { identity: zero, map: |x| x * x, merge: add }, T::sqrt);
+    } else {
+        let (power, root) = (T::from_f64(p), T::from_f64(1.0 / p));
+        let map = move |x: T| x.abs().powf(power);
+        reduce(view, axes, out, Fold { identity: zero, map, merge: add }, move |sum| sum.powf(root));
+    }
+}
+
+/// The greater of two, or the one that is NaN.
+#[inline]
+pub(in crate::kernels) fn greater<T: Number>(a: T, b: T) -> T {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// The lesser of two, or the one that is NaN.
+#[inline]
+pub(super) fn less<T: Number>(a: T, b: T) -> T {
+    if a.is_nan() || a < b { a } else { b }
+}

@@ -1,0 +1,226 @@
+//! The one door through which structured operations pass: run the forward, record the rule.
+//! Elementwise operations have doors of their own (`unary`, `binary`) that share `record`.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, mode};
+use crate::shape::Layout;
+use crate::tensor::Tensor;
+
+/// What an operation gives; nearly always one tensor.
+pub type Outputs = SmallVec<[Tensor; 1]>;
+
+/// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
+pub trait Op: Send + Sync + Sized + 'static {
+    /// What backward needs, taken by `save`.
+    type Saved: Keepsake;
+    /// torch's names of what is saved, in order.
+    const SAVED: &'static [&'static str] = &[];
+
+    /// torch's name of the node.
+    fn name(&self) -> &'static str;
+
+    /// The numbers. Nothing that happens here is recorded.
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+
+    /// Keeps what `vjp` will need for the inputs that require grad.
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved;
+
+    /// Gradients with respect to the inputs. At least one of `gradients` is there.
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients>;
+
+    /// Tangents of the outputs. At least one of `tangents` is there.
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
+
+    /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
+    fn work(&self, _saved: &Self::Saved) -> Option<u64> {
+        None
+    }
+}
+
+/// What `save` may take from.
+pub struct Keep<'a> {
+    inputs: &'a [&'a Tensor],
+    outputs: &'a [Tensor],
+    needed: u64,
+}
+
+impl Keep<'_> {
+    /// Whether input `index` requires grad.
+    pub fn needs(&self, index: usize) -> bool {
+        index >= 64 || self.needed >> index & 1 == 1
+    }
+
+    /// Keeps an input.
+    pub fn input(&self, index: usize) -> SavedTensor {
+        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+    }
+
+    /// Keeps an input if `condition`.
+    pub fn input_if(&self, condition: bool, index: usize) -> Option<SavedTensor> {
+        condition.then(|| self.input(index))
+    }
+
+    /// Keeps an output.
+    pub fn output(&self, index: usize) -> SavedTensor {
+        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+    }
+
+    /// The element type of an input.
+    pub fn dtype(&self, index: usize) -> DType {
+        self.inputs[index].dtype()
+    }
+
+    /// The layout of an input, for rules that need no more than that.
+    pub fn layout(&self, index: usize) -> Arc<Layout> {
+        self.inputs[index].layout()
+    }
+}
+
+/// What can be kept for backward: none, one or several tensors, or just a layout.
+pub trait Keepsake: Send + Sync + 'static {
+    /// The tensors, in the order of their names; `None` for one that was not needed.
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        SmallVec::new()
+    }
+}
+
+impl Keepsake for () {}
+impl Keepsake for Arc<Layout> {}
+impl Keepsake for Vec<Arc<Layout>> {}
+
+impl Keepsake for SavedTensor {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        smallvec![Some(self)]
+    }
+}
+
+impl Keepsake for Option<SavedTensor> {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        smallvec![self.as_ref()]
+    }
+}
+
+impl<const N: usize> Keepsake for [Option<SavedTensor>; N] {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        self.iter().map(Option::as_ref).collect()
+    }
+}
+
+impl<const N: usize> Keepsake for [SavedTensor; N] {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        self.iter().map(Some).collect()
+    }
+}
+
+impl Keepsake for Vec<SavedTensor> {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        self.iter().map(Some).collect()
+    }
+}
+
+impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        self.0.tensors()
+    }
+}
+
+/// An operation and what it kept: the rule of its node.
+pub(super) struct Recorded<O: Op> {
+    pub(super) op: O,
+    pub(super) saved: O::Saved,
+}
+
+impl<O: Op> Rule for Recorded<O> {
+    fn name(&self) -> &str {
+        self.op.name()
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.op.vjp(&self.saved, at, gradients)
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.op.jvp(&self.saved, at, tangents)
+    }
+
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
+        names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn work(&self) -> Option<u64> {
+        self.op.work(&self.saved)
+    }
+}
+
+/// Runs an operation and records it if any input requires grad.
+pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    let outputs = {
+        let _off = mode::GradModeGuard::off();
+        op.forward(inputs)?
+    };
+    if records(inputs) {
+        let edges = gradient_edges(inputs)?;
+        let needed = needed(&edges);
+        let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
+        record(Recorded { op, saved }, edges, &outputs);
+    }
+    Ok(outputs)
+}
+
+/// `apply` for an operation with one output.
+pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
+    apply(op, inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+/// Whether an operation on these inputs is recorded.
+pub fn records(inputs: &[&Tensor]) -> bool {
+    mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
+}
+
+/// Where gradients with respect to the inputs go.
+pub fn gradient_edges(inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    inputs.iter().map(|input| input.gradient_edge()).collect()
+}
+
+/// A bit for each edge that leads somewhere.
+pub fn needed(edges: &[Option<Edge>]) -> u64 {
+    edges.iter().take(64).enumerate().fold(0, |bits, (index, edge)| bits | u64::from(edge.is_some()) << index)
+}
+
+/// What a node remembers of its output.
+pub(super) fn form(tensor: &Tensor) -> Form {
+    Form { layout: tensor.layout(), dtype: tensor.dtype() }
+}
+
+/// Records a rule and makes the floating-point outputs its outputs.
+pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
+    let Some((first, further)) = outputs.split_first() else { return };
+    let forms = Forms { first: form(first), further: further.iter().map(form).collect() };
+    let node = Node::record(rule, edges, forms);
+    for (number, output) in (0..).zip(outputs) {
+        if output.dtype().is_float() {
+            output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        }
+    }
+}
+
+/// The gradients of an operation with one input.
+pub fn one(gradient: Tensor) -> Result<Gradients> {
+    Ok(smallvec![Some(gradient)])
+}
+
+/// The single gradient of an operation with one output.
+pub fn single(gradients: &Gradients) -> &Tensor {
+    gradients.first().and_then(Option::as_ref).unwrap_or_else(|| unreachable!("rules run with a gradient"))
+}
+
+/// The single tangent of an operation with one input.
+pub fn tangent(tangents: &[Option<Tensor>]) -> &Tensor {
+    tangents.first().and_then(Option::as_ref).unwrap_or_else(|| unreachable!("rules run with a tangent"))
+}

@@ -1,0 +1,311 @@
+//! Elementwise operations of two operands: a function of two elements and its two derivatives give
+//! the operation on any mix of tensors and numbers, its in-place form, its rule in both modes.
+//! Broadcasting is undone by the engine, never in a rule.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{needed, record, single};
+use super::operand::{Kept, Numbers, Operand, Value, result_type};
+use super::{copy, in_place, unary};
+use crate::dtype::{Bool, DType, Element, Number, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
+use crate::kernels::{map, zip};
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// A function of two elements, and its derivatives.
+pub trait Elementwise2: Copy + Send + Sync + 'static {
+    /// The name in error messages.
+    const NAME: &'static str;
+    /// torch's name of the node.
+    const NODE: &'static str;
+    /// Which operands the derivative with respect to the first needs.
+    const LEFT_NEEDS: Needs;
+    /// Which operands the derivative with respect to the second needs.
+    const RIGHT_NEEDS: Needs;
+
+    /// The type to calculate in, from the promoted type of the operands.
+    fn result(&self, common: DType) -> Result<DType> {
+        Ok(common)
+    }
+
+    /// The function.
+    fn real<T: Real>(&self, a: T, b: T) -> T;
+
+    /// The function on integers.
+    fn integer<T: Number>(&self, a: T, b: T) -> T;
+
+    /// The function on truth values, if it has one.
+    fn boolean(&self, _a: bool, _b: bool) -> Option<bool> {
+        None
+    }
+
+    /// `t · ∂y/∂a`. Of the operands only those are there that `LEFT_NEEDS` names.
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor>;
+
+    /// `t · ∂y/∂b`. Of the operands only those are there that `RIGHT_NEEDS` names.
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor>;
+}
+
+/// Which operands a derivative needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Neither.
+    Nothing,
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+    /// Both.
+    Both,
+}
+
+impl Needs {
+    fn left(self) -> bool {
+        matches!(self, Needs::Left | Needs::Both)
+    }
+
+    fn right(self) -> bool {
+        matches!(self, Needs::Right | Needs::Both)
+    }
+}
+
+struct Recorded<E: Elementwise2> {
+    op: E,
+    a: Kept,
+    b: Kept,
+}
+
+impl<E: Elementwise2> Recorded<E> {
+    fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
+        let a = if needs.left() { self.a.load(at) } else { nothing() }?;
+        let b = if needs.right() { self.b.load(at) } else { nothing() }?;
+        Ok((a, b))
+    }
+
+    fn left(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
+        let (a, b) = self.load(at, E::LEFT_NEEDS)?;
+        self.op.left(&a, &b, t)
+    }
+
+    fn right(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
+        let (a, b) = self.load(at, E::RIGHT_NEEDS)?;
+        self.op.right(&a, &b, t)
+    }
+}
+
+impl<E: Elementwise2> Rule for Recorded<E> {
+    fn name(&self) -> &str {
+        E::NODE
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
+        let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
+        Ok(smallvec![left, right])
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
+        let left = tangent(0).map(|t| self.left(at, t)).transpose()?;
+        let right = tangent(1).map(|t| self.right(at, t)).transpose()?;
+        let sum = match (left, right) {
+            (Some(left), Some(right)) => Some(super::add(&left, &right)?),
+            (left, right) => left.or(right),
+        };
+        // A tangent is as large as the output, even where only a broadcast operand has one.
+        let shape = at.node.form(0).layout.clone();
+        Ok(smallvec![sum.map(|sum| super::view::expand_to(&sum, shape.shape())).transpose()?])
+    }
+
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        let named = [("self", self.a.tensor()), ("other", self.b.tensor())];
+        named.into_iter().filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+}
+
+/// What of an operand is kept, given whether anything needs it.
+fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
+    match (operand, numbers) {
+        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar),
+        (_, Numbers::Array(array)) if wanted => Kept::Tensor(SavedTensor::new(array, Source::Input(index))),
+        _ => Kept::Nothing,
+    }
+}
+
+fn edges(a: Operand<'_>, b: Operand<'_>) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    let edge = |operand| match operand {
+        Operand::Tensor(tensor) => tensor.gradient_edge(),
+        Operand::Scalar(_) => Ok(None),
+    };
+    Ok(smallvec![edge(a)?, edge(b)?])
+}
+
+fn recorded<E: Elementwise2>(
+    op: E,
+    (a, a_numbers): (Operand<'_>, Numbers),
+    (b, b_numbers): (Operand<'_>, Numbers),
+    edges: &[Option<Edge>],
+) -> Recorded<E> {
+    let needed = needed(edges);
+    let (left, right) = (needed & 1 == 1, needed & 2 == 2);
+    let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
+    let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
+    Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
+}
+
+fn records(a: Operand<'_>, b: Operand<'_>) -> bool {
+    mode::is_grad_enabled() && (a.requires_grad() || b.requires_grad())
+}
+
+/// The operation on two operands.
+pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    let (left, right) = (a.numbers(), b.numbers());
+    let dtype = op.result(result_type([&left, &right]))?;
+    let y = Tensor::from_array(forward(&op, &left, &right, dtype)?);
+    if records(a, b) {
+        let edges = edges(a, b)?;
+        record(recorded(op, (a, left), (b, right), &edges), edges, std::slice::from_ref(&y));
+    }
+    Ok(y)
+}
+
+/// The operation in place of its first operand.
+pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
+    let a = Operand::Tensor(x);
+    let recording = records(a, b);
+    in_place::check(x, recording)?;
+    let target = x.array();
+    let right = b.numbers();
+    let dtype = op.result(result_type([&Numbers::Array(target.clone()), &right]))?;
+    if !dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
+    }
+    let broadcast = shape::broadcast(target.layout.shape(), right.shape())?;
+    if broadcast.as_slice() != target.layout.shape() {
+        let output = target.layout.shape().to_vec();
+        return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
+    }
+    let edges = if recording { edges(a, b)? } else { SmallVec::new() };
+    let rule = match recording {
+        // The old values of the target are about to go: what is kept of them is a copy.
+        true => {
+            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), &edges);
+            if matches!(rule.a, Kept::Tensor(_)) {
+                rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
+            }
+            Some(rule)
+        }
+        false => None,
+    };
+    let right = match right {
+        Numbers::Array(array) if target.overlaps(&array) => Numbers::Array(copy::dense(&array)?),
+        other => other,
+    };
+    overwrite(&op, &target, &right, dtype)?;
+    x.bump_version();
+    match rule {
+        Some(rule) => in_place::record(x, rule, edges),
+        None => Ok(()),
+    }
+}
+
+fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+    let op = *op;
+    dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
+        dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
+            if op.boolean(false, false).is_none() {
+                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
+            }
+            combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
+        })
+    })
+}
+
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
+pub(super) fn combine<T: Element, U: Element>(
+    a: &Numbers,
+    b: &Numbers,
+    f: impl Fn(T, T) -> U + Copy + Sync,
+) -> Result<Array> {
+    match (a, b) {
+        (Numbers::Array(a), Numbers::Array(b)) => {
+            let (a, b) = (converted::<T>(a)?, converted::<T>(b)?);
+            if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
+                let mut y = Array::uninit(&a.layout, U::DTYPE)?;
+                match (a.slice::<T>(), b.slice::<T>()) {
+                    (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
+                    _ => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
+                }
+                return Ok(y);
+            }
+            let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
+            let (a, b) = (expanded(&a, &shape), expanded(&b, &shape));
+            let mut y = Array::uninit_shape(&shape, U::DTYPE)?;
+            zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
+            Ok(y)
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) => {
+            let b: T = b.to();
+            unary::compute::<T, U>(&*converted::<T>(a)?, U::DTYPE, move |a| f(a, b))
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) => {
+            let a: T = a.to();
+            unary::compute::<T, U>(&*converted::<T>(b)?, U::DTYPE, move |b| f(a, b))
+        }
+        (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+    }
+}
+
+fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
+    if dtype != target.dtype {
+        // Calculated in a wider type of the same category, then converted back.
+        let wide = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
+        return copy::write(target, &wide);
+    }
+    let op = *op;
+    dispatch!(float dtype, T => replace::<T>(target, b, move |a, b| op.real(a, b)), else {
+        dispatch!(integer dtype, T => replace::<T>(target, b, move |a, b| op.integer(a, b)), else {
+            if op.boolean(false, false).is_none() {
+                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
+            }
+            replace::<Bool>(target, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
+        })
+    })
+}
+
+fn replace<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
+    match b {
+        Numbers::Array(b) => {
+            let b = expanded(&*converted::<T>(b)?, target.layout.shape());
+            zip::zip_in_place(target.writable::<T>(), b.view::<T>(), f);
+        }
+        Numbers::Scalar(b) => {
+            let b: T = b.to();
+            map::map_in_place(target.writable::<T>(), move |a| f(a, b));
+        }
+    }
+    Ok(())
+}
+
+/// The array as type `T`: itself where it is that already.
+pub(super) fn converted<T: Element>(array: &Array) -> Result<std::borrow::Cow<'_, Array>> {
+    if array.dtype == T::DTYPE {
+        return Ok(std::borrow::Cow::Borrowed(array));
+    }
+    copy::converted(array, T::DTYPE).map(std::borrow::Cow::Owned)
+}
+
+/// The array shown in a larger shape; the caller has checked that it expands.
+pub(super) fn expanded(array: &Array, shape: &[usize]) -> Array {
+    if array.layout.shape() == shape {
+        return array.clone();
+    }
+    let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
+    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
+}

@@ -1,0 +1,148 @@
+//! Writing to tensors that have a history: what is allowed, and what the write does to histories.
+//!
+//! An in-place operation computes into the memory of its first operand, counts one more version and
+//! gives the operand a new edge. When the operand is a view the new history belongs to the base, of
+//! which one window was replaced: `CopySlices` records that, and the view finds its own edge again
+//! through the base (Note [Views and writes]).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::apply::{form, single};
+use super::{copy, view};
+use crate::error::{Error, Result};
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule};
+use crate::shape::Layout;
+use crate::storage::Storage;
+use crate::tensor::{Array, Creation, Tensor};
+
+/// Whether `x` may be written to. `recording` says whether the write will be recorded.
+pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
+    if !x.layout().is_non_overlapping() {
+        return Err(Error::OverlapModified {}.into());
+    }
+    if !recording {
+        return Ok(());
+    }
+    if let Some(base) = x.base() {
+        match x.creation() {
+            Creation::Default => {}
+            Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
+            Creation::MultiOutput => {
+                let function = x.edge()?.map_or_else(String::new, |edge| edge.node.name());
+                return Err(Error::MultiViewModified { function }.into());
+            }
+        }
+        if x.requires_grad() && base.is_leaf()? {
+            return Err(Error::LeafViewModified {}.into());
+        }
+    }
+    if x.requires_grad() && x.is_leaf()? {
+        return Err(Error::LeafModified {}.into());
+    }
+    Ok(())
+}
+
+/// Gives `x`, which was just written to, the history of the write. The first edge is that of `x`
+/// before.
+pub(super) fn record(x: &Tensor, rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>) -> Result<()> {
+    rebase(x, Node::record(rule, edges, Forms::one(form(x))))
+}
+
+/// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
+fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
+    let Some(base) = x.base() else {
+        x.set_edge(Some(Edge { node: write, output: 0 }));
+        return Ok(());
+    };
+    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::from_elem(base.gradient_edge()?, 1);
+    edges.extend(write.edges().iter().skip(1).cloned());
+    let rule = CopySlices { base: base.layout(), window: x.layout(), write };
+    let node = Node::record(rule, edges, Forms::one(form(&base)));
+    base.set_edge(Some(Edge { node, output: 0 }));
+    Ok(())
+}
+
+/// A tensor of which one window was overwritten by `write`.
+///
+/// The gradient outside of the window passes; inside it goes through `write`.
+struct CopySlices {
+    base: Arc<Layout>,
+    window: Arc<Layout>,
+    write: NodeRef,
+}
+
+impl CopySlices {
+    /// The gradient in memory of its own that is laid out as the base is, so that the window of the
+    /// base is a window of it.
+    fn in_base_layout(&self, gradient: &Tensor) -> Result<Tensor> {
+        if self.base.is_plain() {
+            return super::cast::clone(gradient);
+        }
+        let start = self.base.offset();
+        let layout = Layout::strided(self.base.shape().into(), self.base.strides().into(), 0);
+        let bytes = (self.base.end() - start).saturating_mul(gradient.dtype().size());
+        let storage = Storage::zeroed(bytes)?;
+        let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: gradient.dtype() });
+        super::cast::copy_(&copy, gradient)?;
+        Ok(copy)
+    }
+}
+
+impl Rule for CopySlices {
+    fn name(&self) -> &str {
+        "CopySlices"
+    }
+
+    fn keeps(&self) -> bool {
+        self.write.rule().keeps()
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let whole = self.in_base_layout(single(gradients))?;
+        let offset = self.window.offset() - self.base.offset();
+        let window = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
+        let window = view::window(&whole, window)?;
+        let inner = At { node: &self.write, needed: at.needed, tracking: at.tracking };
+        let mut result = self.write.rule().vjp(&inner, &SmallVec::from_elem(Some(super::cast::clone(&window)?), 1))?;
+        if at.needs(0) {
+            match result.first_mut().and_then(Option::take) {
+                Some(inside) => super::cast::copy_(&window, &inside)?,
+                None => super::cast::zero_(&window)?,
+            }
+            result[0] = Some(whole);
+        }
+        Ok(result)
+    }
+}
+
+/// Writes what `operation` makes of the values of `x` back to `x`: the in-place form of an operation
+/// that has no kernel of its own for it.
+pub fn through(x: &Tensor, others: &[&Tensor], operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+    let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
+    inputs.extend(others.iter().copied());
+    let recording = super::apply::records(&inputs);
+    check(x, recording)?;
+    let target = x.array();
+    // The operation keeps the values that it sees; those of `x` itself are about to go.
+    let before = match recording {
+        true => Tensor::with_history(copy::dense(&target)?, x.gradient_edge()?),
+        false => x.clone(),
+    };
+    let result = operation(&before)?;
+    let values = result.array();
+    if !values.dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: values.dtype, to: target.dtype }.into());
+    }
+    if values.layout.shape() != target.layout.shape() {
+        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    copy::write(&target, &values)?;
+    x.bump_version();
+    match result.edge()? {
+        Some(edge) if recording => rebase(x, edge.node),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,144 @@
+//! What arithmetic accepts: tensors and plain numbers, and how their types combine.
+
+use crate::dtype::{Category, DType, Scalar};
+use crate::error::Result;
+use crate::graph::{At, SavedTensor};
+use crate::tensor::{Array, Tensor};
+
+/// A tensor or a number. Numbers stay numbers: they are never made into tensors.
+#[derive(Clone, Copy)]
+pub enum Operand<'a> {
+    /// A tensor.
+    Tensor(&'a Tensor),
+    /// A number.
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a Tensor> for Operand<'a> {
+    fn from(tensor: &'a Tensor) -> Self {
+        Operand::Tensor(tensor)
+    }
+}
+
+impl From<Scalar> for Operand<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Operand::Scalar(scalar)
+    }
+}
+
+impl From<f64> for Operand<'_> {
+    fn from(value: f64) -> Self {
+        Operand::Scalar(Scalar::Float(value))
+    }
+}
+
+impl From<i64> for Operand<'_> {
+    fn from(value: i64) -> Self {
+        Operand::Scalar(Scalar::Int(value))
+    }
+}
+
+impl<'a> From<&'a Value> for Operand<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Tensor(tensor) => Operand::Tensor(tensor),
+            Value::Scalar(scalar) => Operand::Scalar(*scalar),
+        }
+    }
+}
+
+/// An operand that owns its tensor.
+#[derive(Clone)]
+pub enum Value {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A number.
+    Scalar(Scalar),
+}
+
+/// An operand as backward keeps it.
+pub enum Kept {
+    /// It was not needed.
+    Nothing,
+    /// A tensor.
+    Tensor(SavedTensor),
+    /// A number.
+    Scalar(Scalar),
+}
+
+impl Kept {
+    /// The operand, ready for calculation.
+    pub fn load(&self, at: &At<'_>) -> Result<Value> {
+        match self {
+            Kept::Tensor(saved) => at.load(saved).map(Value::Tensor),
+            Kept::Scalar(scalar) => Ok(Value::Scalar(*scalar)),
+            Kept::Nothing => unreachable!("a rule loads what it declared to keep"),
+        }
+    }
+
+    /// The saved tensor, if it is one.
+    pub fn tensor(&self) -> Option<&SavedTensor> {
+        match self {
+            Kept::Tensor(saved) => Some(saved),
+            _ => None,
+        }
+    }
+}
+
+/// Numbers to calculate with: an operand without its history.
+#[derive(Clone)]
+pub(super) enum Numbers {
+    Array(Array),
+    Scalar(Scalar),
+}
+
+impl Operand<'_> {
+    pub(super) fn numbers(self) -> Numbers {
+        match self {
+            Operand::Tensor(tensor) => Numbers::Array(tensor.array()),
+            Operand::Scalar(scalar) => Numbers::Scalar(scalar),
+        }
+    }
+
+    pub(super) fn requires_grad(self) -> bool {
+        matches!(self, Operand::Tensor(tensor) if tensor.requires_grad())
+    }
+}
+
+impl Numbers {
+    pub(super) fn shape(&self) -> &[usize] {
+        match self {
+            Numbers::Array(array) => array.layout.shape(),
+            Numbers::Scalar(_) => &[],
+        }
+    }
+}
+
+/// The type that operands are calculated in. Within a category tensors with dimensions decide, then
+/// tensors without, then numbers; a higher category wins over a lower one.
+pub(super) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -> DType {
+    let (mut dims, mut zero, mut number) = (None, None, None);
+    let join = |slot: &mut Option<DType>, dtype: DType| *slot = Some(slot.map_or(dtype, |held| held.promote(dtype)));
+    for operand in operands {
+        match operand {
+            Numbers::Array(array) if array.layout.ndim() > 0 => join(&mut dims, array.dtype),
+            Numbers::Array(array) => join(&mut zero, array.dtype),
+            Numbers::Scalar(scalar) => join(&mut number, scalar_type(*scalar)),
+        }
+    }
+    let prefer = |strong: Option<DType>, weak: Option<DType>| match (strong, weak) {
+        (Some(strong), Some(weak)) if weak.category() > strong.category() => Some(weak),
+        (None, weak) => weak,
+        (strong, _) => strong,
+    };
+    prefer(dims, prefer(zero, number)).unwrap_or(DType::Float32)
+}
+
+/// The type of a number that stands alone.
+pub fn scalar_type(scalar: Scalar) -> DType {
+    match scalar.category() {
+        Category::Bool => DType::Bool,
+        Category::Integer => DType::Int64,
+        Category::Float => super::default_dtype::get(),
+    }
+}

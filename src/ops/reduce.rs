@@ -1,0 +1,96 @@
+//! Reductions: many elements to one, over all dimensions or some.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::{copy, view};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{At, Gradients};
+use crate::kernels::reduce as kernels;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// Which dimensions go, and whether ones stay in their place.
+#[derive(Clone)]
+pub(super) struct Over {
+    pub(super) dims: Dims,
+    pub(super) keepdim: bool,
+    /// Whether the caller named dimensions, which decides torch's name of the node.
+    pub(super) named: bool,
+}
+
+impl Over {
+    pub(super) fn new(dims: Option<&[i64]>, keepdim: bool, x: &Tensor, operation: &'static str) -> Result<Over> {
+        let named = dims.is_some();
+        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim(), operation)?;
+        Ok(Over { dims, keepdim, named })
+    }
+
+    pub(super) fn shape(&self, shape: &[usize]) -> Dims {
+        shape::reduced_shape(shape, &self.dims, self.keepdim)
+    }
+
+    /// Puts ones in the place of the dimensions that went, so that a result broadcasts against the
+    /// input.
+    pub(super) fn aligned(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        if self.keepdim || self.dims.is_empty() {
+            return Ok(result.clone());
+        }
+        view::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
+    }
+
+    /// A result repeated along the dimensions that went.
+    pub(super) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        view::expand_to(&self.aligned(result, input)?, input)
+    }
+}
+
+/// y = Σ x
+///
+/// dy = Σ dx, x̄ is ȳ repeated
+pub struct Sum {
+    over: Over,
+    dtype: Option<DType>,
+}
+
+impl Op for Sum {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        if self.over.named { "SumBackward1" } else { "SumBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let dtype = self.dtype.unwrap_or(if x.dtype.is_float() { x.dtype } else { DType::Int64 });
+        let shape = self.over.shape(x.layout.shape());
+        let x = if dtype.is_float() && dtype != x.dtype { copy::converted(&x, dtype)? } else { x };
+        let mut y = Array::uninit_shape(&shape, dtype)?;
+        dispatch!(number dtype, A => dispatch!(all x.dtype, T => {
+            kernels::sum::<T, A>(x.view::<T>(), &self.over.dims, y.fresh::<A>());
+        }), else {
+            dispatch!(all x.dtype, T => kernels::any::<T>(x.view::<T>(), &self.over.dims, y.fresh()))
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.over.spread(single(gradients), input.shape())?)
+    }
+
+    fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+}
+
+/// The sum over some dimensions, or all.
+pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    apply_one(Sum { over: Over::new(dims, keepdim, x, "sum")?, dtype }, &[x])
+}

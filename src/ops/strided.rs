@@ -1,0 +1,172 @@
+//! Strided windows: the view by sizes, strides and offset that every other view is a case of.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dtype::Number;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, Rule};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y = the elements of x's memory that `layout` shows
+///
+/// As a map of values: lay x out as it was, then read. dy reads dx so; x̄ is ȳ written back, summed
+/// where an element was shown twice.
+pub struct AsStrided {
+    pub(super) layout: Arc<Layout>,
+}
+
+impl Op for AsStrided {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        "AsStridedBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(smallvec![super::view::show(inputs[0], (*self.layout).clone())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let window = Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Write };
+        one(apply_one(window, &[single(gradients)])?)
+    }
+
+    fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let window = Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
+        one(apply_one(window, &[tangent(tangents)])?)
+    }
+}
+
+/// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
+pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'static {
+    super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
+}
+
+/// The elements of the memory of `x` at these sizes and strides.
+pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
+    let array = x.array();
+    let sizes = shape::checked_shape(shape)?;
+    if shape.len() != strides.len() {
+        return Err(Error::StridedRank { sizes: shape.len(), strides: strides.len() }.into());
+    }
+    if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
+        return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
+    }
+    let offset = offset.unwrap_or(array.layout.offset() as i64);
+    if offset < 0 {
+        return Err(Error::StridedOffset { offset }.into());
+    }
+    let out_of_bounds = || {
+        let (shape, strides) = (shape.to_vec(), strides.to_vec());
+        Error::StridedBounds { shape, strides, offset, item: array.dtype.size(), bytes: array.storage.bytes() }
+    };
+    let mut end = offset.checked_add(1);
+    for (&size, &stride) in shape.iter().zip(strides) {
+        end = end.and_then(|end| end.checked_add((size - 1).max(0).checked_mul(stride)?));
+    }
+    let bytes = end.and_then(|end| end.checked_mul(array.dtype.size() as i64)).ok_or_else(out_of_bounds)?;
+    if !sizes.contains(&0) && bytes as u64 > array.storage.bytes() as u64 {
+        return Err(out_of_bounds().into());
+    }
+    let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
+    apply_one(AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) }, &[x])
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    /// From values laid out as `source` to what `window` shows of them.
+    Read,
+    /// From what `window` shows back to values laid out as `source`.
+    Write,
+}
+
+/// A window as a linear map of values, and its transpose.
+struct Window {
+    source: Arc<Layout>,
+    window: Arc<Layout>,
+    direction: Direction,
+}
+
+impl Window {
+    fn turned(&self, direction: Direction) -> Window {
+        Window { source: self.source.clone(), window: self.window.clone(), direction }
+    }
+
+    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+        let (from, to) = match self.direction {
+            Direction::Read => (&self.source, &self.window),
+            Direction::Write => (&self.window, &self.source),
+        };
+        let start = self.source.offset().min(self.window.offset());
+        let mut memory = vec![T::ZERO; self.source.end().max(self.window.end()) - start];
+        for (place, value) in places(from).zip(x.view::<T>().iter()) {
+            let element = &mut memory[place - start];
+            *element = match self.direction {
+                Direction::Read => *value,
+                Direction::Write => element.add(*value),
+            };
+        }
+        let values: Vec<T> = places(to).map(|place| memory[place - start]).collect();
+        Array::from_slice(to.shape(), &values)
+    }
+}
+
+/// The storage elements of a layout in row-major order.
+fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+    let mut index: Dims = Dims::from_elem(0, layout.ndim());
+    let mut place = layout.offset();
+    (0..layout.numel()).map(move |_| {
+        let current = place;
+        for dim in (0..index.len()).rev() {
+            index[dim] += 1;
+            place += layout.strides()[dim];
+            if index[dim] < layout.shape()[dim] {
+                break;
+            }
+            place -= index[dim] * layout.strides()[dim];
+            index[dim] = 0;
+        }
+        current
+    })
+}
+
+impl Op for Window {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        match self.direction {
+            Direction::Read => "AsStridedBackward0",
+            Direction::Write => "AsStridedScatterBackward0",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+            return Err(Error::NotImplementedFor { operation: "as_strided", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let back = match self.direction {
+            Direction::Read => Direction::Write,
+            Direction::Write => Direction::Read,
+        };
+        one(apply_one(self.turned(back), &[single(gradients)])?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(self.turned(self.direction), &[tangent(tangents)])?)
+    }
+}

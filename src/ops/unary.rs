@@ -1,0 +1,197 @@
+//! Elementwise operations of one tensor: a function of every element and its derivative give the
+//! operation, its in-place form, its rule in both modes. The functions themselves live in files by
+//! family, such as `exp_log` and `trigonometry`.
+
+use smallvec::SmallVec;
+
+use super::apply::{gradient_edges, one, record, records, single, tangent};
+use super::{default_dtype, in_place};
+use crate::dtype::{Bool, DType, Element, Number, Real};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, Rule, SavedTensor, Source};
+use crate::kernels::map;
+use crate::tensor::{Array, Tensor};
+
+/// What a derivative is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Nothing: the derivative is a constant.
+    Nothing,
+    /// The input.
+    Input,
+    /// The output.
+    Output,
+}
+
+/// What an operation makes of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integers {
+    /// They become the default floating-point type first.
+    Promote,
+    /// They stay what they are; `bool` is refused.
+    Stay,
+}
+
+/// A function of every element, and its derivative.
+pub trait Elementwise: Copy + Send + Sync + 'static {
+    /// The name in error messages.
+    const NAME: &'static str;
+    /// torch's name of the node.
+    const NODE: &'static str;
+    /// What the derivative is computed from.
+    const KEEPS: Keeps;
+    /// What becomes of integers.
+    const INTEGERS: Integers = Integers::Promote;
+
+    /// The function.
+    fn real<T: Real>(&self, x: T) -> T;
+
+    /// The function on integers, for operations that leave them integers.
+    fn integer<T: Number>(&self, x: T) -> T {
+        x
+    }
+
+    /// dy/dx from what is kept. `chain` may say it better.
+    fn derivative(&self, kept: &Tensor) -> Result<Tensor>;
+
+    /// `t · dy/dx`: with an elementwise function that is both what a gradient becomes on the way
+    /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
+    fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        match kept {
+            Some(kept) => super::mul(t, &self.derivative(kept)?),
+            None => unreachable!("an operation that keeps nothing says how it chains"),
+        }
+    }
+}
+
+struct Recorded<E: Elementwise> {
+    op: E,
+    kept: Option<SavedTensor>,
+}
+
+impl<E: Elementwise> Recorded<E> {
+    fn chain(&self, at: &At<'_>, t: &Tensor) -> Result<Gradients> {
+        let kept = self.kept.as_ref().map(|kept| at.load(kept)).transpose()?;
+        one(self.op.chain(kept.as_ref(), t)?)
+    }
+}
+
+impl<E: Elementwise> Rule for Recorded<E> {
+    fn name(&self) -> &str {
+        E::NODE
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.chain(at, single(gradients))
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.chain(at, tangent(tangents))
+    }
+
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
+        self.kept.iter().map(|kept| (name, kept)).collect()
+    }
+}
+
+/// The operation on a tensor.
+pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    let input = x.array();
+    let y = Tensor::from_array(forward(&op, &input)?);
+    if records(&[x]) {
+        let kept = match E::KEEPS {
+            Keeps::Nothing => None,
+            Keeps::Input => Some(SavedTensor::new(input, Source::Input(0))),
+            Keeps::Output => Some(SavedTensor::new(y.array(), Source::Output(0))),
+        };
+        record(Recorded { op, kept }, gradient_edges(&[x])?, std::slice::from_ref(&y));
+    }
+    Ok(y)
+}
+
+/// The operation in place.
+pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
+    let recorded = records(&[x]);
+    in_place::check(x, recorded)?;
+    let target = x.array();
+    let dtype = result_type::<E>(target.dtype)?;
+    if !dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
+    }
+    let edges = gradient_edges(&[x])?;
+    // The old values are about to go.
+    let before = match recorded && E::KEEPS == Keeps::Input {
+        true => Some(super::copy::dense(&target)?),
+        false => None,
+    };
+    dispatch!(number target.dtype, T => {
+        if T::DTYPE.is_float() {
+            overwrite_real(&op, &target)
+        } else {
+            map::map_in_place(target.writable::<T>(), move |x| op.integer(x))
+        }
+    }, else { return Err(refused::<E>(target.dtype)) });
+    x.bump_version();
+    if recorded {
+        let kept = match E::KEEPS {
+            Keeps::Nothing => None,
+            Keeps::Input => before.map(|array| SavedTensor::new(array, Source::Input(0))),
+            Keeps::Output => Some(SavedTensor::new(target, Source::Output(0))),
+        };
+        in_place::record(x, Recorded { op, kept }, edges)?;
+    }
+    Ok(())
+}
+
+fn overwrite_real<E: Elementwise>(op: &E, target: &Array) {
+    let op = *op;
+    dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
+        unreachable!("only floating-point types come here")
+    });
+}
+
+fn result_type<E: Elementwise>(dtype: DType) -> Result<DType> {
+    match (E::INTEGERS, dtype) {
+        (_, dtype) if dtype.is_float() => Ok(dtype),
+        (Integers::Promote, _) => Ok(default_dtype::get()),
+        (Integers::Stay, DType::Bool) => Err(refused::<E>(dtype)),
+        (Integers::Stay, dtype) => Ok(dtype),
+    }
+}
+
+#[cold]
+fn refused<E: Elementwise>(dtype: DType) -> Box<Error> {
+    Error::NotImplementedFor { operation: E::NAME, dtype }.into()
+}
+
+fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
+    let dtype = result_type::<E>(x.dtype)?;
+    let op = *op;
+    dispatch!(float dtype, T => dispatch!(all x.dtype, S => {
+        compute::<S, T>(x, dtype, move |x| op.real(x.convert::<T>()))
+    }), else {
+        dispatch!(integer x.dtype, T => compute::<T, T>(x, dtype, move |x| op.integer(x)), else {
+            Err(refused::<E>(x.dtype))
+        })
+    })
+}
+
+/// A fresh array of `f` of every element.
+pub(super) fn compute<S: Element, T: Element>(
+    x: &Array,
+    dtype: DType,
+    f: impl Fn(S) -> T + Copy + Sync,
+) -> Result<Array> {
+    let mut y = Array::uninit(&x.layout, dtype)?;
+    match x.slice::<S>() {
+        Some(slice) => map::map_slice(slice, y.fresh(), f),
+        None => map::map(x.view::<S>(), y.fresh(), f),
+    }
+    Ok(y)
+}
+
+/// A fresh array of truth values: `f` of every element.
+pub(super) fn test<S: Element>(x: &Array, f: impl Fn(S) -> bool + Copy + Sync) -> Result<Array> {
+    compute::<S, Bool>(x, DType::Bool, move |x| Bool::new(f(x)))
+}

@@ -1,0 +1,93 @@
+//! One number as text: Python's `%f` and `%e`, and the choice between them that all elements
+//! of a tensor make together.
+
+use crate::dtype::{DType, Scalar};
+
+/// No `f64` has more digits after its decimal point; the rest are zeros.
+const MOST_DIGITS: usize = 1074;
+
+/// How the elements of one tensor are written.
+pub(super) struct NumberFormat {
+    floating: bool,
+    precision: usize,
+    /// Whether every element is an integer, so that `1.` is enough.
+    integral: bool,
+    scientific: bool,
+    width: usize,
+}
+
+impl NumberFormat {
+    /// The format before any element was seen.
+    pub(super) fn new(dtype: DType, precision: usize) -> Self {
+        NumberFormat { floating: dtype.is_float(), precision, integral: true, scientific: false, width: 1 }
+    }
+
+    /// Makes the format fit these elements. For floating-point numbers, those that are zero or
+    /// not finite have no say: they may come out wider than the others.
+    pub(super) fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
+        let counts = |element: &&Scalar| !self.floating || has_magnitude(element.to_f64());
+        let elements: Vec<&Scalar> = elements.iter().filter(counts).collect();
+        if elements.is_empty() {
+            return;
+        }
+        if self.floating {
+            let magnitudes = || elements.iter().map(|element| element.to_f64().abs());
+            let least = magnitudes().fold(f64::INFINITY, f64::min);
+            let greatest = magnitudes().fold(0.0, f64::max);
+            let wide = || greatest / least > 1000.0 || greatest > 1e8 || least < 1e-4;
+            self.scientific = scientific.unwrap_or_else(wide);
+            self.integral = magnitudes().all(|magnitude| magnitude.fract() == 0.0);
+        }
+        let widest = elements.iter().map(|element| self.bare(**element).len()).max();
+        self.width = self.width.max(widest.unwrap_or_default());
+    }
+
+    /// The characters every element takes, except zeros and the like that do not fit.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One element, right-aligned.
+    pub(super) fn format(&self, element: Scalar) -> String {
+        let bare = self.bare(element);
+        " ".repeat(self.width.saturating_sub(bare.len())) + &bare
+    }
+
+    fn bare(&self, element: Scalar) -> String {
+        match element {
+            Scalar::Bool(true) => "True".to_owned(),
+            Scalar::Bool(false) => "False".to_owned(),
+            Scalar::Int(value) => value.to_string(),
+            Scalar::Float(value) if self.scientific => exponent(value, self.precision),
+            Scalar::Float(value) if self.integral && value.is_finite() => fixed(value, 0) + ".",
+            Scalar::Float(value) => fixed(value, self.precision),
+        }
+    }
+}
+
+fn has_magnitude(value: f64) -> bool {
+    value.is_finite() && value != 0.0
+}
+
+/// `f"{value:.{precision}f}"`
+fn fixed(value: f64, precision: usize) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    let digits = precision.min(MOST_DIGITS);
+    let zeros = if value.is_finite() { precision - digits } else { 0 };
+    format!("{value:.digits$}{}", "0".repeat(zeros))
+}
+
+/// `f"{value:.{precision}e}"`
+fn exponent(value: f64, precision: usize) -> String {
+    let digits = precision.min(MOST_DIGITS);
+    let text = format!("{value:.digits$e}");
+    // What has no exponent is infinite or not a number.
+    let Some((mantissa, power)) = text.split_once('e') else { return fixed(value, 0) };
+    let (sign, power) = match power.strip_prefix('-') {
+        Some(power) => ('-', power),
+        None => ('+', power),
+    };
+    format!("{mantissa}{}e{sign}{power:0>2}", "0".repeat(precision - digits))
+}
