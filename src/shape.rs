@@ -70,7 +70,8 @@ impl Layout {
 
     /// Whether no two elements share memory.
     pub fn is_non_overlapping(&self) -> bool {
-        let mut dims: Vec<(usize, usize)> = self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
+        let mut dims: Vec<(usize, usize)> =
+            self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
         dims.retain(|&(_, size)| size != 1);
         dims.sort_unstable();
         let mut reach = 1;
@@ -91,7 +92,8 @@ impl Layout {
         if self.numel == 0 {
             return self.offset;
         }
-        let reach: usize = self.shape.iter().zip(&self.strides).map(|(&size, &stride)| (size - 1) * stride).sum();
+        let reach: usize =
+            self.shape.iter().zip(&self.strides).map(|(&size, &stride)| (size - 1) * stride).sum();
         self.offset + reach + 1
     }
 }
@@ -132,7 +134,8 @@ pub fn checked_shape(shape: &[i64]) -> Result<Dims> {
         }
         sizes.push(size as usize);
         // Zero sizes do not rescue the others: the strides must be representable too.
-        numel = numel.checked_mul(size.max(1)).ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
+        numel =
+            numel.checked_mul(size.max(1)).ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
     }
     if numel > i64::MAX / 16 {
         return Err(Error::TooManyElements { shape: shape.to_vec() }.into());
@@ -259,7 +262,9 @@ pub fn infer_shape(shape: &[i64], numel: usize) -> Result<Dims> {
         match size {
             -1 if inferred.is_some() => return Err(Error::ViewInferTwice {}.into()),
             -1 => inferred = Some(dim),
-            size if size < 0 => return Err(Error::NegativeDimension { dim: size, shape: shape.to_vec() }.into()),
+            size if size < 0 => {
+                return Err(Error::NegativeDimension { dim: size, shape: shape.to_vec() }.into());
+            }
             size => {
                 known = known
                     .checked_mul(size as usize)
@@ -269,7 +274,9 @@ pub fn infer_shape(shape: &[i64], numel: usize) -> Result<Dims> {
     }
     let mut sizes: Dims = shape.iter().map(|&size| size.max(0) as usize).collect();
     match inferred {
-        Some(_) if known == 0 && numel == 0 => return Err(Error::ViewAmbiguous { shape: shape.to_vec() }.into()),
+        Some(_) if known == 0 && numel == 0 => {
+            return Err(Error::ViewAmbiguous { shape: shape.to_vec() }.into());
+        }
         Some(dim) if known != 0 && numel % known == 0 => sizes[dim] = numel / known,
         None if known == numel => {}
         _ => return Err(Error::ViewSize { shape: shape.to_vec(), numel }.into()),

@@ -44,7 +44,7 @@ fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
         Value::Float(value) => value.into_pyobject(py)?.into_any(),
         Value::Text(value) => value.into_pyobject(py)?.into_any(),
         Value::Shape(value) => PyList::new(py, value)?.into_any(),
-        Value::DType(value) => dtype::wrap_dtype(py, value)?.into_bound(py),
+        Value::DType(value) => dtype::wrap_dtype(py, value)?,
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
     })
 }

@@ -92,7 +92,11 @@ pub fn run(
             run::run(&plan, &gradients, options)
         };
     };
-    if plan.work() >= WORTH_UNLOCKING { host.unlocked(&mut body) } else { body() }
+    if plan.work() >= WORTH_UNLOCKING {
+        host.unlocked(&mut body)
+    } else {
+        body()
+    }
     outcome
 }
 
@@ -116,5 +120,10 @@ pub fn grad(
 
 fn with_gradients(roots: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<(Edge, Tensor)>> {
     let given = gradients.iter().cloned().chain(std::iter::repeat(None));
-    roots.iter().zip(given).enumerate().map(|(index, (tensor, gradient))| root(tensor, gradient, index)).collect()
+    roots
+        .iter()
+        .zip(given)
+        .enumerate()
+        .map(|(index, (tensor, gradient))| root(tensor, gradient, index))
+        .collect()
 }

@@ -220,7 +220,9 @@ impl Run {
                 let mut results = results.into_iter();
                 for &target in &job.targets {
                     let gradient = results.next().flatten();
-                    let Some(ready) = target.and_then(|target| self.answer(target, gradient)) else { continue };
+                    let Some(ready) = target.and_then(|target| self.answer(target, gradient)) else {
+                        continue;
+                    };
                     match follow {
                         None if !self.jobs[ready as usize].caller_only => follow = Some(ready),
                         _ => self.offer(ready),

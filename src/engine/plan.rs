@@ -88,7 +88,11 @@ impl<'a> Claims<'a> {
 
     fn find(&self, node: &NodeRef) -> Option<u32> {
         let claim = node.claim.load(Ordering::Relaxed);
-        if claim >> 32 == u64::from(self.run) { Some(claim as u32) } else { self.elsewhere.get(&node.id()).copied() }
+        if claim >> 32 == u64::from(self.run) {
+            Some(claim as u32)
+        } else {
+            self.elsewhere.get(&node.id()).copied()
+        }
     }
 }
 
@@ -161,7 +165,9 @@ impl<'a> Plan<'a> {
         let captured = matches!(wanted, Wanted::Captured(_));
         let mut on_the_way = vec![false; self.tasks.len()];
         for (result, edge) in (0..).zip(edges) {
-            let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else { continue };
+            let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else {
+                continue;
+            };
             on_the_way[task as usize] = true;
             let task = &mut self.tasks[task as usize];
             if captured {
@@ -228,7 +234,9 @@ impl<'a> Plan<'a> {
 
     /// Whether there is enough work side by side for threads to pay.
     pub(super) fn is_worth_threads(&self) -> bool {
-        self.work >= WORTH_THREADS && self.work >= self.longest + self.longest / 3 && parallel::num_threads() > 1
+        self.work >= WORTH_THREADS
+            && self.work >= self.longest + self.longest / 3
+            && parallel::num_threads() > 1
     }
 }
 

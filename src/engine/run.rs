@@ -105,7 +105,11 @@ impl Sweep<'_> {
 
 /// A bit for each edge along which a gradient is wanted.
 pub(super) fn wanted<T>(targets: &[Option<T>]) -> u64 {
-    targets.iter().take(64).enumerate().fold(0, |bits, (index, target)| bits | u64::from(target.is_some()) << index)
+    targets
+        .iter()
+        .take(64)
+        .enumerate()
+        .fold(0, |bits, (index, target)| bits | u64::from(target.is_some()) << index)
 }
 
 impl Step<'_> {
@@ -178,7 +182,8 @@ pub(super) fn finish_leaf(
         before(hooks, &mut gradients, deposits)?;
     }
     let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(()) };
-    let watchers: SmallVec<[_; 1]> = hooks.map(|hooks| hooks.at(Place::Accumulated).into()).unwrap_or_default();
+    let watchers: SmallVec<[_; 1]> =
+        hooks.map(|hooks| hooks.at(Place::Accumulated).into()).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
         deposits.push(Deposit::leaf(leaf, gradient));

@@ -85,7 +85,12 @@ impl Hooks {
 
     /// The hooks of one place. They are called without the lock, so that they may add and remove.
     pub fn at(&self, place: Place) -> Vec<Arc<dyn Hook>> {
-        self.entries.lock().iter().filter(|entry| entry.place == place).map(|entry| entry.hook.clone()).collect()
+        self.entries
+            .lock()
+            .iter()
+            .filter(|entry| entry.place == place)
+            .map(|entry| entry.hook.clone())
+            .collect()
     }
 
     /// Every hook, for the host's garbage collector.

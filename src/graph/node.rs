@@ -81,7 +81,12 @@ impl Node {
         Node::place(rule, SmallVec::new(), Forms::one(form), 0)
     }
 
-    fn place(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms, seq: u64) -> NodeRef {
+    fn place(
+        rule: impl Rule + 'static,
+        edges: SmallVec<[Option<Edge>; 2]>,
+        forms: Forms,
+        seq: u64,
+    ) -> NodeRef {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.

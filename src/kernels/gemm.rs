@@ -4,6 +4,10 @@
 //! Large products are cut into blocks of rows of a fixed size, so the number of threads never shows
 //! in the bits.
 
+mod vector;
+
+pub use vector::dot;
+
 use gemm::Parallelism;
 use ndarray::{ArrayView2, ArrayView3};
 use std::mem::MaybeUninit;
@@ -12,13 +16,13 @@ use super::parallel::parallel_items;
 use crate::dtype::Number;
 
 /// Products with at most this many multiplications skip packing.
-const SMALL: usize = 8 * 8 * 8;
+const SMALL: usize = 5 * 5 * 5;
 
 /// Columns that the plain loop computes together.
 const STRETCH: usize = 32;
 
 /// Rows of one block of a large product.
-const ROWS: usize = 128;
+const ROWS: usize = 256;
 
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
@@ -56,7 +60,18 @@ fn block<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Maybe
     if m * n == 0 {
         return;
     }
-    if m * k * n <= SMALL || !T::DTYPE.is_float() {
+    if m * k * n <= SMALL {
+        return plain(a, b, out);
+    }
+    let done = match (m, n) {
+        (_, 1) => vector::times_matrix(b.column(0), a.t(), out),
+        (1, _) => vector::times_matrix(a.row(0), b, out),
+        _ => false,
+    };
+    if done {
+        return;
+    }
+    if !T::DTYPE.is_float() {
         return plain(a, b, out);
     }
     assert!(out.len() == m * n && b.nrows() == k, "the caller has checked the shapes");
@@ -158,6 +173,23 @@ mod tests {
             cases += 1;
         }
         assert_eq!(cases, 64);
+    }
+
+    #[test]
+    fn vectors_multiply_from_both_sides_whatever_the_layout() {
+        for (k, n) in [(1, 40), (40, 1), (300, 70), (70, 1300), (5000, 3)] {
+            let (x, b) = (numbers(1, k, 1), numbers(k, n, 2));
+            let expected = naive(x.view(), b.view());
+            let columns = b.t().as_standard_layout().into_owned();
+            let spread = numbers(2 * k, 2 * n, 3);
+            let spread = spread.slice(s![..;2, ..;2]);
+            for b in [b.view(), columns.t()] {
+                assert_eq!(product(x.view(), b), expected);
+                assert_eq!(product(b.t(), x.t()), expected);
+            }
+            assert_eq!(product(x.view(), spread), naive(x.view(), spread));
+            assert_eq!(dot(&vec![2i64; k], &vec![3; k]), 6 * k as i64);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod dense;
 pub mod gather;
 pub mod gemm;
 pub mod map;
+pub mod math;
 pub mod parallel;
 pub mod random;
 pub mod reduce;

@@ -32,6 +32,15 @@ pub fn scan<T, S, U>(
         let mut states = vec![initial; inner];
         let blocks = elements[start..].chunks_exact(block);
         for (out, elements) in part.chunks_exact_mut(block).zip(blocks) {
+            if inner == 1 {
+                // One state stays in a register.
+                let mut state = initial;
+                for (index, (out, &element)) in out.iter_mut().zip(elements).enumerate() {
+                    state = step(state, element, index);
+                    out.write(emit(state));
+                }
+                continue;
+            }
             states.fill(initial);
             let rows = out.chunks_exact_mut(inner).zip(elements.chunks_exact(inner));
             for (index, (out, elements)) in rows.enumerate() {

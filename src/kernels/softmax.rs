@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::along::along;
 use super::dense::{Extent, dense};
+use super::math::exp;
 use super::reduce::{Fold, fold_slice, greater};
 use super::simd::vectorised;
 use crate::dtype::{Number, Real};
@@ -14,7 +15,7 @@ pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [MaybeUn
     let extent = Extent::new(view.shape(), axis);
     along([&dense(&view)], extent, extent.len, out, |[x], y| {
         let shift = greatest(x);
-        rewrite(y, x, |_, x| (x - shift).exp());
+        rewrite(y, x, |_, x| exp(x - shift));
         let total = total(y);
         vectorised(y.len(), || y.iter_mut().for_each(|y| *y = *y / total));
     });
@@ -25,7 +26,7 @@ pub fn log_softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [May
     let extent = Extent::new(view.shape(), axis);
     along([&dense(&view)], extent, extent.len, out, |[x], y| {
         let shift = greatest(x);
-        rewrite(y, x, |_, x| (x - shift).exp());
+        rewrite(y, x, |_, x| exp(x - shift));
         let log = total(y).ln();
         rewrite(y, x, |_, x| x - shift - log);
     });
@@ -59,7 +60,7 @@ pub fn log_softmax_backward<T: Real>(
     along([&dense(&gradient), &dense(&result)], extent, extent.len, out, |[g, y], out| {
         let total = total(g);
         out.copy_from_slice(g);
-        rewrite(out, y, |g, y| g - y.exp() * total);
+        rewrite(out, y, |g, y| g - exp(y) * total);
     });
 }
 

@@ -24,7 +24,7 @@ pub trait Op: Send + Sync + Sized + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
-    /// The numbers. Nothing that happens here is recorded.
+    /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
 
     /// Keeps what `vjp` will need for the inputs that require grad.
@@ -160,10 +160,7 @@ impl<O: Op> Rule for Recorded<O> {
 
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
-    let outputs = {
-        let _off = mode::GradModeGuard::off();
-        op.forward(inputs)?
-    };
+    let outputs = op.forward(inputs)?;
     if records(inputs) {
         let edges = gradient_edges(inputs)?;
         let needed = needed(&edges);

@@ -235,7 +235,7 @@ pub(super) fn combine<T: Element, U: Element>(
 ) -> Result<Array> {
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b) = (converted::<T>(a)?, converted::<T>(b)?);
+            let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
             if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
                 let mut y = Array::uninit(&a.layout, U::DTYPE)?;
                 match (a.slice::<T>(), b.slice::<T>()) {
@@ -252,11 +252,11 @@ pub(super) fn combine<T: Element, U: Element>(
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
-            unary::compute::<T, U>(&*converted::<T>(a)?, U::DTYPE, move |a| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Array(b)) => {
             let a: T = a.to();
-            unary::compute::<T, U>(&*converted::<T>(b)?, U::DTYPE, move |b| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
@@ -282,7 +282,7 @@ fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType)
 fn replace<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
     match b {
         Numbers::Array(b) => {
-            let b = expanded(&*converted::<T>(b)?, target.layout.shape());
+            let b = expanded(&*copy::as_type(b, T::DTYPE)?, target.layout.shape());
             zip::zip_in_place(target.writable::<T>(), b.view::<T>(), f);
         }
         Numbers::Scalar(b) => {
@@ -291,14 +291,6 @@ fn replace<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy
         }
     }
     Ok(())
-}
-
-/// The array as type `T`: itself where it is that already.
-pub(super) fn converted<T: Element>(array: &Array) -> Result<std::borrow::Cow<'_, Array>> {
-    if array.dtype == T::DTYPE {
-        return Ok(std::borrow::Cow::Borrowed(array));
-    }
-    copy::converted(array, T::DTYPE).map(std::borrow::Cow::Owned)
 }
 
 /// The array shown in a larger shape; the caller has checked that it expands.

@@ -1,35 +1,55 @@
 //! Moving elements: dense copies, conversions, writes into memory that is shown elsewhere. Numbers
 //! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
 
-use crate::dtype::DType;
+use std::borrow::Cow;
+
+use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::kernels::map;
 use crate::tensor::Array;
 
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
-    converted(array, array.dtype)
+    let mut copy = Array::uninit(&array.layout, array.dtype)?;
+    dispatch!(all array.dtype, T => match array.slice::<T>() {
+        Some(slice) => map::map_slice(slice, copy.fresh::<T>(), |x| x),
+        None => map::map(array.view::<T>(), copy.fresh::<T>(), |x| x),
+    });
+    Ok(copy)
 }
 
-/// The elements in row-major order and another type, in memory of their own.
+/// The elements in row-major order and another type, in memory of their own. There is one conversion
+/// for each pair of types in the program, and this is where all of them stand.
 pub(super) fn converted(array: &Array, dtype: DType) -> Result<Array> {
+    if array.dtype == dtype {
+        return dense(array);
+    }
+    if !array.layout.is_contiguous() {
+        return converted(&dense(array)?, dtype);
+    }
     let mut copy = Array::uninit(&array.layout, dtype)?;
-    dispatch!(all array.dtype, S => dispatch!(all dtype, T => map::copy(array.view::<S>(), copy.fresh::<T>())));
+    dispatch!(all array.dtype, S => dispatch!(all dtype, T => {
+        let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+        map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
+    }));
     Ok(copy)
+}
+
+/// The array as another type: itself where it is that already.
+pub(super) fn as_type(array: &Array, dtype: DType) -> Result<Cow<'_, Array>> {
+    if array.dtype == dtype { Ok(Cow::Borrowed(array)) } else { converted(array, dtype).map(Cow::Owned) }
 }
 
 /// Writes elements of the same shape into memory that is shown elsewhere. The caller counts the write.
 pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
     let own;
-    let source = match target.overlaps(source) {
+    let source = match source.dtype != target.dtype || target.overlaps(source) {
         true => {
-            own = dense(source)?;
+            own = converted(source, target.dtype)?;
             &own
         }
         false => source,
     };
-    dispatch!(all target.dtype, T => dispatch!(all source.dtype, S => {
-        map::copy_into(target.writable::<T>(), source.view::<S>());
-    }));
+    dispatch!(all target.dtype, T => map::copy_into(target.writable::<T>(), source.view::<T>()));
     Ok(())
 }

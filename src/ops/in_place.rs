@@ -46,7 +46,11 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
 
 /// Gives `x`, which was just written to, the history of the write. The first edge is that of `x`
 /// before.
-pub(super) fn record(x: &Tensor, rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>) -> Result<()> {
+pub(super) fn record(
+    x: &Tensor,
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+) -> Result<()> {
     rebase(x, Node::record(rule, edges, Forms::one(form(x))))
 }
 
@@ -105,7 +109,8 @@ impl Rule for CopySlices {
         let window = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
         let window = view::window(&whole, window)?;
         let inner = At { node: &self.write, needed: at.needed, tracking: at.tracking };
-        let mut result = self.write.rule().vjp(&inner, &SmallVec::from_elem(Some(super::cast::clone(&window)?), 1))?;
+        let mut result =
+            self.write.rule().vjp(&inner, &SmallVec::from_elem(Some(super::cast::clone(&window)?), 1))?;
         if at.needs(0) {
             match result.first_mut().and_then(Option::take) {
                 Some(inside) => super::cast::copy_(&window, &inside)?,
@@ -119,7 +124,11 @@ impl Rule for CopySlices {
 
 /// Writes what `operation` makes of the values of `x` back to `x`: the in-place form of an operation
 /// that has no kernel of its own for it.
-pub fn through(x: &Tensor, others: &[&Tensor], operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+pub fn through(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());
     let recording = super::apply::records(&inputs);

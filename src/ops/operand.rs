@@ -118,7 +118,8 @@ impl Numbers {
 /// tensors without, then numbers; a higher category wins over a lower one.
 pub(super) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -> DType {
     let (mut dims, mut zero, mut number) = (None, None, None);
-    let join = |slot: &mut Option<DType>, dtype: DType| *slot = Some(slot.map_or(dtype, |held| held.promote(dtype)));
+    let join =
+        |slot: &mut Option<DType>, dtype: DType| *slot = Some(slot.map_or(dtype, |held| held.promote(dtype)));
     for operand in operands {
         match operand {
             Numbers::Array(array) if array.layout.ndim() > 0 => join(&mut dims, array.dtype),

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::{copy, view};
-use crate::dtype::DType;
+use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::graph::{At, Gradients};
 use crate::kernels::reduce as kernels;
@@ -23,7 +23,12 @@ pub(super) struct Over {
 }
 
 impl Over {
-    pub(super) fn new(dims: Option<&[i64]>, keepdim: bool, x: &Tensor, operation: &'static str) -> Result<Over> {
+    pub(super) fn new(
+        dims: Option<&[i64]>,
+        keepdim: bool,
+        x: &Tensor,
+        operation: &'static str,
+    ) -> Result<Over> {
         let named = dims.is_some();
         let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim(), operation)?;
         Ok(Over { dims, keepdim, named })
@@ -67,12 +72,10 @@ impl Op for Sum {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(if x.dtype.is_float() { x.dtype } else { DType::Int64 });
         let shape = self.over.shape(x.layout.shape());
-        let x = if dtype.is_float() && dtype != x.dtype { copy::converted(&x, dtype)? } else { x };
+        let x = copy::as_type(&x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
-        dispatch!(number dtype, A => dispatch!(all x.dtype, T => {
-            kernels::sum::<T, A>(x.view::<T>(), &self.over.dims, y.fresh::<A>());
-        }), else {
-            dispatch!(all x.dtype, T => kernels::any::<T>(x.view::<T>(), &self.over.dims, y.fresh()))
+        dispatch!(number dtype, T => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()), else {
+            kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
         });
         Ok(smallvec![Tensor::from_array(y)])
     }

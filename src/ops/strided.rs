@@ -35,12 +35,14 @@ impl Op for AsStrided {
     }
 
     fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let window = Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Write };
+        let window =
+            Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Write };
         one(apply_one(window, &[single(gradients)])?)
     }
 
     fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let window = Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
+        let window =
+            Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
         one(apply_one(window, &[tangent(tangents)])?)
     }
 }
@@ -66,7 +68,13 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     }
     let out_of_bounds = || {
         let (shape, strides) = (shape.to_vec(), strides.to_vec());
-        Error::StridedBounds { shape, strides, offset, item: array.dtype.size(), bytes: array.storage.bytes() }
+        Error::StridedBounds {
+            shape,
+            strides,
+            offset,
+            item: array.dtype.size(),
+            bytes: array.storage.bytes(),
+        }
     };
     let mut end = offset.checked_add(1);
     for (&size, &stride) in shape.iter().zip(strides) {

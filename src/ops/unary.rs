@@ -5,8 +5,8 @@
 use smallvec::SmallVec;
 
 use super::apply::{gradient_edges, one, record, records, single, tangent};
-use super::{default_dtype, in_place};
-use crate::dtype::{Bool, DType, Element, Number, Real};
+use super::{copy, default_dtype, in_place};
+use crate::dtype::{DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source};
 use crate::kernels::map;
@@ -122,16 +122,14 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     let edges = gradient_edges(&[x])?;
     // The old values are about to go.
     let before = match recorded && E::KEEPS == Keeps::Input {
-        true => Some(super::copy::dense(&target)?),
+        true => Some(copy::dense(&target)?),
         false => None,
     };
-    dispatch!(number target.dtype, T => {
-        if T::DTYPE.is_float() {
-            overwrite_real(&op, &target)
-        } else {
-            map::map_in_place(target.writable::<T>(), move |x| op.integer(x))
-        }
-    }, else { return Err(refused::<E>(target.dtype)) });
+    dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
+        dispatch!(integer target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.integer(x)), else {
+            return Err(refused::<E>(target.dtype))
+        })
+    });
     x.bump_version();
     if recorded {
         let kept = match E::KEEPS {
@@ -142,13 +140,6 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         in_place::record(x, Recorded { op, kept }, edges)?;
     }
     Ok(())
-}
-
-fn overwrite_real<E: Elementwise>(op: &E, target: &Array) {
-    let op = *op;
-    dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
-        unreachable!("only floating-point types come here")
-    });
 }
 
 fn result_type<E: Elementwise>(dtype: DType) -> Result<DType> {
@@ -167,12 +158,11 @@ fn refused<E: Elementwise>(dtype: DType) -> Box<Error> {
 
 fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let dtype = result_type::<E>(x.dtype)?;
+    let x = copy::as_type(x, dtype)?;
     let op = *op;
-    dispatch!(float dtype, T => dispatch!(all x.dtype, S => {
-        compute::<S, T>(x, dtype, move |x| op.real(x.convert::<T>()))
-    }), else {
-        dispatch!(integer x.dtype, T => compute::<T, T>(x, dtype, move |x| op.integer(x)), else {
-            Err(refused::<E>(x.dtype))
+    dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
+        dispatch!(integer dtype, T => compute::<T, T>(&x, dtype, move |x| op.integer(x)), else {
+            Err(refused::<E>(dtype))
         })
     })
 }
@@ -189,9 +179,4 @@ pub(super) fn compute<S: Element, T: Element>(
         None => map::map(x.view::<S>(), y.fresh(), f),
     }
     Ok(y)
-}
-
-/// A fresh array of truth values: `f` of every element.
-pub(super) fn test<S: Element>(x: &Array, f: impl Fn(S) -> bool + Copy + Sync) -> Result<Array> {
-    compute::<S, Bool>(x, DType::Bool, move |x| Bool::new(f(x)))
 }

@@ -136,7 +136,9 @@ impl Tensor {
 
     /// Whether this is the only handle to the only tensor on its memory, which then may be reused.
     pub fn is_sole(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && Arc::weak_count(&self.0) == 0 && self.0.core.read().storage.is_unique()
+        Arc::strong_count(&self.0) == 1
+            && Arc::weak_count(&self.0) == 0
+            && self.0.core.read().storage.is_unique()
     }
 
     /// Number of handles.

@@ -42,7 +42,13 @@ pub(super) struct View {
 
 impl Tensor {
     /// A view of `source` at `array`, which shows the same memory.
-    pub fn view_of(source: &Tensor, array: Array, edge: Option<Edge>, creation: Creation, refresh: Refresh) -> Tensor {
+    pub fn view_of(
+        source: &Tensor,
+        array: Array,
+        edge: Option<Edge>,
+        creation: Creation,
+        refresh: Refresh,
+    ) -> Tensor {
         let (base, creation) = match source.view() {
             Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
@@ -71,7 +77,11 @@ impl Tensor {
 
     /// How the view came to be.
     pub fn creation(&self) -> Creation {
-        if self.is_view() { self.view().map_or(Creation::Default, |view| view.creation) } else { Creation::Default }
+        if self.is_view() {
+            self.view().map_or(Creation::Default, |view| view.creation)
+        } else {
+            Creation::Default
+        }
     }
 
     /// Makes the edge anew if the base was written to since.

@@ -8,6 +8,7 @@ use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::apply::{self, GRAIN};
 use crate::kernels::map;
+use crate::kernels::math::exp;
 use crate::kernels::parallel::parallel_parts;
 
 /// Mean, and variance with `count - correction` as its divisor, both accumulated in double
@@ -41,7 +42,7 @@ pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [Ma
     reduce_with(view.view(), axes, &mut shifts, fold, |out, greatest: T| {
         *out = if greatest.is_infinite() { T::ZERO } else { greatest };
     });
-    sum_around(view, axes, &shifts, out, |x, shift: T| (x - shift).exp(), |sum: T, shift| sum.ln() + shift);
+    sum_around(view, axes, &shifts, out, |x, shift: T| exp(x - shift), |sum: T, shift| sum.ln() + shift);
 }
 
 /// Sums `f(x, centre)` where every result has a centre of its own.

@@ -66,16 +66,13 @@ where
         return elements.iter().fold(identity, |state, &element| merge(state, map(element)));
     }
     vectorised(elements.len(), || {
+        let (chunks, rest) = elements.as_chunks::<LANES>();
         let mut lanes = [identity; LANES];
-        for group in elements.chunks(GROUP * LANES) {
-            let mut partial = [identity; LANES];
-            let (chunks, rest) = group.as_chunks::<LANES>();
-            for chunk in chunks {
-                partial.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = merge(*lane, map(x)));
-            }
-            partial.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = merge(*lane, map(x)));
+        for group in chunks.chunks(GROUP) {
+            let partial = side_by_side(group, Fold { identity, map, merge });
             lanes.iter_mut().zip(partial).for_each(|(lane, partial)| *lane = merge(*lane, partial));
         }
+        lanes.iter_mut().zip(rest).for_each(|(lane, &element)| *lane = merge(*lane, map(element)));
         let mut width = LANES;
         while width > 1 {
             width /= 2;
@@ -85,6 +82,24 @@ where
         }
         lanes[0]
     })
+}
+
+/// Folds each lane of the chunks. The states stay in registers only in a loop as bare as this.
+#[inline(always)]
+fn side_by_side<T, A, M, G>(chunks: &[[T; LANES]], Fold { identity, map, merge }: Fold<A, M, G>) -> [A; LANES]
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    let mut states = [identity; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            states[lane] = merge(states[lane], map(chunk[lane]));
+        }
+    }
+    states
 }
 
 /// Merges neighbours until one state is left. There is at least one.

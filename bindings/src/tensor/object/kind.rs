@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use super::{Object, TensorBase, life};
+use crate::tensor::operators;
 
 /// The type, for the whole life of the process once `install` has run.
 static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
@@ -77,6 +78,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
         slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
         slot(ffi::Py_tp_getset, properties.as_mut_ptr().cast()),
     ];
+    slots.extend(operators::slots());
     slots.push(slot(0, ptr::null_mut()));
     let mut spec = ffi::PyType_Spec {
         name: c"rushlight.Tensor".as_ptr(),

@@ -90,10 +90,10 @@ impl TensorBase {
 
 /// The Python object of `tensor`: the one that exists, or a new `rushlight.Tensor`.
 #[inline]
-pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Py<PyAny>> {
+pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
     let object = wrap_raw(tensor);
     // SAFETY: `wrap_raw` returns a new reference, or null with an exception set.
-    unsafe { Bound::from_owned_ptr_or_err(py, object).map(Bound::unbind) }
+    unsafe { Bound::from_owned_ptr_or_err(py, object) }
 }
 
 /// [`wrap`] for slots: a new reference, or null with an exception set. The caller holds the GIL.
@@ -148,22 +148,33 @@ pub(crate) fn as_tensor<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> 
     unsafe { borrow(object.as_ptr()) }
 }
 
-/// Runs the body of a slot: an exception becomes the interpreter's, and so does a panic, which
-/// must not leave through its frames.
+/// Runs the body of a slot that answers an object. An exception becomes the interpreter's, and so
+/// does a panic, which must not leave through its frames.
 #[inline]
 pub(crate) fn guarded(body: impl FnOnce(Python<'_>) -> PyResult<*mut ffi::PyObject>) -> *mut ffi::PyObject {
+    run(body).unwrap_or(ptr::null_mut())
+}
+
+/// [`guarded`] for slots that answer a number, and minus one with an exception.
+#[inline]
+pub(crate) fn guarded_status<T: From<i8>>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+    run(body).unwrap_or_else(|| T::from(-1))
+}
+
+#[inline]
+fn run<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     // SAFETY: slots are called by the interpreter, with the GIL held.
     let py = unsafe { Python::assume_attached() };
     let result = catch_unwind(AssertUnwindSafe(|| body(py)));
     match result {
-        Ok(Ok(object)) => object,
+        Ok(Ok(answer)) => Some(answer),
         Ok(Err(exception)) => {
             exception.restore(py);
-            ptr::null_mut()
+            None
         }
         Err(payload) => {
             panicked(payload.as_ref()).restore(py);
-            ptr::null_mut()
+            None
         }
     }
 }

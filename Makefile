@@ -1,0 +1,85 @@
+# Everything a developer does here, one target each. Needs Python >= 3.10 and a Rust toolchain; the rest
+# goes into .venv. A step is done again only when what it depends on has changed: see the stamps below.
+
+PYTHON ?= python3
+PY ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+export VIRTUAL_ENV := $(abspath $(VENV))
+unexport CONDA_PREFIX  # maturin refuses to choose between two environments
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What PyO3's build looks at; without it, cargo and maturin would compile the bindings in turns.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+
+# Directories count too: their time changes when a file in them is added or removed.
+RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindings \( -name '*.rs' -o -type d \))
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test build fmt lint stubs bench ci parity licenses clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build  ## Build rushlight and run the tour: autograd step by step, then a network that learns a shape
+	@$(BIN)/python examples/tour.py
+
+test: build $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then the package's (pytest)
+	cargo test --locked -p rushlight
+	$(BIN)/python -m pytest
+
+build: $(STAMPS)/build  ## Compile the module and install the package, editable, into .venv
+
+fmt: $(STAMPS)/python-lint  ## Format the Rust and the Python code
+	cargo fmt --all
+	$(BIN)/ruff check --fix --quiet
+	$(BIN)/ruff format
+
+lint: $(STAMPS)/python-lint build  ## Check format, lints and types, and that the stubs match the compiled module
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	@$(MAKE) --no-print-directory stubs
+	$(BIN)/python tools/third_party_licenses.py --check
+
+stubs: $(STAMPS)/python-lint build  ## Compare python/rushlight/_rushlight.pyi with the compiled module
+	$(BIN)/python -m mypy.stubtest rushlight._rushlight --allowlist tools/stubtest-allow.txt
+
+bench: build  ## Measure (beside torch, with PY=a python that has it) and write docs/benchmarks.md
+	$(BIN)/python benchmarks/run.py $(if $(PY),--reference $(PY))
+
+ci: lint test  ## What continuous integration runs: lint, then test
+
+parity:  ## Run the tests of behaviour against torch itself: PY=a python that has torch, pytest and pytest-timeout
+	@test -n "$(PY)" || { echo "make parity PY=/path/to/python-with-torch-and-pytest"; exit 2; }
+	RUSHLIGHT_PARITY=1 $(PY) -m pytest
+
+licenses:  ## Write THIRD-PARTY-LICENSES anew, after a change of dependencies
+	$(PYTHON) tools/third_party_licenses.py
+
+clean:  ## Remove .venv and what was built
+	cargo clean
+	rm -rf $(VENV) dist examples/output
+	find python -name '*.so' -delete
+
+$(STAMPS)/venv:
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "rushlight needs Python 3.10 or newer")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"  # the first that knows --group
+	@mkdir -p $(STAMPS) && touch $@
+
+# One stamp a dependency group of pyproject.toml.
+$(STAMPS)/python-%: $(STAMPS)/venv pyproject.toml
+	@echo "Installing the Python packages of the group '$*'"
+	@$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+$(STAMPS)/build: $(STAMPS)/python-build pyproject.toml $(RUST_INPUTS)
+	@echo "Building rushlight (release; a few minutes the first time)"
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@

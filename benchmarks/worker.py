@@ -1,0 +1,68 @@
+"""One process that times cases for one library: `worker.py LIBRARY`.
+
+Reads a request a line ({"case": ..., "threads": ...}) and answers each with the seconds of one run
+of the code, or with the error that it raised.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import textwrap
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+from cases import EMPTY, EVERY_CASE, Case
+
+REPEATS = 3
+SECONDS_A_REPEAT = 0.006
+
+
+class Worker:
+    def __init__(self, library: str) -> None:
+        self.library: Any = importlib.import_module(library)
+        self.functions: dict[int, Callable[[], object]] = {}
+        self.counts: dict[tuple[int, int], int] = {}
+
+    def seconds(self, index: int, threads: int) -> float:
+        """The best of a few repeats, each of so many runs that it can be measured."""
+        self.library.set_num_threads(threads)
+        if index not in self.functions:
+            self.functions[index] = self.prepared(EMPTY if index < 0 else EVERY_CASE[index])
+        timer = timeit.Timer(self.functions[index])
+        if (index, threads) not in self.counts:
+            self.counts[index, threads] = self.enough(timer)
+        count = self.counts[index, threads]
+        return min(timer.repeat(REPEATS, count)) / count
+
+    def prepared(self, case: Case) -> Callable[[], object]:
+        namespace: dict[str, Any] = {"torch": self.library}
+        exec(case.setup, namespace)
+        exec("def run():\n" + textwrap.indent(case.code.strip(), "    "), namespace)
+        return namespace["run"]
+
+    @staticmethod
+    def enough(timer: timeit.Timer) -> int:
+        count = 1
+        timer.timeit(3)
+        while (taken := timer.timeit(count)) < SECONDS_A_REPEAT / 2:
+            count *= 2
+        return max(1, round(count * SECONDS_A_REPEAT / taken))
+
+
+def main() -> None:
+    worker = Worker(sys.argv[1])
+    print(json.dumps({"version": worker.library.__version__, "python": sys.version.split()[0]}), flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = {"seconds": worker.seconds(request["case"], request["threads"])}
+        except Exception as error:  # an operation may not be there (yet); the table says so
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

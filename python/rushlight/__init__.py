@@ -1,0 +1,83 @@
+"""rushlight: a define-by-run autograd engine for the CPU with the API of torch.
+
+>>> import rushlight as torch
+>>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4.])
+
+Everything that computes is compiled (`rushlight._rushlight`); this package adds what
+is better said in Python. The heavier rooms (`nn`, `optim`, ...) load on first use.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import _rushlight, _tensor, autograd
+from ._rushlight import *  # noqa: F403 - it is the public API
+from ._rushlight import Tensor, float32, float64, int16, int32, int64
+from .autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from typing_extensions import TypeIs
+
+    from . import nn as nn
+    from . import optim as optim
+    from . import testing as testing
+
+__version__ = _rushlight.__version__
+
+# These shadow builtins for the rest of this file: nothing below uses them.
+float = float32
+double = float64
+short = int16
+int = int32
+long = int64
+
+_tensor.install(Tensor)
+
+_LAZY = frozenset({"nn", "optim", "testing"})
+
+
+def is_tensor(obj: object, /) -> TypeIs[Tensor]:
+    """Tell whether `obj` is a tensor.
+
+    >>> import rushlight as torch
+    >>> torch.is_tensor(torch.zeros(2)), torch.is_tensor([0.0, 0.0])
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a room of the package when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    full_name = f"{__name__}.{name}"
+    __import__(full_name)
+    return sys.modules[full_name]
+
+
+def __dir__() -> list[str]:
+    """Name what is loaded and what would load on first use."""
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = [
+    *(name for name in dir(_rushlight) if name[0] != "_"),
+    "__version__",
+    "autograd",
+    "double",
+    "enable_grad",
+    "float",
+    "int",
+    "is_tensor",
+    "long",
+    "no_grad",
+    "set_grad_enabled",
+    "short",
+]

@@ -1,0 +1,599 @@
+"""Every failure of the engine: its exception class and torch's words for it.
+
+The engine raises facts, a kind and named fields; `render` makes the exception.
+`_spelling` says how fields are written, as in `{dtype:Float}`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._spelling import spell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_INPLACE_HINT = (
+    "; expected version {expected} instead. Hint: enable anomaly detection to find the operation that failed "
+    "to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+_MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
+_VIEW = "Output {output} of {node:forward} is a view and is being modified inplace. "
+_BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+_ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
+_DEVICES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
+    "hpu, mtia, privateuseone"
+)
+
+MESSAGES: dict[str, tuple[type[Exception], str]] = {
+    # -- backward ------------------------------------------------------------------------------------
+    "ImplicitGradientNotScalar": (RuntimeError, "grad can be implicitly created only for scalar outputs"),
+    "ImplicitGradientNotReal": (
+        RuntimeError,
+        "grad can be implicitly created only for real scalar outputs but got {dtype}",
+    ),
+    "RootWithoutGradient": (
+        RuntimeError,
+        "element {index} of tensors does not require grad and does not have a grad_fn",
+    ),
+    "RootAndGradientCounts": (RuntimeError, "got {roots} tensors and {gradients} gradients"),
+    "InputWithoutGradient": (RuntimeError, "One of the differentiated Tensors does not require grad"),
+    "InputNotTensor": (RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {found}"),
+    "InputUnused": (
+        RuntimeError,
+        "The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
+        "allow_unused=True if this is the desired behavior.",
+    ),
+    "GraphFreed": (
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they "
+        "have already been freed). Saved intermediate values of the graph are freed when you call "
+        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+        "graph a second time or if you need to access saved tensors after calling backward.",
+    ),
+    "SavedLeafModified": (
+        RuntimeError,
+        _MODIFIED + "[{dtype:type} {shape}] is at version {version}" + _INPLACE_HINT,
+    ),
+    "SavedOutputModified": (
+        RuntimeError,
+        _MODIFIED
+        + "[{dtype:type} {shape}], which is output {output} of {node:forward}, is at version {version}"
+        + _INPLACE_HINT,
+    ),
+    "GradientCount": (
+        RuntimeError,
+        "function {node} returned an incorrect number of gradients (expected {expected}, got {found})",
+    ),
+    "GradientShape": (
+        RuntimeError,
+        "Function {node} returned an invalid gradient at index {index} - got {found} but expected shape "
+        "compatible with {expected}",
+    ),
+    "GradientNotTensor": (RuntimeError, "expected Variable or None (got {found})"),
+    "BackwardMissing": (
+        NotImplementedError,
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it "
+        "with backward mode AD.",
+    ),
+    "ForwardMissing": (
+        NotImplementedError,
+        "You must implement the forward function for custom autograd.Function.",
+    ),
+    "NotDifferentiable": (NotImplementedError, "the derivative for '{function}' is not implemented."),
+    # -- hooks ---------------------------------------------------------------------------------------
+    "HookWithoutGradient": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
+    "HookOnNonLeaf": (RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors"),
+    "HookResultType": (TypeError, "expected Variable, but hook returned '{found}'"),
+    "HookResultSize": (RuntimeError, "hook '{hook}' has changed the size of value"),
+    # -- in-place operations and views -----------------------------------------------------------------
+    "LeafInPlace": (
+        RuntimeError,
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
+    "LeafViewInPlace": (
+        RuntimeError,
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
+    "MultipleViewInPlace": (
+        RuntimeError,
+        _VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation by an "
+        "out-of-place one.",
+    ),
+    "CustomViewInPlace": (
+        RuntimeError,
+        _VIEW + "This view was created inside a custom Function (or because an input was returned as-is) and "
+        "the autograd logic to handle view+inplace would override the custom backward associated with the "
+        "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+        "cloning the output of the custom Function.",
+    ),
+    "NoGradViewInPlace": (
+        RuntimeError,
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
+        "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).",
+    ),
+    "ViewDetachInPlace": (
+        RuntimeError,
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
+        "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
+        "hence detach_() cannot be called on these gradients. To fix this error, please refer to the "
+        "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
+    ),
+    "OutRequiresGradient": (
+        RuntimeError,
+        "{function}(): functions with out=... arguments don't support automatic differentiation, but one of "
+        "the arguments requires grad.",
+    ),
+    "WrittenMemoryOverlaps": (
+        RuntimeError,
+        "unsupported operation: more than one element of the written-to tensor refers " + _ONE_PLACE,
+    ),
+    "InputMemoryOverlaps": (
+        RuntimeError,
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        + _ONE_PLACE,
+    ),
+    # -- requires_grad, grad, data ---------------------------------------------------------------------
+    "RequiresGradDType": (
+        RuntimeError,
+        "only Tensors of floating point and complex dtype can require gradients",
+    ),
+    "RequiresGradMethodDType": (RuntimeError, "only Tensors of floating point dtype can require gradients"),
+    "RequiresGradFactoryDType": (
+        RuntimeError,
+        "Only Tensors of floating point and complex dtype can require gradients",
+    ),
+    "RequiresGradType": (RuntimeError, "requires_grad must be a bool"),
+    "RequiresGradNonLeaf": (
+        RuntimeError,
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+    ),
+    "RetainGradWithoutGradient": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
+    "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {found}"),
+    "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
+    "GradShape": (
+        RuntimeError,
+        "attempting to assign a gradient of size '{found}' to a tensor of size '{expected}'. Please ensure "
+        "that the gradient and the tensor are the same size",
+    ),
+    "GradDType": (
+        RuntimeError,
+        "attempting to assign a gradient with dtype '{found:float}' to a tensor with grad_dtype "
+        "'{expected:Float}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+        "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
+        "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
+        "downstream systems that assume they match.",
+    ),
+    "DataType": (TypeError, "Variable data has to be a tensor, but got {found}"),
+    "DataDType": (
+        RuntimeError,
+        "data set to a tensor that requires gradients must be floating point or complex dtype",
+    ),
+    "NonLeafGradAccessed": (
+        UserWarning,
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+        "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+        "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+        "by mistake, make sure you access the leaf Tensor instead. See "
+        "github.com/pytorch/pytorch/pull/30531 for more information.",
+    ),
+    "NumpyRequiresGrad": (
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+    ),
+    # -- shapes and dimensions -------------------------------------------------------------------------
+    "Broadcast": (
+        RuntimeError,
+        "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension "
+        "{dimension}",
+    ),
+    "BroadcastOutput": (
+        RuntimeError,
+        "output with shape {shape} doesn't match the broadcast shape {broadcast}",
+    ),
+    "ExpandSize": (
+        RuntimeError,
+        "The expanded size of the tensor ({target}) must match the existing size ({existing}) at "
+        "non-singleton dimension {dimension}.  Target sizes: {targets}.  Tensor sizes: {sizes}",
+    ),
+    "ExpandLeading": (
+        RuntimeError,
+        "The expanded size of the tensor ({target}) isn't allowed in a leading, non-existing dimension "
+        "{dimension}",
+    ),
+    "ExpandDimensions": (
+        RuntimeError,
+        "expand({dtype:type}{{{shape}}}, size={sizes}): the number of sizes provided ({given}) must be "
+        "greater or equal to the number of dimensions in the tensor ({dimensions})",
+    ),
+    "ReshapeSize": (RuntimeError, "shape '{shape}' is invalid for input of size {numel}"),
+    "ReshapeInferredTwice": (RuntimeError, "only one dimension can be inferred"),
+    "ReshapeNegative": (RuntimeError, "invalid shape dimension {size} at index {index} of shape {shape}"),
+    "ReshapeAmbiguous": (
+        RuntimeError,
+        "cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 "
+        "can be any value and is ambiguous",
+    ),
+    "ViewStrides": (
+        RuntimeError,
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+        "across two contiguous subspaces). Use .reshape(...) instead.",
+    ),
+    "ViewDType": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} to view {source:Float} as {target:Float} "
+        "(different element sizes), but got {size}",
+    ),
+    "DimensionRange": (
+        IndexError,
+        "Dimension out of range (expected to be in range of [{low}, {high}], but got {dimension})",
+    ),
+    "DimensionOfScalar": (IndexError, "Dimension specified as {dimension} but tensor has no dimensions"),
+    "DimensionRepeated": (RuntimeError, "dim {dimension} appears multiple times in the list of dims"),
+    "PermuteCount": (
+        RuntimeError,
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+        "desired ordering of dimensions i.e. input.dim() = {dimensions} is not equal to len(dims) = {given}",
+    ),
+    "PermuteRepeated": (RuntimeError, "permute(): duplicate dims are not allowed."),
+    "TransposeDimensions": (
+        RuntimeError,
+        "t() expects a tensor with <= 2 dimensions, but self is {dimensions}D",
+    ),
+    "MatrixTransposeDimensions": (
+        RuntimeError,
+        "tensor.{attribute} is only supported on matrices or batches of matrices. Got {dimensions}-D tensor.",
+    ),
+    "FlattenOrder": (RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim"),
+    "UnflattenSizes": (
+        RuntimeError,
+        "unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dimension} ({size}) in the "
+        "input tensor",
+    ),
+    "RepeatCount": (
+        RuntimeError,
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
+    ),
+    "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{dimensions}"),
+    "TriangleDimensions": (RuntimeError, "{function}: input tensor must have at least 2 dimensions"),
+    "StorageBounds": (
+        RuntimeError,
+        "setStorage: sizes {sizes}, strides {strides}, storage offset {offset}, and itemsize {itemsize} "
+        "requiring a storage size of {needed} are out of bounds for storage of size {available}",
+    ),
+    # -- matrices --------------------------------------------------------------------------------------
+    "MatrixSizes": (
+        RuntimeError,
+        "mat1 and mat2 shapes cannot be multiplied ({rows1}x{columns1} and {rows2}x{columns2})",
+    ),
+    "MatmulScalar": (
+        RuntimeError,
+        "both arguments to matmul need to be at least 1D, but they are {dimensions1}D and {dimensions2}D",
+    ),
+    "MatrixDTypes": (
+        RuntimeError,
+        "expected m1 and m2 to have the same dtype, but got: {dtype1:C} != {dtype2:C}",
+    ),
+    "LinearDTypes": (
+        RuntimeError,
+        "mat1 and mat2 must have the same dtype, but got {dtype1:Float} and {dtype2:Float}",
+    ),
+    "NotMatrix": (RuntimeError, "{argument} must be a matrix"),
+    "BatchSizes": (
+        RuntimeError,
+        "Expected size for first two dimensions of batch2 tensor to be: [{batch1}, {columns1}] but got: "
+        "[{batch2}, {rows2}].",
+    ),
+    "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
+    "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {found:Float}"),
+    "MatrixVectorSizes": (
+        RuntimeError,
+        "size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({length})",
+    ),
+    "MatrixVectorDimensions": (
+        RuntimeError,
+        "vector + matrix @ vector expected, got 1, {dimensions1}, {dimensions2}",
+    ),
+    "MatrixVectorDTypes": (
+        RuntimeError,
+        "addmv input tensors must have the same dtype, but got {dtype2:Float}, {dtype1:Float}, and "
+        "{dtype2:Float}",
+    ),
+    "DotSizes": (
+        RuntimeError,
+        "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same "
+        "number of elements, but got {length1} and {length2} elements respectively",
+    ),
+    "DotDimensions": (RuntimeError, "1D tensors expected, but got {dimensions1}D and {dimensions2}D tensors"),
+    "DotDTypes": (
+        RuntimeError,
+        "dot : expected both vectors to have same dtype, but found {dtype1:Float} and {dtype2:Float}",
+    ),
+    "OuterDimensions": (RuntimeError, "outer: Expected 1-D argument {argument}, but got {dimensions}-D"),
+    "EinsumSizes": (
+        RuntimeError,
+        "einsum(): subscript {subscript} has size {size} for operand {operand} which does not broadcast with "
+        "previously seen size {previous}",
+    ),
+    # -- indexing --------------------------------------------------------------------------------------
+    "IndexCount": (IndexError, "too many indices for tensor of dimension {dimensions}"),
+    "IndexOfScalar": (
+        IndexError,
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+        "convert a 0-dim tensor to a number",
+    ),
+    "IndexRange": (IndexError, "index {index} is out of bounds for dimension {dimension} with size {size}"),
+    "GatherRange": (
+        RuntimeError,
+        "index {index} is out of bounds for dimension {dimension} with size {size}",
+    ),
+    "SelectRange": (
+        IndexError,
+        "select(): index {index} out of range for tensor of size {shape} at dimension {dimension}",
+    ),
+    "MaskShape": (
+        IndexError,
+        "The shape of the mask {mask} at index {mask_dimension} does not match the shape of the indexed "
+        "tensor {shape} at index {dimension}",
+    ),
+    "SliceStep": (ValueError, "step must be greater than zero"),
+    "SliceStepZero": (ValueError, "slice step cannot be zero"),
+    "SliceType": (TypeError, "slice indices must be integers or None or have an __index__ method"),
+    "IndexDType": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
+    "IndexType": (
+        IndexError,
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        "(got {found})",
+    ),
+    "IndexShapes": (
+        IndexError,
+        "shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
+    ),
+    "IndexedValueShape": (
+        RuntimeError,
+        "shape mismatch: value tensor of shape {value} cannot be broadcast to indexing result of shape "
+        "{result}",
+    ),
+    "IndexedValueDType": (
+        RuntimeError,
+        "Index put requires the source and destination dtypes match, got {destination:Float} for the "
+        "destination and {source:Float} for the source.",
+    ),
+    "AssignedType": (TypeError, "can't assign a {found} to a {dtype:type}"),
+    "IndexDTypeOf": (RuntimeError, "{function}(): Expected dtype {expected} for index"),
+    "GatherDimensions": (
+        RuntimeError,
+        "Index tensor must have the same number of dimensions as input tensor",
+    ),
+    "GatherShape": (
+        RuntimeError,
+        "Size does not match at dimension {at} expected index {index} to be no larger than self {shape} "
+        "apart from dimension {dimension}",
+    ),
+    "ScatterDType": (RuntimeError, "{function}(): Expected self.dtype to be equal to src.dtype"),
+    "IndexAddCount": (
+        RuntimeError,
+        "index_add_(): Number of indices ({indices}) should be equal to source.size(dim): ({size}), for dim: "
+        "{dimension}",
+    ),
+    "IndexSelectRange": (IndexError, "index out of range in self"),
+    "TakeRange": (IndexError, "out of range: tried to access index {index} on a tensor of {numel} elements."),
+    "NarrowLength": (RuntimeError, "start ({start}) + length ({length}) exceeds dimension size ({size})."),
+    "NarrowStart": (
+        IndexError,
+        "start out of range (expected to be in range of [{low}, {high}], but got {start})",
+    ),
+    "WhereCondition": (
+        RuntimeError,
+        "where expected condition to be a boolean tensor, but got a tensor with dtype {dtype:Float}",
+    ),
+    "MaskedFillMask": (
+        RuntimeError,
+        "masked_fill_ only supports boolean masks, but got mask with dtype {dtype:C}",
+    ),
+    "MaskedFillValue": (
+        RuntimeError,
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dimensions} "
+        "dimension(s).",
+    ),
+    "FillValue": (
+        RuntimeError,
+        "fill_ only supports 0-dimension value tensor but got tensor with {dimensions} dimensions.",
+    ),
+    # -- joining and splitting -------------------------------------------------------------------------
+    "CatSizes": (
+        RuntimeError,
+        "Sizes of tensors must match except in dimension {dimension}. Expected size {expected} but got size "
+        "{found} for tensor number {position} in the list.",
+    ),
+    "CatDimensions": (RuntimeError, "Tensors must have same number of dimensions: got {first} and {found}"),
+    "CatScalar": (RuntimeError, "zero-dimensional tensor (at position {position}) cannot be concatenated"),
+    "CatEmpty": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
+    "ListElementType": (
+        TypeError,
+        "expected Tensor as element {element} in argument {position}, but got {found}",
+    ),
+    "StackSizes": (
+        RuntimeError,
+        "stack expects each tensor to be equal size, but got {first} at entry 0 and {found} at entry "
+        "{position}",
+    ),
+    "StackEmpty": (RuntimeError, "stack expects a non-empty TensorList"),
+    "SplitSum": (
+        RuntimeError,
+        "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+        "{dimension}), but got split_sizes={sizes}",
+    ),
+    "SplitNegative": (RuntimeError, "split expects split_size be non-negative, but got split_size={size}"),
+    "SplitScalar": (RuntimeError, "{function} expects at least a 1-dimensional tensor"),
+    "ChunkCount": (RuntimeError, "chunk expects `chunks` to be greater than 0, got: {chunks}"),
+    # -- values ----------------------------------------------------------------------------------------
+    "ItemCount": (RuntimeError, "a Tensor with {numel} elements cannot be converted to Scalar"),
+    "NumberCount": (ValueError, "only one element tensors can be converted to Python scalars"),
+    "IndexConversion": (TypeError, "only integer tensors of a single element can be converted to an index"),
+    "BoolAmbiguous": (RuntimeError, "Boolean value of Tensor with more than one value is ambiguous"),
+    "BoolEmpty": (RuntimeError, "Boolean value of Tensor with no values is ambiguous"),
+    # -- dtypes ----------------------------------------------------------------------------------------
+    "ResultCast": (
+        RuntimeError,
+        "result type {result:Float} can't be cast to the desired output type {output:Float}",
+    ),
+    "NotImplementedFor": (NotImplementedError, "\"{function}\" not implemented for '{dtype:Float}'"),
+    "FloatNeeded": (
+        RuntimeError,
+        "{function}(): could not infer output dtype. Input dtype must be either a floating point or complex "
+        "dtype. Got: {dtype:Float}",
+    ),
+    "VarianceDType": (RuntimeError, "std and var only support floating point and complex dtypes"),
+    "NormDType": (
+        RuntimeError,
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {dtype:Float}",
+    ),
+    "SubtractBools": (
+        RuntimeError,
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+        "`logical_xor()` operator instead.",
+    ),
+    "SubtractBool": (
+        RuntimeError,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. " + _BOOL_HINT,
+    ),
+    "NegateBool": (
+        RuntimeError,
+        "Negation, the `-` operator, on a bool tensor is not supported. " + _BOOL_HINT,
+    ),
+    "InvertDType": (TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    "AlphaFloat": (
+        RuntimeError,
+        "For integral input tensors, argument alpha must not be a floating point number.",
+    ),
+    "LerpDType": (RuntimeError, "expected dtype {expected:C} for `{argument}` but got dtype {found:C}"),
+    "DefaultDType": (TypeError, "only floating-point types are supported as the default type"),
+    "DefaultDTypeObject": (
+        TypeError,
+        "invalid dtype object: only floating-point types are supported as the default type",
+    ),
+    # -- arithmetic ------------------------------------------------------------------------------------
+    "IntegerDivision": (RuntimeError, "ZeroDivisionError"),
+    "IntegerPower": (RuntimeError, "Integers to negative integer powers are not allowed."),
+    "RoundingMode": (
+        RuntimeError,
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'",
+    ),
+    "ClampBounds": (RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
+    "ReduceEmpty": (
+        RuntimeError,
+        "{function}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+        "dim with the 'dim' argument.",
+    ),
+    "ArgumentReduceEmpty": (
+        IndexError,
+        "{function}(): Expected reduction dim to be specified for input.numel() == 0.",
+    ),
+    "ReduceEmptyDimension": (
+        IndexError,
+        "{function}(): Expected reduction dim {dimension} to have non-zero size.",
+    ),
+    "TopkRange": (RuntimeError, "selected index k out of range"),
+    # -- losses ----------------------------------------------------------------------------------------
+    "TargetRange": (IndexError, "Target {target} is out of bounds."),
+    "TargetBatch": (ValueError, "Expected input batch_size ({input}) to match target batch_size ({target})."),
+    "TargetDType": (RuntimeError, "expected target dtype to be Long or Byte, but got {dtype:Float}"),
+    "TargetDimensions": (RuntimeError, "0D or 1D target tensor expected, multi-target not supported"),
+    "TargetSize": (ValueError, "Target size ({target:Size}) must be the same as input size ({input:Size})"),
+    "ClassDType": (RuntimeError, "one_hot is only applicable to index tensor of type LongTensor."),
+    "ClassTooLarge": (RuntimeError, "Class values must be smaller than num_classes."),
+    "ClassNegative": (RuntimeError, "Class values must be non-negative."),
+    # -- making tensors --------------------------------------------------------------------------------
+    "RangeStep": (RuntimeError, "step must be nonzero"),
+    "RangeBounds": (RuntimeError, "upper bound and lower bound inconsistent with step sign"),
+    "RangeInfinite": (RuntimeError, "unsupported range: {start:g} -> {end:g}"),
+    "StepsNegative": (RuntimeError, "number of steps must be non-negative"),
+    "EyeNegative": (RuntimeError, "{argument} must be greater or equal to 0, got {size}"),
+    "SizeNegative": (RuntimeError, "Trying to create tensor with negative dimension {size}: {shape}"),
+    "ZerosNegative": (RuntimeError, "zeros: Dimension size must be non-negative."),
+    "SizeOverflow": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
+    "OutOfMemory": (
+        RuntimeError,
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
+        "tried to allocate {bytes} bytes. Error code 12 (Cannot allocate memory)",
+    ),
+    "ValueOverflow": (RuntimeError, "value cannot be converted to type {type} without overflow"),
+    "IntegerTooBig": (ValueError, "Overflow when unpacking long long"),
+    "SequenceLength": (ValueError, "expected sequence of length {expected} at dim {dimension} (got {found})"),
+    "SequenceDepth": (ValueError, "too many dimensions '{found}'"),
+    "ElementType": (TypeError, "new(): invalid data type '{found}'"),
+    "DTypeUnknown": (RuntimeError, "Could not infer dtype of {found}"),
+    "TensorCopied": (
+        UserWarning,
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+    ),
+    "ArrayExpected": (TypeError, "expected np.ndarray (got {found})"),
+    "ArrayStrides": (
+        ValueError,
+        "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+        "currently supported. (You can probably work around this by making a copy of your array  with "
+        "array.copy().) ",
+    ),
+    "NormalDeviation": (RuntimeError, "normal expects std >= 0.0, but found std {std:g}"),
+    "UniformBounds": (
+        RuntimeError,
+        "uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}",
+    ),
+    "RandomBounds": (
+        RuntimeError,
+        "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+    ),
+    "Probability": (
+        RuntimeError,
+        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+        "improved?  If so, please report an enhancement request to PyTorch.)",
+    ),
+    # -- devices, threads, arguments -------------------------------------------------------------------
+    "CudaMissing": (AssertionError, "Torch not compiled with CUDA enabled"),
+    "DeviceMissing": (RuntimeError, "PyTorch is not linked with support for {device} devices"),
+    "DeviceType": (
+        RuntimeError,
+        "Expected one of " + _DEVICES + " device type at start of device string: {device}",
+    ),
+    "DeviceText": (RuntimeError, "Invalid device string: '{device}'"),
+    "ThreadCount": (RuntimeError, "set_num_threads expects a positive integer"),
+    "ThreadCountType": (RuntimeError, "set_num_threads expects an int, but got {found}"),
+    "ArgumentType": (
+        TypeError,
+        "{function}(): argument '{argument}' (position {position}) must be {expected}, not {found}",
+    ),
+    "KeywordType": (TypeError, "{function}(): argument '{argument}' must be {expected}, not {found}"),
+    "ArgumentMissing": (
+        TypeError,
+        '{function}() missing {count} required positional arguments: "{argument}"',
+    ),
+    "ArgumentCount": (TypeError, "{function}() takes {expected} positional argument but {found} were given"),
+    "ArgumentCombination": (
+        TypeError,
+        "{function}() received an invalid combination of arguments - got ({found}), but expected one "
+        "of:\n{expected}",
+    ),
+    "KeywordUnknown": (TypeError, "{function}() got an unexpected keyword argument '{argument}'"),
+    "NotWritable": (
+        AttributeError,
+        "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
+    ),
+}
+
+
+def render(kind: str, fields: Mapping[str, Any]) -> Exception:
+    """Make the exception of a failure; the caller raises it.
+
+    >>> from rushlight._messages import render
+    >>> render("Broadcast", {"a": 2, "b": 3, "dimension": 0})
+    RuntimeError('The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0')
+    """
+    exception, template = MESSAGES[kind]
+    return exception(template.format_map({name: spell(value) for name, value in fields.items()}))

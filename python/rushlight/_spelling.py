@@ -1,0 +1,68 @@
+"""How error texts spell the values in them: dtypes, shapes and the names of nodes.
+
+Fields take these forms beside those of `str.format`:
+
+- `{dtype:Float}`, `{dtype:float}`, `{dtype:C}`, `{dtype:type}` spell a dtype as torch does at
+  that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
+- `{node:forward}` is a node's name without what marks it as a backward one: `Exp`.
+- a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The name of a dtype -> its spelling in C, in the name of a tensor type, and in a signature.
+_SPELLINGS = {
+    "bool": ("Bool", "bool", "bool"),
+    "uint8": ("Byte", "byte", "unsigned char"),
+    "int8": ("Char", "char", "signed char"),
+    "int16": ("Short", "short", "short int"),
+    "int32": ("Int", "int", "int"),
+    "int64": ("Long", "long", "long int"),
+    "float32": ("Float", "float", "float"),
+    "float64": ("Double", "double", "double"),
+}
+
+
+class _DType:
+    """A dtype that knows torch's spellings of its name."""
+
+    def __init__(self, dtype: object) -> None:
+        self.name = str(dtype).rpartition(".")[2]
+
+    def __format__(self, spelling: str) -> str:
+        if not spelling:
+            return f"torch.{self.name}"
+        title, word, declared = _SPELLINGS[self.name]
+        return {"Float": title, "float": word, "C": declared, "type": f"torch.{title}Tensor"}[spelling]
+
+
+class _Shape:
+    """A shape that prints as a list or as a `torch.Size`."""
+
+    def __init__(self, sizes: Any) -> None:
+        self.sizes = list(sizes)
+
+    def __format__(self, spelling: str) -> str:
+        return f"torch.Size({self.sizes})" if spelling == "Size" else str(self.sizes)
+
+
+class _Text(str):
+    """A text; of a node's name, `forward` keeps the operation."""
+
+    __slots__ = ()
+
+    def __format__(self, spelling: str) -> str:
+        return self.rpartition("Backward")[0] or str(self) if spelling == "forward" else str(self)
+
+
+def spell(value: Any) -> Any:
+    """Wrap `value` so that `str.format` spells it as torch does."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return _Text(value)
+    if isinstance(value, (tuple, list)):
+        return _Shape(value)
+    return _DType(value)

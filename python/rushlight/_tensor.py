@@ -1,0 +1,127 @@
+"""The methods of `Tensor` that torch, too, writes in Python.
+
+`install` puts every public function of this file, and the special methods, on the class.
+"""
+
+from __future__ import annotations
+
+from ._rushlight import Tensor, _run_backward
+from .autograd.differentiate import backward as _backward
+from .autograd.grad_mode import no_grad as _no_grad
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | dict[str, Tensor] | None = None,
+) -> None:
+    """Add the gradients of this tensor to the `.grad` of the leaves it was computed from.
+
+    `gradient` weighs the elements; it may be left out for a scalar. The graph is freed
+    unless `retain_graph` (or `create_graph`, which records the gradients themselves).
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> (x * x).backward()
+    >>> x.grad
+    tensor(6.)
+    """
+    if gradient is None and inputs is None and not create_graph:
+        _run_backward((self,), (None,), bool(retain_graph), False, (), True, True)
+    else:
+        _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def __len__(self: Tensor) -> int:
+    if self.ndim == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return self.shape[0]
+
+
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+def __contains__(self: Tensor, element: Any) -> bool:
+    if isinstance(element, (Tensor, bool, int, float)):
+        equal: Any = self == element
+        return bool(equal.any().item())
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
+
+
+def __format__(self: Tensor, format_spec: str) -> str:
+    if self.ndim == 0 and type(self) is Tensor:
+        return format(self.item(), format_spec)
+    return object.__format__(self, format_spec)
+
+
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+            "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+            "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    if id(self) in memo:
+        found: Tensor = memo[id(self)]
+        return found
+    from copy import deepcopy
+
+    with _no_grad():
+        copied = self.detach().clone()
+        if type(self) is not Tensor:
+            copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
+        elif self.requires_grad:
+            copied.requires_grad_()
+    if self.grad is not None:
+        copied.grad = deepcopy(self.grad, memo)
+    memo[id(self)] = copied
+    attributes = getattr(self, "__dict__", None)
+    if attributes:
+        copied.__dict__.update(deepcopy(attributes, memo))
+    return copied
+
+
+def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
+    attributes = dict(getattr(self, "__dict__", None) or {})
+    return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
+
+
+def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+    """Make the tensor that `__reduce_ex__` took apart."""
+    from ._rushlight import from_numpy
+
+    made = from_numpy(array).clone()
+    if cls is Tensor:
+        return made.requires_grad_(requires_grad)
+    parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)
+    return parameter
+
+
+_METHODS = (
+    backward,
+    __len__,
+    __iter__,
+    __contains__,
+    __format__,
+    __deepcopy__,
+    __reduce_ex__,
+)
+
+
+def install(tensor_class: type[Tensor]) -> None:
+    """Give `tensor_class` the methods of this file."""
+    for method in _METHODS:
+        method.__qualname__ = f"Tensor.{method.__name__}"
+        setattr(tensor_class, method.__name__, method)

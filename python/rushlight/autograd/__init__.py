@@ -1,0 +1,18 @@
+"""Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
+
+from .differentiate import backward, grad
+from .grad_mode import enable_grad, no_grad, set_grad_enabled
+
+# `gradcheck` is the function, as in torch; its module of the same name stays importable.
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+__all__ = [
+    "GradcheckError",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "no_grad",
+    "set_grad_enabled",
+]

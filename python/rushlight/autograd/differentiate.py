@@ -1,0 +1,201 @@
+"""`backward` and `grad`: their arguments are checked here, and the engine runs."""
+
+from __future__ import annotations
+
+from .._rushlight import Tensor, _run_backward, zeros_like
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Tensors = Tensor | Sequence[Tensor]
+    OptionalTensors = Tensor | Sequence[Tensor | None] | None
+
+__all__ = ["backward", "grad"]
+
+_CYCLE_WARNING = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when creating "
+    "the graph to avoid this. If you have to use this function, make sure to reset the .grad fields "
+    "of your parameters to None after use to break the cycle and avoid the leak."
+)
+_cycle_warned = False
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: OptionalTensors = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: OptionalTensors = None,
+    inputs: Tensors | dict[str, Tensor] | None = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from.
+
+    `grad_tensors` weighs the elements of `tensors`; it may be left out for scalars.
+    With `inputs`, only these tensors receive a gradient.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.backward(x * 3, torch.tensor([1.0, 10.0]))
+    >>> x.grad
+    tensor([ 3., 30.])
+    """
+    if grad_variables is not None:
+        grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
+    targets = () if inputs is None else _inputs_tuple(inputs, "backward")
+    roots = _as_tuple(tensors)
+    for root in roots:
+        if not isinstance(root, Tensor):
+            raise AssertionError("Expected output to be a torch.Tensor")
+    gradients = _gradients_tuple(grad_tensors, roots, batched=False)
+    if create_graph:
+        _warn_of_cycle()
+    if retain_graph is None:
+        retain_graph = create_graph
+    _run_backward(roots, gradients, retain_graph, create_graph, targets, True, True)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors | dict[str, Tensor],
+    grad_outputs: OptionalTensors = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...] | dict[str, Any]:
+    """Return the gradients of `outputs` with respect to `inputs`; no `.grad` changes.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    >>> torch.autograd.grad(slope, x)
+    (tensor(18.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    roots = _as_tuple(outputs)
+    targets = _inputs_tuple(inputs, "grad")
+    if not only_inputs:
+        _warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
+        )
+    for root in roots:
+        if not isinstance(root, Tensor):
+            raise AssertionError("Expected output to be a torch.Tensor")
+    gradients = _gradients_tuple(grad_outputs, roots, is_grads_batched)
+    if retain_graph is None:
+        retain_graph = create_graph
+    run = _run_batch if is_grads_batched else _run_backward
+    result = run(roots, gradients, retain_graph, create_graph, targets, allow_unused, False)
+    if materialize_grads:
+        result = tuple(
+            zeros_like(target, requires_grad=create_graph) if found is None else found
+            for found, target in zip(result, targets, strict=True)
+        )
+    return dict(zip(inputs, result, strict=True)) if type(inputs) is dict else result
+
+
+def _run_batch(
+    roots: tuple[Tensor, ...],
+    gradients: tuple[Any, ...],
+    retain_graph: bool,
+    *options: Any,
+) -> tuple[Any, ...]:
+    """Run once for every index of the gradients' first dimension; stack what comes back."""
+    from .._rushlight import stack
+
+    sizes = {len(gradient) for gradient in gradients if gradient is not None}
+    count = sizes.pop() if len(sizes) == 1 else 0
+    if not count:
+        raise ValueError(f"is_grads_batched=True needs one common, non-zero batch size, got {sizes}")
+    rows = [
+        _run_backward(
+            roots,
+            tuple(None if gradient is None else gradient[row] for gradient in gradients),
+            retain_graph or row + 1 < count,
+            *options,
+        )
+        for row in range(count)
+    ]
+    return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
+
+
+def _as_tuple(tensors: Any) -> tuple[Any, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _inputs_tuple(inputs: Any, caller: str) -> tuple[Any, ...]:
+    if type(inputs) is dict:
+        targets = tuple(inputs.values())
+    elif not isinstance(inputs, (Tensor, tuple, list)) and hasattr(inputs, "keys"):
+        raise TypeError(
+            f"`inputs` argument to `{caller}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    else:
+        targets = _as_tuple(inputs)
+    if not targets:
+        raise RuntimeError(f"`inputs` argument to `{caller}()` cannot be empty.")
+    return targets
+
+
+def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -> tuple[Any, ...]:
+    """Check given gradients against their roots. The engine creates those that are `None`."""
+    if gradients is None:
+        return (None,) * len(roots)
+    given = _as_tuple(gradients)
+    for index, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+        if gradient is None:
+            continue
+        if not isinstance(gradient, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        shape = gradient.shape[1:] if batched else gradient.shape
+        if shape != root.shape:
+            raise RuntimeError(_mismatch(index, shape, root.shape, batched))
+    return given[: len(roots)]
+
+
+def _mismatch(index: int, shape: object, expected: object, batched: bool) -> str:
+    found = f"grad_output[{index}] has a shape of {shape} and output[{index}] has a shape of {expected}."
+    if not batched:
+        return f"Mismatch in shape: {found}"
+    return (
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+        "dimension. The sizes of the remaining dimensions are expected to match the shape of "
+        f"corresponding output, but a mismatch was detected: {found} If you only want some tensors in "
+        "`grad_output` to be considered batched, consider using vmap."
+    )
+
+
+def _deprecated_grad_variables(grad_tensors: Any, grad_variables: Any) -> Any:
+    _warn("`grad_variables` is deprecated. Use `grad_tensors` instead.")
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            "Please only use `grad_tensors`."
+        )
+    return grad_variables
+
+
+def _warn_of_cycle() -> None:
+    global _cycle_warned
+    if not _cycle_warned:
+        _cycle_warned = True
+        _warn(_CYCLE_WARNING, UserWarning)
+
+
+def _warn(text: str, category: type[Warning] = FutureWarning) -> None:
+    import warnings
+
+    warnings.warn(text, category, stacklevel=4)

@@ -1,0 +1,214 @@
+"""Modules made of modules: a chain, a list, a dictionary."""
+
+from __future__ import annotations
+
+from operator import index as as_index
+from typing import TYPE_CHECKING, Any
+
+from .module import Module, _indent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from typing_extensions import Self
+
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+
+
+class _Numbered(Module):
+    """Children in a row; numbers are their names unless others were given."""
+
+    def _replace(self, modules: Iterable[Module]) -> None:
+        self._modules.clear()
+        for position, module in enumerate(modules):
+            self.add_module(str(position), module)
+
+    def _name_at(self, position: Any) -> str:
+        number = as_index(position)
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"index {number} is out of range")
+        return list(self._modules)[number]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __setitem__(self, position: int, module: Module) -> None:
+        setattr(self, self._name_at(position), module)
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at `index`; the names become numbers again."""
+        modules: list[Any] = list(self)
+        modules.insert(index, module)
+        self._replace(modules)
+        return self
+
+    def pop(self, key: int) -> Any:
+        """Take a module out and return it."""
+        module = self._modules[self._name_at(key)]
+        del self[key]
+        return module
+
+    def __delitem__(self, position: int | slice) -> None:
+        names = list(self._modules)[position] if isinstance(position, slice) else [self._name_at(position)]
+        self._replace([module for name, module in self._modules.items() if name not in names])  # type: ignore[misc]
+
+
+class Sequential(_Numbered):
+    """A chain: every module is called with the result of the one before it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    Sequential(
+      (0): Linear(in_features=2, out_features=3, bias=True)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
+        for name, module in named:
+            self.add_module(str(name) if isinstance(name, int) else name, module)
+
+    def forward(self, input: Any) -> Any:
+        """Send `input` through the chain."""
+        for module in self._modules.values():
+            input = module(input)  # type: ignore[misc]
+        return input
+
+    def __getitem__(self, position: int | slice) -> Any:
+        if isinstance(position, slice):
+            return type(self)(dict(list(self._modules.items())[position]))
+        return self._modules[self._name_at(position)]
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at `index`."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        return super().insert(index, module)
+
+    def extend(self, sequential: Iterable[Module]) -> Self:
+        """Add modules at the end."""
+        for module in sequential:
+            self.append(module)
+        return self
+
+    def __add__(self, other: Sequential) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
+        return Sequential(*self, *other)
+
+
+class ModuleList(_Numbered):
+    """A list whose modules are registered.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ModuleList(torch.nn.Tanh() for _ in range(3))
+    ModuleList(
+      (0-2): 3 x Tanh()
+    )
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, position: int | slice) -> Any:
+        if isinstance(position, slice):
+            return type(self)(list(self)[position])
+        return self._modules[self._name_at(position)]
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end."""
+        if not hasattr(modules, "__iter__"):
+            raise TypeError(
+                f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
+        for module in modules:
+            self.append(module)
+        return self
+
+    __iadd__ = extend
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList([*self, *other])
+
+    def _repr_children(self) -> list[str]:
+        """Show modules in a row that print alike once, with their count."""
+        groups: list[list[Any]] = []
+        for position, text in enumerate(map(repr, self)):
+            if groups and groups[-1][2] == text:
+                groups[-1][1] = position
+            else:
+                groups.append([position, position, text])
+        return [
+            f"({first}): {_indent(text)}"
+            if first == last
+            else f"({first}-{last}): {last - first + 1} x {_indent(text)}"
+            for first, last, text in groups
+        ]
+
+
+class ModuleDict(Module):
+    """A dictionary whose modules are registered."""
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add the modules of a dictionary, or of pairs."""
+        for name, module in dict(modules).items():
+            self.add_module(name, module)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def keys(self) -> Iterable[str]:
+        """Return the names."""
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Any]:
+        """Return the modules."""
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Return the names with their modules."""
+        return self._modules.items()
+
+    def pop(self, key: str) -> Any:
+        """Take a module out and return it."""
+        return self._modules.pop(key)
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()

@@ -1,0 +1,204 @@
+"""Layers and losses as functions: torch's arguments, checked here, computed by the engine."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from .. import _rushlight as native
+
+if TYPE_CHECKING:
+    from .._rushlight import Tensor, dtype
+
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "sigmoid",
+    "softmax",
+    "tanh",
+]
+
+# The engine takes a reduction as a number, as torch's does.
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+linear = native.linear
+sigmoid = native.sigmoid
+tanh = native.tanh
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Replace negative elements by zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return native.relu_(input) if inplace else native.relu(input)
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """Return `exp(input)`, scaled to add up to one along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.softmax(torch.zeros(4), dim=0)
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    if dim is None:
+        dim = _implicit_dim("softmax", input, _stacklevel)
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """Return the logarithm of `softmax`, without its loss of precision."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input, _stacklevel)
+    return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Return the squared differences, averaged, added up or as they are.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.mse_loss(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(5.)
+    """
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}). This will likely lead to incorrect results due to broadcasting. Please "
+            "ensure they have the same size.",
+            stacklevel=2,
+        )
+        input, target = native.broadcast_tensors(input, target)
+    if size_average is not None or reduce is not None:
+        reduction = _legacy_reduction(size_average, reduce)
+    if weight is None:
+        return native.mse_loss(input, target, _reduction(reduction))
+    return _weighted_squares(input, target, weight, reduction)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross entropy of logits and their classes (or the classes' probabilities).
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
+    tensor(0.6931)
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _legacy_reduction(size_average, reduce)
+    return native.cross_entropy_loss(
+        input, target, weight, _reduction(reduction), ignore_index, label_smoothing
+    )
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log-probabilities of the classes in `target`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -3.0]]), torch.tensor([1]))
+    tensor(3.)
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _legacy_reduction(size_average, reduce)
+    return native.nll_loss(input, target, weight, _reduction(reduction), ignore_index)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return the cross entropy of logits and the probabilities in `target`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.zeros(2), torch.ones(2))
+    tensor(0.6931)
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _legacy_reduction(size_average, reduce)
+    number = _reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return native.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+
+def _reduction(name: str) -> int:
+    number = _REDUCTIONS.get(name)
+    if number is not None:
+        return number
+    if name == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        )
+        return 1
+    raise ValueError(f"{name} is not a valid value for reduction")
+
+
+def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """Translate the two flags that `reduction` has replaced."""
+    averages = size_average is None or size_average
+    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
+        stacklevel=3,
+    )
+    return name
+
+
+def _weighted_squares(input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    losses = (input - target) ** 2 * weight
+    if reduction == "none":
+        return losses
+    if reduction == "sum":
+        return losses.sum()
+    if reduction == "mean":
+        return losses.sum() / weight.sum()
+    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+def _implicit_dim(function: str, input: Tensor, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {function} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if input.ndim in (0, 1, 3) else 1

@@ -1,0 +1,145 @@
+"""Filling the weights of layers: constants, and draws scaled to the size of the layer."""
+
+from __future__ import annotations
+
+import warnings
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+from ..autograd.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from .._rushlight import Generator, Tensor
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+_GAINS = {"sigmoid": 1, "tanh": 5.0 / 3, "relu": sqrt(2.0), "selu": 3.0 / 4}
+_LINEAR = ("linear", *(f"{kind}{n}d" for kind in ("conv", "conv_transpose") for n in (1, 2, 3)))
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return the factor that keeps the variance through `nonlinearity`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.init.calculate_gain("leaky_relu", 1.0)
+    1.0
+    """
+    if nonlinearity in _LINEAR:
+        return 1
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return _GAINS[nonlinearity]
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Draw every element between `a` and `b`."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw every element from a normal distribution."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Set every element to `val`."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Set every element to one."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Set every element to zero."""
+    return constant_(tensor, 0.0)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Draw uniformly with the variance `2 gain² / (fan_in + fan_out)`."""
+    bound = sqrt(3.0) * _xavier_deviation(tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Draw normally with the variance `2 gain² / (fan_in + fan_out)`."""
+    return normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw uniformly with the variance `gain² / fan`, the gain being that of a leaky ReLU of slope `a`.
+
+    >>> import rushlight as torch
+    >>> weight = torch.nn.init.kaiming_uniform_(torch.empty(2, 600), a=1.0)
+    >>> bool((weight.abs() <= (3 / 600) ** 0.5).all())
+    True
+    """
+    if 0 in tensor.shape:
+        return _unfilled(tensor)
+    bound = sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw normally with the variance `gain² / fan`, the gain being that of a leaky ReLU of slope `a`."""
+    if 0 in tensor.shape:
+        return _unfilled(tensor)
+    return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
+
+
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """Count the inputs of an output, and the outputs of an input."""
+    if tensor.ndim < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    outputs, inputs, *field = tensor.shape
+    return inputs * prod(field), outputs * prod(field)
+
+
+def _xavier_deviation(tensor: Tensor, gain: float) -> float:
+    return gain * sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
+
+
+def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode.lower()} not supported, please use one of ['fan_in', 'fan_out']")
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return calculate_gain(nonlinearity, a) / sqrt(fan_in if mode.lower() == "fan_in" else fan_out)
+
+
+def _unfilled(tensor: Tensor) -> Tensor:
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return tensor

@@ -1,0 +1,40 @@
+"""`Parameter`: the tensor that a module registers as its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import Tensor, empty
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Parameter"]
+
+
+class Parameter(Tensor):
+    """A tensor that is a module's parameter as soon as it is assigned to an attribute of it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Parameter(torch.zeros(2))
+    Parameter containing:
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
+        """Make a leaf that shares the memory of `data`."""
+        made: Self = Tensor._make_subclass(cls, empty(0) if data is None else data, requires_grad)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        found = memo.get(id(self))
+        if found is None:
+            found = memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        copied: Self = found
+        return copied
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{self.detach().requires_grad_(self.requires_grad)!r}"
+
+    def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
+        return type(self), (self.data, self.requires_grad), vars(self) or None

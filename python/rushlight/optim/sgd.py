@@ -1,0 +1,114 @@
+"""Stochastic gradient descent, with momentum and weight decay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import Tensor
+from ..autograd.grad_mode import enable_grad, set_grad_enabled
+from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["SGD"]
+
+
+class SGD(Optimizer):
+    """`parameter -= lr * gradient`; with momentum, the gradient is a running sum of gradients.
+
+    `foreach` and `fused` choose between implementations of the same step elsewhere; there is
+    one here, which both accept.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([x], lr=0.5)
+    >>> (x * 3).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([-0.5000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float | Tensor = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if lr < 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if momentum < 0.0:
+            raise ValueError(f"Invalid momentum value: {momentum}")
+        if weight_decay < 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        if fused and differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if fused and foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Take one step; return what `closure` returns, if there is one."""
+        loss = None
+        with set_grad_enabled(self.defaults["differentiable"]):
+            if closure is not None:
+                with enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    gradient = parameter.grad
+                    if gradient is not None:
+                        self._change(parameter, gradient, group)
+        return loss
+
+    def _change(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        gradient = -gradient if group["maximize"] else gradient
+        decay = _number(group["weight_decay"])
+        if isinstance(decay, Tensor):
+            gradient = gradient + parameter.clone() * decay
+        elif decay != 0:
+            gradient = gradient.add(parameter, alpha=decay)
+        if group["momentum"] != 0:
+            gradient = self._gather_momentum(parameter, gradient, group)
+        rate = _number(group["lr"])
+        if isinstance(rate, Tensor):
+            parameter.sub_(gradient * rate)
+        else:
+            parameter.add_(gradient, alpha=-rate)
+
+    def _gather_momentum(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
+        state = self.state[parameter]
+        buffer = state.get("momentum_buffer")
+        if buffer is None:
+            buffer = state["momentum_buffer"] = gradient.detach().clone()
+        else:
+            buffer.mul_(group["momentum"]).add_(gradient, alpha=1 - group["dampening"])
+        return gradient.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+
+
+def _number(option: Any) -> Any:
+    """Return an option's number; a tensor that records stays one, to be differentiated through."""
+    return option.item() if isinstance(option, Tensor) and not option.requires_grad else option

@@ -1,0 +1,220 @@
+"""`assert_close`: equal within a tolerance, or a report of where and by how much not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .._rushlight import Tensor, float32, float64, from_numpy, where, zeros_like
+
+__all__ = ["assert_close"]
+
+# dtype -> relative and absolute tolerance; all others must be equal.
+_TOLERANCES = {float32: (1.3e-6, 1e-5), float64: (1e-7, 1e-7)}
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Raise an AssertionError unless `|actual - expected| <= atol + rtol * |expected|` everywhere.
+
+    Takes tensors, arrays, numbers, and sequences and mappings of these. There is one device and
+    one layout, so `check_device` and `check_layout` cannot fail.
+
+    >>> import rushlight as torch
+    >>> torch.testing.assert_close(torch.tensor([1.0]), torch.tensor([1.0000001]))
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}."
+        )
+    comparison = _Comparison(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses)
+    try:
+        comparison.compare(actual, expected, "")
+    except _Different as found:
+        text = str(found)
+    else:
+        return
+    raise AssertionError(text if msg is None else msg if isinstance(msg, str) else msg(text))
+
+
+class _Different(Exception):
+    """Two values that are not close."""
+
+
+class _Comparison:
+    def __init__(
+        self,
+        rtol: float | None,
+        atol: float | None,
+        equal_nan: bool,
+        check_dtype: bool,
+        check_stride: bool,
+        allow_subclasses: bool,
+    ) -> None:
+        self.tolerance = None if rtol is None or atol is None else (rtol, atol)
+        self.equal_nan = equal_nan
+        self.check_dtype = check_dtype
+        self.check_stride = check_stride
+        self.allow_subclasses = allow_subclasses
+
+    def compare(self, actual: Any, expected: Any, place: str) -> None:
+        """Compare two values of any kind; `place` is where they are in their containers."""
+        actual, expected = _array_to_tensor(actual), _array_to_tensor(expected)
+        if isinstance(actual, str) or isinstance(expected, str):
+            raise _not_comparable(actual, expected)
+        if isinstance(actual, Sequence) and isinstance(expected, Sequence):
+            self._compare_sequences(actual, expected, place)
+        elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
+            self._compare_mappings(actual, expected, place)
+        elif actual is None or expected is None:
+            if actual is not expected:
+                raise _different(f"None mismatch: {actual} is not {expected}", place)
+        elif isinstance(actual, bool) and isinstance(expected, bool):
+            if actual is not expected:
+                raise _different(f"Booleans mismatch: {actual} is not {expected}", place)
+        elif isinstance(actual, (int, float)) and isinstance(expected, (int, float)):
+            self._compare_numbers(actual, expected, place)
+        elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
+            if not self.allow_subclasses and type(actual) is not type(expected):
+                raise _not_comparable(actual, expected)
+            self._compare_tensors(actual, expected, place)
+        else:
+            raise _not_comparable(actual, expected)
+
+    def _compare_sequences(self, actual: Sequence[Any], expected: Sequence[Any], place: str) -> None:
+        if len(actual) != len(expected):
+            raise _different(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", place)
+        for index, (left, right) in enumerate(zip(actual, expected, strict=True)):
+            self.compare(left, right, f"{place}[{index}]")
+
+    def _compare_mappings(self, actual: Mapping[Any, Any], expected: Mapping[Any, Any], place: str) -> None:
+        missing = sorted(expected.keys() - actual.keys(), key=str)
+        additional = sorted(actual.keys() - expected.keys(), key=str)
+        if missing or additional:
+            raise _different(
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {missing}\n"
+                f"Additional keys in the actual mapping: {additional}",
+                place,
+            )
+        for key in sorted(expected, key=str):
+            self.compare(actual[key], expected[key], f"{place}[{key!r}]")
+
+    def _compare_numbers(self, actual: float, expected: float, place: str) -> None:
+        if self.check_dtype and type(actual) is not type(expected):
+            raise _different(f"The (d)types do not match: {type(actual)} != {type(expected)}.", place)
+        either_float = isinstance(actual, float) or isinstance(expected, float)
+        tolerance = self.tolerance or (_TOLERANCES[float64] if either_float else (0.0, 0.0))
+        self._compare_scalars(actual, expected, tolerance, place)
+
+    def _compare_scalars(
+        self, actual: float, expected: float, tolerance: tuple[float, float], place: str
+    ) -> None:
+        rtol, atol = tolerance
+        difference = abs(actual - expected)
+        both_nan = actual != actual and expected != expected
+        if actual == expected or (self.equal_nan and both_nan):
+            return
+        if difference <= atol + rtol * abs(expected) < float("inf"):
+            return
+        relative = difference / abs(expected) if expected else float("inf")
+        raise _different(
+            f"Scalars are not {_word(tolerance)}!\n\n"
+            f"Expected {expected} but got {actual}.\n"
+            f"Absolute difference: {difference}{_allowed(atol, tolerance)}\n"
+            f"Relative difference: {relative}{_allowed(rtol, tolerance)}",
+            place,
+        )
+
+    def _compare_tensors(self, actual: Tensor, expected: Tensor, place: str) -> None:
+        for attribute, left, right, checked in (
+            ("shape", actual.shape, expected.shape, True),
+            ("dtype", actual.dtype, expected.dtype, self.check_dtype),
+            ("stride()", actual.stride(), expected.stride(), self.check_stride),
+        ):
+            if checked and left != right:
+                raise _different(
+                    f"The values for attribute '{attribute}' do not match: {left} != {right}.", place
+                )
+        pairs = [_TOLERANCES.get(tensor.dtype, (0.0, 0.0)) for tensor in (actual, expected)]
+        tolerance = self.tolerance or (max(pairs[0][0], pairs[1][0]), max(pairs[0][1], pairs[1][1]))
+        actual, expected = actual.detach(), expected.detach()
+        if actual.ndim == 0:
+            self._compare_scalars(actual.item(), expected.item(), tolerance, place)
+        elif actual.numel():
+            self._compare_elements(actual, expected, tolerance, place)
+
+    def _compare_elements(
+        self, actual: Tensor, expected: Tensor, tolerance: tuple[float, float], place: str
+    ) -> None:
+        rtol, atol = tolerance
+        matches: Any = actual == expected
+        # A difference of booleans, and of unsigned integers below zero, does not exist.
+        exact = not any(tensor.is_floating_point() for tensor in (actual, expected))
+        left, right = (tensor.long() if exact else tensor.double() for tensor in (actual, expected))
+        if not exact and actual.dtype == expected.dtype:
+            left, right = actual, expected
+        difference = (left - right).abs()
+        bound = atol + rtol * right.abs()
+        matches = matches | ((difference <= bound) & (bound < float("inf")))
+        if self.equal_nan:
+            matches = matches | ((actual != actual) & (expected != expected))
+        if bool(matches.all()):
+            return
+        total = actual.numel()
+        wrong = total - int(matches.sum().item())
+        difference = where(matches, zeros_like(difference), difference)
+        relative = where(matches, zeros_like(difference / right.abs()), difference / right.abs())
+        raise _different(
+            f"Tensor-likes are not {_word(tolerance)}!\n\n"
+            f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})\n"
+            f"Greatest absolute difference: {_greatest(difference)}{_allowed(atol, tolerance)}\n"
+            f"Greatest relative difference: {_greatest(relative)}{_allowed(rtol, tolerance)}",
+            place,
+        )
+
+
+def _greatest(difference: Tensor) -> str:
+    flat = difference.reshape(-1)
+    number = int(flat.argmax().item())
+    position = []
+    rest = number
+    for size in reversed(difference.shape):
+        rest, index = divmod(rest, size)
+        position.append(index)
+    return f"{flat[number].item()} at index {tuple(reversed(position))}"
+
+
+def _word(tolerance: tuple[float, float]) -> str:
+    return "close" if any(tolerance) else "equal"
+
+
+def _allowed(limit: float, tolerance: tuple[float, float]) -> str:
+    return f" (up to {limit} allowed)" if any(tolerance) else ""
+
+
+def _array_to_tensor(value: Any) -> Any:
+    return from_numpy(value) if type(value).__module__ == "numpy" and hasattr(value, "ndim") else value
+
+
+def _different(text: str, place: str) -> _Different:
+    return _Different(f"{text}\n\nThe failure occurred for item {place}" if place else text)
+
+
+def _not_comparable(actual: Any, expected: Any) -> TypeError:
+    return TypeError(
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+    )

@@ -1,0 +1,197 @@
+"""Leaf rules, the `.grad` attribute and its checks, the warning of inner tensors."""
+
+import gc
+import warnings
+
+import pytest
+import rushlight as torch
+from support import assert_tensor, raises
+
+
+def leaf(*values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def test_grad_is_none_before_the_first_backward():
+    assert leaf(1.0).grad is None
+    assert torch.ones(2).grad is None
+
+
+def test_grad_is_one_object():
+    x = leaf(1.0)
+    x.sum().backward()
+    assert x.grad is x.grad
+    x.grad.tag = "kept"
+    gc.collect()
+    assert x.grad.tag == "kept"
+
+
+def test_a_fresh_gradient_requires_no_grad_and_is_a_leaf():
+    x = leaf(1.0)
+    (x * x).sum().backward()
+    assert not x.grad.requires_grad and x.grad.is_leaf and x.grad.grad_fn is None
+
+
+def test_grad_can_be_assigned_and_is_the_assigned_object():
+    x = leaf(1.0, 2.0)
+    given = torch.ones(2, dtype=torch.float64)
+    x.grad = given
+    assert x.grad is given
+    x.sum().backward()
+    assert x.grad is given
+    assert_tensor(given, [2.0, 2.0])
+
+
+def test_grad_can_be_cleared_by_none_and_by_del():
+    x = leaf(1.0)
+    x.sum().backward()
+    x.grad = None
+    assert x.grad is None
+    x.sum().backward()
+    del x.grad
+    assert x.grad is None
+
+
+def test_grad_may_be_assigned_to_a_tensor_that_requires_none():
+    x = torch.ones(2)
+    x.grad = torch.ones(2)
+    assert_tensor(x.grad, [1.0, 1.0])
+
+
+def test_a_gradient_of_other_size_is_refused():
+    x = leaf(1.0, 2.0)
+    with raises(
+        RuntimeError,
+        "attempting to assign a gradient of size '[3]' to a tensor of size '[2]'. "
+        "Please ensure that the gradient and the tensor are the same size",
+    ):
+        x.grad = torch.ones(3, dtype=torch.float64)
+    assert x.grad is None
+
+
+def test_a_refused_gradient_leaves_the_old_one():
+    x = leaf(1.0)
+    x.sum().backward()
+    before = x.grad
+    with pytest.raises(RuntimeError):
+        x.grad = torch.ones(1, dtype=torch.int64)
+    with pytest.raises(TypeError):
+        x.grad = "a"
+    assert x.grad is before
+
+
+def test_requires_grad_can_be_switched_on_a_leaf():
+    x = torch.ones(2)
+    assert not x.requires_grad
+    x.requires_grad = True
+    assert x.requires_grad and x.is_leaf
+    assert x.requires_grad_(False) is x
+    assert not x.requires_grad
+
+
+def test_requires_grad_flows_through_operations():
+    x, c = leaf(1.0), torch.ones(1, dtype=torch.float64)
+    assert (x * c).requires_grad and (c * x).requires_grad and not (c * c).requires_grad
+
+
+def test_integer_results_do_not_require_grad():
+    x = leaf(1.0, 2.0)
+    assert not x.argmax().requires_grad
+    assert not (x > 1).requires_grad
+    assert not x.long().requires_grad
+    assert not x.max(0)[1].requires_grad
+
+
+def test_a_result_may_be_told_to_require_grad_again_without_effect():
+    y = leaf(1.0) * 2
+    y.requires_grad_()
+    assert y.requires_grad and not y.is_leaf
+
+
+def test_reading_grad_of_an_inner_tensor_warns():
+    y = leaf(1.0) * 2
+    text = (
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+        "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+        "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert y.grad is None
+    assert len(caught) == 1
+    assert caught[0].category is UserWarning
+    assert str(caught[0].message).startswith(text)
+
+
+def test_reading_grad_of_a_retaining_tensor_or_a_leaf_does_not_warn():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad is None and x.grad is None
+        assert (torch.ones(1) * 2).grad is None
+
+
+def test_grad_of_a_tensor_that_was_a_leaf_until_the_change_in_place():
+    w, x = leaf(3.0), torch.ones(1, dtype=torch.float64)
+    x.mul_(w)
+    assert not x.is_leaf and x.requires_grad
+    x.sum().backward()
+    assert_tensor(w.grad, [1.0])
+
+
+def test_assigning_data_changes_the_value_and_keeps_the_identity():
+    x = leaf(1.0, 2.0)
+    identity = id(x)
+    x.data = torch.tensor([5.0, 6.0], dtype=torch.float64)
+    assert id(x) == identity and x.requires_grad and x.is_leaf
+    (x * x).sum().backward()
+    assert_tensor(x.grad, [10.0, 12.0])
+
+
+def test_detach_shares_memory_and_stops_the_gradient():
+    x = leaf(1.0, 2.0)
+    d = x.detach()
+    assert d.data_ptr() == x.data_ptr() and not d.requires_grad and d.grad_fn is None
+    (x * d).sum().backward()
+    assert_tensor(x.grad, [1.0, 2.0])
+
+
+def test_detach_in_place_makes_a_leaf_of_a_result():
+    y = leaf(1.0) * 2
+    assert y.detach_() is y
+    assert y.is_leaf and not y.requires_grad and y.grad_fn is None
+
+
+def test_clone_carries_the_gradient():
+    x = leaf(1.0, 2.0)
+    y = x.clone()
+    assert y.data_ptr() != x.data_ptr()
+    (y * y).sum().backward()
+    assert_tensor(x.grad, [2.0, 4.0])
+
+
+def test_copy_in_place_carries_the_gradient_of_its_source():
+    x = leaf(1.0, 2.0)
+    y = torch.zeros(2, dtype=torch.float64)
+    y.copy_(x)
+    (y * 3).sum().backward()
+    assert_tensor(x.grad, [3.0, 3.0])
+
+
+def test_conversion_carries_the_gradient_back_in_the_first_dtype():
+    x = leaf(1.0, 2.0)
+    (x.float() * 2).sum().backward()
+    assert x.grad.dtype is torch.float64
+    assert_tensor(x.grad, [2.0, 2.0])
+
+
+def test_setting_grad_inside_a_loop_of_zeroing_works():
+    x = leaf(1.0)
+    for _ in range(3):
+        if x.grad is not None:
+            x.grad.zero_()
+        x.sum().backward()
+    assert_tensor(x.grad, [1.0])

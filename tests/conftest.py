@@ -1,0 +1,38 @@
+"""One suite, two subjects: rushlight, or (RUSHLIGHT_PARITY=1) the library whose behaviour it promises."""
+
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+
+from support import PARITY, alias_reference
+
+if PARITY:
+    alias_reference()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "own: holds for rushlight only, not for the library it follows")
+
+
+def pytest_collection_modifyitems(items):
+    if not PARITY:
+        return
+    skip = pytest.mark.skip(reason="rushlight's own promise")
+    for item in items:
+        if item.get_closest_marker("own"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_put_back():
+    """Every test starts with the default dtype, print options, grad mode and seed."""
+    import rushlight as torch
+
+    torch.manual_seed(0)
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_printoptions(profile="default")
+    torch.set_grad_enabled(True)

@@ -1,0 +1,3 @@
+//! The engine's tests from outside: everything through the crate's public API.
+
+mod backward;

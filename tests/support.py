@@ -1,0 +1,119 @@
+"""Helpers of the suites: exact failures, finite differences, comparison with numpy, fresh interpreters."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+PARITY = os.environ.get("RUSHLIGHT_PARITY") == "1"
+
+
+def alias_reference():
+    """Let `import rushlight` mean the reference library, submodules included."""
+    import torch
+
+    for name, module in list(sys.modules.items()):
+        if name == "torch" or name.startswith("torch."):
+            sys.modules["rushlight" + name[len("torch") :]] = module
+    assert sys.modules["rushlight"] is torch
+
+
+@contextmanager
+def raises(kind, text):
+    """The block raises exactly `kind`, and its message begins with `text`.
+
+    Begins, because a message may add what else is known (the line at fault) after the familiar words.
+    """
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert type(caught.value) is kind
+    message = str(caught.value)
+    assert message[: len(text)] == text, f"message was: {message!r}"
+
+
+def assert_raises_in(source, namespace, kind, text):
+    """Run `source`, statements joined by "; ": its last one raises `kind` with a message that begins with `text`."""
+    before, _, last = source.rpartition("; ")
+    exec(before, namespace)
+    with raises(kind, text):
+        exec(last, namespace)
+
+
+def assert_tensor(tensor, expected, dtype=None, tolerance=None):
+    """Same shape, same dtype (when given), same values as the array `expected`."""
+    expected = np.asarray(expected)
+    if dtype is not None:
+        assert tensor.dtype is dtype
+    actual = tensor.detach().numpy()
+    assert actual.shape == expected.shape
+    if actual.dtype.kind != "f":
+        np.testing.assert_array_equal(actual, expected)
+        return
+    if tolerance is None:
+        tolerance = 1e-12 if actual.dtype == np.float64 else 2e-6
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def sample(*shape, seed=0, low=-2.0, high=2.0):
+    """A float64 array of distinct, unremarkable numbers, the same at every run."""
+    return np.random.default_rng(seed).uniform(low, high, shape)
+
+
+def finite_difference(function, arrays, weights, step=1e-6):
+    """Central differences of sum(weights * function(*arrays)) by every element of every array."""
+    import rushlight as torch
+
+    def total(values):
+        with torch.no_grad():
+            output = function(*[torch.tensor(value, dtype=torch.float64) for value in values])
+        return float((output.numpy() * weights).sum())
+
+    gradients = []
+    for position, array in enumerate(arrays):
+        gradient = np.zeros_like(array)
+        for index in np.ndindex(array.shape):
+            sides = []
+            for sign in (1, -1):
+                moved = [value.copy() for value in arrays]
+                moved[position][index] += sign * step
+                sides.append(total(moved))
+            gradient[index] = (sides[0] - sides[1]) / (2 * step)
+        gradients.append(gradient)
+    return gradients
+
+
+def check_gradient(function, *arrays, tolerance=1e-5):
+    """The gradients of `function` at `arrays` agree with finite differences, under uneven weights."""
+    import rushlight as torch
+
+    arrays = [np.asarray(array, dtype=np.float64) for array in arrays]
+    leaves = [torch.tensor(array, dtype=torch.float64, requires_grad=True) for array in arrays]
+    output = function(*leaves)
+    assert output.requires_grad
+    weights = np.random.default_rng(99).uniform(0.5, 1.5, tuple(output.shape))
+    output.backward(torch.tensor(weights, dtype=torch.float64))
+    expected = finite_difference(function, arrays, weights)
+    for leaf, wanted in zip(leaves, expected, strict=True):
+        assert leaf.grad is not None
+        np.testing.assert_allclose(leaf.grad.numpy(), wanted, rtol=tolerance, atol=tolerance)
+
+
+def run_script(source, timeout=120):
+    """Run `source` in a fresh interpreter and return what it printed; a failure there is a failure here."""
+    prelude = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
+    if PARITY:
+        prelude += "from support import alias_reference; alias_reference()\n"
+    prelude += "import rushlight as torch\n"
+    done = subprocess.run(
+        [sys.executable, "-c", prelude + textwrap.dedent(source)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

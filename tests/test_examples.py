@@ -1,0 +1,35 @@
+"""The tour runs as `make demo` runs it, and ends with a picture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+PICTURE = EXAMPLES / "output" / "spirals.png"
+pytestmark = pytest.mark.own
+
+
+@pytest.fixture(scope="module")
+def tour():
+    PICTURE.unlink(missing_ok=True)
+    command = [sys.executable, str(EXAMPLES / "tour.py")]
+    finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_the_tour_shows_what_the_prompt_would_show(tour):
+    assert "grad_fn=<AddBackward0>" in tour
+    assert tour.count("Error") == 1, "only the second backward of the lesson is meant to fail"
+
+
+def test_the_tour_learns_both_spirals_and_leaves_a_picture(tour):
+    assert "right 100%" in tour
+    assert PICTURE.read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_the_tour_prints_no_escape_codes_where_there_is_no_terminal(tour):
+    assert len(tour) > 1000
+    assert "\x1b" not in tour

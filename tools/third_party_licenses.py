@@ -1,0 +1,106 @@
+"""Write THIRD-PARTY-LICENSES: the licence texts of the crates linked into the compiled module.
+
+Run without arguments to write the file anew, with --check to only say whether it is up to date.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "THIRD-PARTY-LICENSES"
+
+# Where wheels are made for: a crate that only other targets need is in no wheel.
+TARGETS = (
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+)
+LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
+RULE = "=" * 80
+
+HEADER = """\
+The compiled module of rushlight contains code of the crates listed below.
+Each text stands once, under the names of the crates that ship it.
+This file is written by tools/third_party_licenses.py.
+"""
+
+
+def cargo_metadata(target: str) -> dict:
+    command = ["cargo", "metadata", "--format-version=1", "--locked", f"--filter-platform={target}"]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+
+
+def is_compile_time_only(package: dict) -> bool:
+    """A procedural macro runs inside the compiler, so neither it nor what it uses is linked."""
+    return any("proc-macro" in target["kind"] for target in package["targets"])
+
+
+def linked_crates(metadata: dict) -> dict[str, dict]:
+    """The crates reached from the extension module over normal dependencies, by package id."""
+    packages = {package["id"]: package for package in metadata["packages"]}
+    edges = {node["id"]: node["deps"] for node in metadata["resolve"]["nodes"]}
+    waiting = [id for id in metadata["workspace_members"] if packages[id]["name"] == "rushlight-bindings"]
+    linked: dict[str, dict] = {}
+    while waiting:
+        current = waiting.pop()
+        if current in linked or is_compile_time_only(packages[current]):
+            continue
+        linked[current] = packages[current]
+        waiting += [
+            dependency["pkg"]
+            for dependency in edges[current]
+            if any(kind["kind"] is None for kind in dependency["dep_kinds"])
+        ]
+    return {id: package for id, package in linked.items() if package["source"] is not None}
+
+
+def licence_texts(package: dict) -> list[str]:
+    folder = Path(package["manifest_path"]).parent
+    files = sorted(file for file in folder.iterdir() if file.is_file() and LICENCE_FILE.match(file.name))
+    return ["\n".join(file.read_text("utf-8").strip().splitlines()) for file in files]
+
+
+def render(packages: list[dict]) -> str:
+    lines = [HEADER]
+    holders: dict[str, list[str]] = {}
+    without_text = []
+    for package in packages:
+        name = f"{package['name']} {package['version']}"
+        lines.append(f"  {name}: {package['license']}")
+        texts = licence_texts(package)
+        for text in texts:
+            holders.setdefault(text, []).append(name)
+        if not texts:
+            authors = ", ".join(package["authors"]) or "its contributors"
+            without_text.append(f"  {name} ({authors}; {package['repository']})")
+    if without_text:
+        lines += ["\nPublished without the text of its licence, which is the one named above:", *without_text]
+    for text, names in holders.items():
+        lines += ["", RULE, *names, RULE, "", text]
+    return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines()) + "\n"
+
+
+def main() -> int:
+    packages: dict[str, dict] = {}
+    for target in TARGETS:
+        packages |= linked_crates(cargo_metadata(target))
+    text = render(sorted(packages.values(), key=lambda package: (package["name"], package["version"])))
+    if "--check" not in sys.argv[1:]:
+        OUTPUT.write_text(text, "utf-8")
+        print(f"{OUTPUT.name}: {len(packages)} crates")
+        return 0
+    if not OUTPUT.exists() or OUTPUT.read_text("utf-8") != text:
+        print(f"{OUTPUT.name} is out of date: run python tools/third_party_licenses.py")
+        return 1
+    print(f"{OUTPUT.name} is up to date: {len(packages)} crates")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
