@@ -6,6 +6,8 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use super::Tensor;
+
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
 /// Tells the engine how to let go of an object that it owns. Called once, by the host. The function
@@ -13,6 +15,23 @@ static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 pub fn register_release(release: fn(*mut c_void)) {
     // A second registration would come from a second host in the process: the first one stays.
     let _ = RELEASE.set(release);
+}
+
+static WATCH: OnceLock<fn(&Tensor)> = OnceLock::new();
+
+/// Tells the engine whom to ask when a handle of a tensor that owns its object is about to go: the
+/// object has a handle too, so that the tensor alone would never go. Called once, by the host; the
+/// function may be called on any thread, with or without the host's lock, and must not wait for it.
+pub fn register_watch(watch: fn(&Tensor)) {
+    // As above.
+    let _ = WATCH.set(watch);
+}
+
+#[cold]
+pub(super) fn handle_goes(tensor: &Tensor) {
+    if let Some(watch) = WATCH.get() {
+        watch(tensor);
+    }
 }
 
 /// The slot. Usually the host's object holds the engine's and the slot only knows where it is. When
