@@ -1,12 +1,21 @@
-//! The table of native functions and methods: one entry an operation. Elementwise operations come
-//! from the engine's own lists; the others say here how arguments become a call.
-use crate::arguments::Arguments;
+//! The tables of native functions and methods: one entry an operation. Elementwise operations come
+//! from the engine's own lists; the others stand by family in the files beside this one, which say
+//! how arguments become a call.
+
+mod reductions;
+
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
-use crate::returns::ToPython;
 use crate::tensor::object::TensorBase;
 use pyo3::prelude::*;
 use rushlight::ops;
+
+/// The families.
+const TABLES: &[&[Function]] = &[reductions::TABLE];
+
+fn listed() -> impl Iterator<Item = Function> {
+    TABLES.iter().copied().flatten().copied()
+}
 
 /// Makes all of them: attributes of the module, of its room for `nn`, and of the tensor class.
 pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -14,7 +23,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let neural = PyModule::new(py, "rushlight._rushlight._nn")?;
     module.add("_nn", &neural)?;
     py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
-    let functions = unary().chain(binary()).chain(OTHERS.iter().copied());
+    let functions = unary().chain(binary()).chain(listed());
     callable::install(functions, module, &neural, &py.get_type::<TensorBase>())
 }
 
@@ -38,14 +47,15 @@ fn unary() -> impl Iterator<Item = Function> {
 }
 
 fn binary() -> impl Iterator<Item = Function> {
-    let listed = |name| OTHERS.iter().any(|other| other.name == name);
-    ops::ELEMENTWISE2.iter().filter(move |entry| !listed(entry.name)).flat_map(|entry| {
+    // Those with arguments of their own, such as `add` with its `alpha`, stand in a family's table.
+    let plain = |name| !listed().any(|other| other.name == name);
+    ops::ELEMENTWISE2.iter().filter(move |entry| plain(entry.name)).flat_map(|entry| {
         let (name, doc) = (entry.name, entry.doc);
-        let plain = Body::Binary(entry.function);
+        let function = Body::Binary(entry.function);
         let in_place = Body::BinaryInPlace(entry.in_place);
         let signatures = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
         [
-            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD },
+            Function { name, signatures, doc, body: function, kind: FUNCTION | METHOD },
             Function {
                 name: underscored(name),
                 signatures: &["(Tensor input, Tensor|Number other)"],
@@ -60,26 +70,4 @@ fn binary() -> impl Iterator<Item = Function> {
 /// The name of the operation in place. It lives as long as the process, like the entry.
 fn underscored(name: &str) -> &'static str {
     Box::leak(format!("{name}_").into_boxed_str())
-}
-
-/// What is not elementwise.
-const OTHERS: &[Function] = &[Function {
-    name: "sum",
-    signatures: &[
-        "(Tensor input, *, dtype? dtype=None)",
-        "(Tensor input, int[1]? dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
-    ],
-    doc: "The sum of all elements, or of those along some dimensions.",
-    body: Body::Any(sum),
-    kind: FUNCTION | METHOD,
-}];
-
-fn sum(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let x = arguments.tensor(0)?;
-    let result = if arguments.overload() == 0 {
-        ops::reduce::sum(x, None, false, arguments.dtype(1))
-    } else {
-        ops::reduce::sum(x, arguments.dims(1)?.as_deref(), arguments.boolean(2), arguments.dtype(3))
-    };
-    Ok(result.to_python(arguments.py())?.unbind())
 }
