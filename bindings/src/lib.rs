@@ -1,16 +1,27 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `mode` switches recording; `error` words failures.
+//! show; `node` and `hooks` are the graph's side; `mode` switches recording; `error` words failures. `functions` lists the functions and
+//! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
+//! and `returns` are its two ends.
 
 use pyo3::prelude::*;
 
+mod arguments;
+mod body;
+mod border;
+mod callable;
+mod convert;
 mod device;
 mod dtype;
 mod error;
+mod functions;
 mod hooks;
+mod inventory;
 mod mode;
 mod node;
+mod returns;
+mod signature;
 mod size;
 mod tensor;
 
@@ -20,6 +31,8 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
+    use super::inventory::signatures;
+    #[pymodule_export]
     use super::mode::{is_grad_enabled, set_grad_enabled};
 
     #[pymodule_init]
@@ -28,6 +41,7 @@ mod _rushlight {
         dtype::install(module)?;
         device::install(module)?;
         size::install(module)?;
-        tensor::object::install(module)
+        tensor::object::install(module)?;
+        functions::install(module)
     }
 }
