@@ -41,6 +41,9 @@ pub(crate) struct Device {
 }
 
 impl Device {
+    /// The device that people ask for most and that is not there.
+    pub(crate) const CUDA: Device = Device { kind: "cuda", number: None };
+
     /// The device of every tensor.
     pub(crate) const CPU: Device = Device { kind: "cpu", number: None };
 

@@ -2,6 +2,9 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod attributes;
+mod construction;
+mod conversion;
 mod reductions;
 
 use crate::body::Body;
@@ -11,7 +14,8 @@ use pyo3::prelude::*;
 use rushlight::ops;
 
 /// The families.
-const TABLES: &[&[Function]] = &[reductions::TABLE];
+const TABLES: &[&[Function]] =
+    &[attributes::TABLE, construction::TABLE, conversion::TABLE, reductions::TABLE];
 
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()
