@@ -8,6 +8,7 @@
 use pyo3::prelude::*;
 
 mod arguments;
+mod backward;
 mod body;
 mod border;
 mod callable;
@@ -29,9 +30,13 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
+    use super::backward::run_backward;
+    #[pymodule_export]
+    use super::error::error_kinds;
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
-    use super::mode::{is_grad_enabled, set_grad_enabled};
+    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
