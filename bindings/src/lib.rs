@@ -1,7 +1,7 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `mode` switches recording; `error` words failures. `functions` lists the functions and
+//! show; `node` and `hooks` are the graph's side; `mode` switches recording; `error` words failures. `functions` lists the functions and
 //! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
 //! and `returns` are its two ends.
 
@@ -17,8 +17,10 @@ mod device;
 mod dtype;
 mod error;
 mod functions;
+mod hooks;
 mod inventory;
 mod mode;
+mod node;
 mod returns;
 mod signature;
 mod size;
