@@ -4,7 +4,7 @@ use crate::device::{Device, Layout, MemoryFormat};
 pub(crate) use crate::dtype::{as_dtype, wrap_dtype};
 pub(crate) use crate::error::raise;
 use crate::signature::Kind;
-pub(crate) use crate::tensor::object::{tensor_in as as_tensor, wrap};
+pub(crate) use crate::tensor::object::{as_tensor, wrap};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;

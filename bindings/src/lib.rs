@@ -18,6 +18,7 @@ mod error;
 mod inventory;
 mod mode;
 mod operations;
+mod outputs;
 mod returns;
 mod signature;
 mod size;
