@@ -1,7 +1,7 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `mode` switches recording; `error` words failures. `operations` lists the functions and
+//! show; `mode` switches recording; `error` words failures. `functions` lists the functions and
 //! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
 //! and `returns` are its two ends.
 
@@ -15,9 +15,9 @@ mod convert;
 mod device;
 mod dtype;
 mod error;
+mod functions;
 mod inventory;
 mod mode;
-mod operations;
 mod outputs;
 mod returns;
 mod signature;
@@ -41,6 +41,6 @@ mod _rushlight {
         device::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
-        operations::install(module)
+        functions::install(module)
     }
 }

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _INPLACE_HINT = (
-    "; expected version {expected} instead. Hint: enable anomaly detection to find the operation that failed "
-    "to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    " is at version {version}; expected version {expected} instead. Hint: enable anomaly detection "
+    "to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
-_VIEW = "Output {output} of {node:forward} is a view and is being modified inplace. "
+_VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
 _DEVICES = (
@@ -28,50 +29,44 @@ _DEVICES = (
 
 MESSAGES: dict[str, tuple[type[Exception], str]] = {
     # -- backward ------------------------------------------------------------------------------------
-    "ImplicitGradientNotScalar": (RuntimeError, "grad can be implicitly created only for scalar outputs"),
-    "ImplicitGradientNotReal": (
+    "ImplicitGradient": (RuntimeError, "grad can be implicitly created only for scalar outputs"),
+    "ImplicitGradientDType": (
         RuntimeError,
         "grad can be implicitly created only for real scalar outputs but got {dtype}",
     ),
-    "RootWithoutGradient": (
+    "NoGrad": (
         RuntimeError,
         "element {index} of tensors does not require grad and does not have a grad_fn",
     ),
     "RootAndGradientCounts": (RuntimeError, "got {roots} tensors and {gradients} gradients"),
-    "InputWithoutGradient": (RuntimeError, "One of the differentiated Tensors does not require grad"),
-    "InputNotTensor": (RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {found}"),
-    "InputUnused": (
+    "InputNoGrad": (RuntimeError, "One of the differentiated Tensors does not require grad"),
+    "InputNotTensor": (RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {got}"),
+    "Unused": (
         RuntimeError,
         "The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
         "allow_unused=True if this is the desired behavior.",
     ),
-    "GraphFreed": (
+    "BackwardTwice": (
         RuntimeError,
         "Trying to backward through the graph a second time (or directly access saved tensors after they "
         "have already been freed). Saved intermediate values of the graph are freed when you call "
         ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
         "graph a second time or if you need to access saved tensors after calling backward.",
     ),
-    "SavedLeafModified": (
+    "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}] is at version {version}" + _INPLACE_HINT,
-    ),
-    "SavedOutputModified": (
-        RuntimeError,
-        _MODIFIED
-        + "[{dtype:type} {shape}], which is output {output} of {node:forward}, is at version {version}"
-        + _INPLACE_HINT,
+        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}}" + _INPLACE_HINT,
     ),
     "GradientCount": (
         RuntimeError,
-        "function {node} returned an incorrect number of gradients (expected {expected}, got {found})",
+        "function {function} returned an incorrect number of gradients (expected {expected}, got {got})",
     ),
     "GradientShape": (
         RuntimeError,
-        "Function {node} returned an invalid gradient at index {index} - got {found} but expected shape "
+        "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
-    "GradientNotTensor": (RuntimeError, "expected Variable or None (got {found})"),
+    "GradientNotTensor": (RuntimeError, "expected Variable or None (got {got})"),
     "BackwardMissing": (
         NotImplementedError,
         "You must implement either the backward or vjp method for your custom autograd.Function to use it "
@@ -81,42 +76,42 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         NotImplementedError,
         "You must implement the forward function for custom autograd.Function.",
     ),
-    "NotDifferentiable": (NotImplementedError, "the derivative for '{function}' is not implemented."),
+    "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
     # -- hooks ---------------------------------------------------------------------------------------
-    "HookWithoutGradient": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
+    "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
     "HookOnNonLeaf": (RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors"),
-    "HookResultType": (TypeError, "expected Variable, but hook returned '{found}'"),
+    "HookResultType": (TypeError, "expected Variable, but hook returned '{got}'"),
     "HookResultSize": (RuntimeError, "hook '{hook}' has changed the size of value"),
     # -- in-place operations and views -----------------------------------------------------------------
-    "LeafInPlace": (
+    "LeafModified": (
         RuntimeError,
         "a leaf Variable that requires grad is being used in an in-place operation.",
     ),
-    "LeafViewInPlace": (
+    "LeafViewModified": (
         RuntimeError,
         "a view of a leaf Variable that requires grad is being used in an in-place operation.",
     ),
-    "MultipleViewInPlace": (
+    "MultiViewModified": (
         RuntimeError,
         _VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
         "allow the output views to be modified inplace. You should replace the inplace operation by an "
         "out-of-place one.",
     ),
-    "CustomViewInPlace": (
+    "CustomViewModified": (
         RuntimeError,
         _VIEW + "This view was created inside a custom Function (or because an input was returned as-is) and "
         "the autograd logic to handle view+inplace would override the custom backward associated with the "
         "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
         "cloning the output of the custom Function.",
     ),
-    "NoGradViewInPlace": (
+    "NoGradViewModified": (
         RuntimeError,
         "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
         "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
         "both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
         "to be tracked) or both outside (if you want the inplace to be tracked).",
     ),
-    "ViewDetachInPlace": (
+    "DetachView": (
         RuntimeError,
         "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
         "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
@@ -125,14 +120,14 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "OutRequiresGradient": (
         RuntimeError,
-        "{function}(): functions with out=... arguments don't support automatic differentiation, but one of "
+        "{operation}(): functions with out=... arguments don't support automatic differentiation, but one of "
         "the arguments requires grad.",
     ),
-    "WrittenMemoryOverlaps": (
+    "OverlapModified": (
         RuntimeError,
         "unsupported operation: more than one element of the written-to tensor refers " + _ONE_PLACE,
     ),
-    "InputMemoryOverlaps": (
+    "OverlapRead": (
         RuntimeError,
         "unsupported operation: some elements of the input tensor and the written-to tensor refer "
         + _ONE_PLACE,
@@ -153,23 +148,23 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "you can only change requires_grad flags of leaf variables. If you want to use a computed "
         "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
     ),
-    "RetainGradWithoutGradient": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
-    "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {found}"),
+    "RetainGradNoGrad": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
+    "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {got}"),
     "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
-    "GradShape": (
+    "GradSize": (
         RuntimeError,
-        "attempting to assign a gradient of size '{found}' to a tensor of size '{expected}'. Please ensure "
+        "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "
         "that the gradient and the tensor are the same size",
     ),
     "GradDType": (
         RuntimeError,
-        "attempting to assign a gradient with dtype '{found:float}' to a tensor with grad_dtype "
+        "attempting to assign a gradient with dtype '{got:float}' to a tensor with grad_dtype "
         "'{expected:Float}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
         "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
         "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
         "downstream systems that assume they match.",
     ),
-    "DataType": (TypeError, "Variable data has to be a tensor, but got {found}"),
+    "DataType": (TypeError, "Variable data has to be a tensor, but got {got}"),
     "DataDType": (
         RuntimeError,
         "data set to a tensor that requires gradients must be floating point or complex dtype",
@@ -187,39 +182,38 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
     ),
     # -- shapes and dimensions -------------------------------------------------------------------------
-    "Broadcast": (
+    "NotBroadcastable": (
         RuntimeError,
-        "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension "
-        "{dimension}",
+        "The size of tensor a ({left}) must match the size of tensor b ({right}) at non-singleton dimension "
+        "{dim}",
     ),
-    "BroadcastOutput": (
+    "OutputShape": (
         RuntimeError,
-        "output with shape {shape} doesn't match the broadcast shape {broadcast}",
+        "output with shape {output} doesn't match the broadcast shape {broadcast}",
     ),
     "ExpandSize": (
         RuntimeError,
-        "The expanded size of the tensor ({target}) must match the existing size ({existing}) at "
-        "non-singleton dimension {dimension}.  Target sizes: {targets}.  Tensor sizes: {sizes}",
+        "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
+        "non-singleton dimension {dim}.  Target sizes: {target}.  Tensor sizes: {shape}",
     ),
     "ExpandLeading": (
         RuntimeError,
-        "The expanded size of the tensor ({target}) isn't allowed in a leading, non-existing dimension "
-        "{dimension}",
+        "The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {dim}",
     ),
-    "ExpandDimensions": (
+    "ExpandRank": (
         RuntimeError,
-        "expand({dtype:type}{{{shape}}}, size={sizes}): the number of sizes provided ({given}) must be "
-        "greater or equal to the number of dimensions in the tensor ({dimensions})",
+        "expand({dtype:type}{{{shape}}}, size={expand}): the number of sizes provided ({wanted}) must be "
+        "greater or equal to the number of dimensions in the tensor ({ndim})",
     ),
-    "ReshapeSize": (RuntimeError, "shape '{shape}' is invalid for input of size {numel}"),
-    "ReshapeInferredTwice": (RuntimeError, "only one dimension can be inferred"),
-    "ReshapeNegative": (RuntimeError, "invalid shape dimension {size} at index {index} of shape {shape}"),
-    "ReshapeAmbiguous": (
+    "ViewSize": (RuntimeError, "shape '{shape}' is invalid for input of size {numel}"),
+    "ViewInferTwice": (RuntimeError, "only one dimension can be inferred"),
+    "ViewNegative": (RuntimeError, "invalid shape dimension {size} at index {index} of shape {shape}"),
+    "ViewAmbiguous": (
         RuntimeError,
         "cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension size -1 "
         "can be any value and is ambiguous",
     ),
-    "ViewStrides": (
+    "ViewStride": (
         RuntimeError,
         "view size is not compatible with input tensor's size and stride (at least one dimension spans "
         "across two contiguous subspaces). Use .reshape(...) instead.",
@@ -229,42 +223,48 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "self.size(-1) must be divisible by {ratio} to view {source:Float} as {target:Float} "
         "(different element sizes), but got {size}",
     ),
-    "DimensionRange": (
+    "DimOutOfRange": (
         IndexError,
-        "Dimension out of range (expected to be in range of [{low}, {high}], but got {dimension})",
+        "Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})",
     ),
-    "DimensionOfScalar": (IndexError, "Dimension specified as {dimension} but tensor has no dimensions"),
-    "DimensionRepeated": (RuntimeError, "dim {dimension} appears multiple times in the list of dims"),
+    "DimOfScalar": (IndexError, "Dimension specified as {dim} but tensor has no dimensions"),
+    "DimRepeated": (RuntimeError, "dim {dim} appears multiple times in the list of dims"),
     "PermuteCount": (
         RuntimeError,
         "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-        "desired ordering of dimensions i.e. input.dim() = {dimensions} is not equal to len(dims) = {given}",
+        "desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {given}",
     ),
     "PermuteRepeated": (RuntimeError, "permute(): duplicate dims are not allowed."),
     "TransposeDimensions": (
         RuntimeError,
-        "t() expects a tensor with <= 2 dimensions, but self is {dimensions}D",
+        "t() expects a tensor with <= 2 dimensions, but self is {ndim}D",
     ),
     "MatrixTransposeDimensions": (
         RuntimeError,
-        "tensor.{attribute} is only supported on matrices or batches of matrices. Got {dimensions}-D tensor.",
+        "tensor.{attribute} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.",
     ),
     "FlattenOrder": (RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim"),
     "UnflattenSizes": (
         RuntimeError,
-        "unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dimension} ({size}) in the "
+        "unflatten: Provided sizes {sizes} don't multiply up to the size of dim {dim} ({size}) in the "
         "input tensor",
     ),
     "RepeatCount": (
         RuntimeError,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
     ),
-    "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{dimensions}"),
-    "TriangleDimensions": (RuntimeError, "{function}: input tensor must have at least 2 dimensions"),
-    "StorageBounds": (
+    "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{ndim}"),
+    "TriangleDimensions": (RuntimeError, "{operation}: input tensor must have at least 2 dimensions"),
+    "StridedRank": (RuntimeError, "mismatch in length of strides and shape"),
+    "StridedNegative": (
         RuntimeError,
-        "setStorage: sizes {sizes}, strides {strides}, storage offset {offset}, and itemsize {itemsize} "
-        "requiring a storage size of {needed} are out of bounds for storage of size {available}",
+        "as_strided: Negative strides are not supported at the moment, got strides: {strides}",
+    ),
+    "StridedOffset": (RuntimeError, "Tensor: invalid storage offset {offset}"),
+    "StridedBounds": (
+        RuntimeError,
+        "setStorage: sizes {shape}, strides {strides}, storage offset {offset}, and itemsize {item} "
+        "requiring a storage size of {needed} are out of bounds for storage of size {bytes}",
     ),
     # -- matrices --------------------------------------------------------------------------------------
     "MatrixSizes": (
@@ -273,7 +273,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MatmulScalar": (
         RuntimeError,
-        "both arguments to matmul need to be at least 1D, but they are {dimensions1}D and {dimensions2}D",
+        "both arguments to matmul need to be at least 1D, but they are {ndim1}D and {ndim2}D",
     ),
     "MatrixDTypes": (
         RuntimeError,
@@ -290,14 +290,14 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "[{batch2}, {rows2}].",
     ),
     "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
-    "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {found:Float}"),
+    "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {got:Float}"),
     "MatrixVectorSizes": (
         RuntimeError,
         "size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({length})",
     ),
     "MatrixVectorDimensions": (
         RuntimeError,
-        "vector + matrix @ vector expected, got 1, {dimensions1}, {dimensions2}",
+        "vector + matrix @ vector expected, got 1, {ndim1}, {ndim2}",
     ),
     "MatrixVectorDTypes": (
         RuntimeError,
@@ -309,37 +309,37 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same "
         "number of elements, but got {length1} and {length2} elements respectively",
     ),
-    "DotDimensions": (RuntimeError, "1D tensors expected, but got {dimensions1}D and {dimensions2}D tensors"),
+    "DotDimensions": (RuntimeError, "1D tensors expected, but got {ndim1}D and {ndim2}D tensors"),
     "DotDTypes": (
         RuntimeError,
         "dot : expected both vectors to have same dtype, but found {dtype1:Float} and {dtype2:Float}",
     ),
-    "OuterDimensions": (RuntimeError, "outer: Expected 1-D argument {argument}, but got {dimensions}-D"),
+    "OuterDimensions": (RuntimeError, "outer: Expected 1-D argument {argument}, but got {ndim}-D"),
     "EinsumSizes": (
         RuntimeError,
         "einsum(): subscript {subscript} has size {size} for operand {operand} which does not broadcast with "
         "previously seen size {previous}",
     ),
     # -- indexing --------------------------------------------------------------------------------------
-    "IndexCount": (IndexError, "too many indices for tensor of dimension {dimensions}"),
+    "IndexCount": (IndexError, "too many indices for tensor of dimension {ndim}"),
     "IndexOfScalar": (
         IndexError,
         "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
         "convert a 0-dim tensor to a number",
     ),
-    "IndexRange": (IndexError, "index {index} is out of bounds for dimension {dimension} with size {size}"),
+    "IndexRange": (IndexError, "index {index} is out of bounds for dimension {dim} with size {size}"),
     "GatherRange": (
         RuntimeError,
-        "index {index} is out of bounds for dimension {dimension} with size {size}",
+        "index {index} is out of bounds for dimension {dim} with size {size}",
     ),
     "SelectRange": (
         IndexError,
-        "select(): index {index} out of range for tensor of size {shape} at dimension {dimension}",
+        "select(): index {index} out of range for tensor of size {shape} at dimension {dim}",
     ),
     "MaskShape": (
         IndexError,
-        "The shape of the mask {mask} at index {mask_dimension} does not match the shape of the indexed "
-        "tensor {shape} at index {dimension}",
+        "The shape of the mask {mask} at index {mask_dim} does not match the shape of the indexed "
+        "tensor {shape} at index {dim}",
     ),
     "SliceStep": (ValueError, "step must be greater than zero"),
     "SliceStepZero": (ValueError, "slice step cannot be zero"),
@@ -348,7 +348,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "IndexType": (
         IndexError,
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        "(got {found})",
+        "(got {got})",
     ),
     "IndexShapes": (
         IndexError,
@@ -364,8 +364,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Index put requires the source and destination dtypes match, got {destination:Float} for the "
         "destination and {source:Float} for the source.",
     ),
-    "AssignedType": (TypeError, "can't assign a {found} to a {dtype:type}"),
-    "IndexDTypeOf": (RuntimeError, "{function}(): Expected dtype {expected} for index"),
+    "AssignedType": (TypeError, "can't assign a {got} to a {dtype:type}"),
+    "IndexDTypeOf": (RuntimeError, "{operation}(): Expected dtype {expected} for index"),
     "GatherDimensions": (
         RuntimeError,
         "Index tensor must have the same number of dimensions as input tensor",
@@ -373,13 +373,13 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "GatherShape": (
         RuntimeError,
         "Size does not match at dimension {at} expected index {index} to be no larger than self {shape} "
-        "apart from dimension {dimension}",
+        "apart from dimension {dim}",
     ),
-    "ScatterDType": (RuntimeError, "{function}(): Expected self.dtype to be equal to src.dtype"),
+    "ScatterDType": (RuntimeError, "{operation}(): Expected self.dtype to be equal to src.dtype"),
     "IndexAddCount": (
         RuntimeError,
         "index_add_(): Number of indices ({indices}) should be equal to source.size(dim): ({size}), for dim: "
-        "{dimension}",
+        "{dim}",
     ),
     "IndexSelectRange": (IndexError, "index out of range in self"),
     "TakeRange": (IndexError, "out of range: tried to access index {index} on a tensor of {numel} elements."),
@@ -398,55 +398,54 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MaskedFillValue": (
         RuntimeError,
-        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dimensions} "
-        "dimension(s).",
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
     ),
     "FillValue": (
         RuntimeError,
-        "fill_ only supports 0-dimension value tensor but got tensor with {dimensions} dimensions.",
+        "fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions.",
     ),
     # -- joining and splitting -------------------------------------------------------------------------
     "CatSizes": (
         RuntimeError,
-        "Sizes of tensors must match except in dimension {dimension}. Expected size {expected} but got size "
-        "{found} for tensor number {position} in the list.",
+        "Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
+        "{got} for tensor number {position} in the list.",
     ),
-    "CatDimensions": (RuntimeError, "Tensors must have same number of dimensions: got {first} and {found}"),
+    "CatDimensions": (RuntimeError, "Tensors must have same number of dimensions: got {first} and {got}"),
     "CatScalar": (RuntimeError, "zero-dimensional tensor (at position {position}) cannot be concatenated"),
     "CatEmpty": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
     "ListElementType": (
         TypeError,
-        "expected Tensor as element {element} in argument {position}, but got {found}",
+        "expected Tensor as element {element} in argument {position}, but got {got}",
     ),
     "StackSizes": (
         RuntimeError,
-        "stack expects each tensor to be equal size, but got {first} at entry 0 and {found} at entry "
+        "stack expects each tensor to be equal size, but got {first} at entry 0 and {got} at entry "
         "{position}",
     ),
     "StackEmpty": (RuntimeError, "stack expects a non-empty TensorList"),
     "SplitSum": (
         RuntimeError,
         "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
-        "{dimension}), but got split_sizes={sizes}",
+        "{dim}), but got split_sizes={sizes}",
     ),
     "SplitNegative": (RuntimeError, "split expects split_size be non-negative, but got split_size={size}"),
-    "SplitScalar": (RuntimeError, "{function} expects at least a 1-dimensional tensor"),
+    "SplitScalar": (RuntimeError, "{operation} expects at least a 1-dimensional tensor"),
     "ChunkCount": (RuntimeError, "chunk expects `chunks` to be greater than 0, got: {chunks}"),
     # -- values ----------------------------------------------------------------------------------------
-    "ItemCount": (RuntimeError, "a Tensor with {numel} elements cannot be converted to Scalar"),
+    "ItemOfMany": (RuntimeError, "a Tensor with {numel} elements cannot be converted to Scalar"),
     "NumberCount": (ValueError, "only one element tensors can be converted to Python scalars"),
     "IndexConversion": (TypeError, "only integer tensors of a single element can be converted to an index"),
-    "BoolAmbiguous": (RuntimeError, "Boolean value of Tensor with more than one value is ambiguous"),
-    "BoolEmpty": (RuntimeError, "Boolean value of Tensor with no values is ambiguous"),
+    "AmbiguousTruth": (RuntimeError, "Boolean value of Tensor with more than one value is ambiguous"),
+    "EmptyTruth": (RuntimeError, "Boolean value of Tensor with no values is ambiguous"),
     # -- dtypes ----------------------------------------------------------------------------------------
     "ResultCast": (
         RuntimeError,
-        "result type {result:Float} can't be cast to the desired output type {output:Float}",
+        "result type {from:Float} can't be cast to the desired output type {to:Float}",
     ),
-    "NotImplementedFor": (NotImplementedError, "\"{function}\" not implemented for '{dtype:Float}'"),
+    "NotImplementedFor": (NotImplementedError, "\"{operation}\" not implemented for '{dtype:Float}'"),
     "FloatNeeded": (
         RuntimeError,
-        "{function}(): could not infer output dtype. Input dtype must be either a floating point or complex "
+        "{operation}(): could not infer output dtype. Input dtype must be either a floating point or complex "
         "dtype. Got: {dtype:Float}",
     ),
     "VarianceDType": (RuntimeError, "std and var only support floating point and complex dtypes"),
@@ -454,12 +453,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {dtype:Float}",
     ),
-    "SubtractBools": (
+    "SubtractBool": (
         RuntimeError,
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
         "`logical_xor()` operator instead.",
     ),
-    "SubtractBool": (
+    "SubtractWithBool": (
         RuntimeError,
         "Subtraction, the `-` operator, with a bool tensor is not supported. " + _BOOL_HINT,
     ),
@@ -472,7 +471,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "For integral input tensors, argument alpha must not be a floating point number.",
     ),
-    "LerpDType": (RuntimeError, "expected dtype {expected:C} for `{argument}` but got dtype {found:C}"),
+    "LerpDType": (RuntimeError, "expected dtype {expected:C} for `{argument}` but got dtype {got:C}"),
     "DefaultDType": (TypeError, "only floating-point types are supported as the default type"),
     "DefaultDTypeObject": (
         TypeError,
@@ -488,16 +487,16 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "ClampBounds": (RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
     "ReduceEmpty": (
         RuntimeError,
-        "{function}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+        "{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
         "dim with the 'dim' argument.",
     ),
     "ArgumentReduceEmpty": (
         IndexError,
-        "{function}(): Expected reduction dim to be specified for input.numel() == 0.",
+        "{operation}(): Expected reduction dim to be specified for input.numel() == 0.",
     ),
     "ReduceEmptyDimension": (
         IndexError,
-        "{function}(): Expected reduction dim {dimension} to have non-zero size.",
+        "{operation}(): Expected reduction dim {dim} to have non-zero size.",
     ),
     "TopkRange": (RuntimeError, "selected index k out of range"),
     # -- losses ----------------------------------------------------------------------------------------
@@ -515,9 +514,9 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RangeInfinite": (RuntimeError, "unsupported range: {start:g} -> {end:g}"),
     "StepsNegative": (RuntimeError, "number of steps must be non-negative"),
     "EyeNegative": (RuntimeError, "{argument} must be greater or equal to 0, got {size}"),
-    "SizeNegative": (RuntimeError, "Trying to create tensor with negative dimension {size}: {shape}"),
+    "NegativeDimension": (RuntimeError, "Trying to create tensor with negative dimension {dim}: {shape}"),
     "ZerosNegative": (RuntimeError, "zeros: Dimension size must be non-negative."),
-    "SizeOverflow": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
+    "TooManyElements": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
     "OutOfMemory": (
         RuntimeError,
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
@@ -525,16 +524,16 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "ValueOverflow": (RuntimeError, "value cannot be converted to type {type} without overflow"),
     "IntegerTooBig": (ValueError, "Overflow when unpacking long long"),
-    "SequenceLength": (ValueError, "expected sequence of length {expected} at dim {dimension} (got {found})"),
-    "SequenceDepth": (ValueError, "too many dimensions '{found}'"),
-    "ElementType": (TypeError, "new(): invalid data type '{found}'"),
-    "DTypeUnknown": (RuntimeError, "Could not infer dtype of {found}"),
+    "SequenceLength": (ValueError, "expected sequence of length {expected} at dim {dim} (got {got})"),
+    "SequenceDepth": (ValueError, "too many dimensions '{got}'"),
+    "ElementType": (TypeError, "new(): invalid data type '{got}'"),
+    "DTypeUnknown": (RuntimeError, "Could not infer dtype of {got}"),
     "TensorCopied": (
         UserWarning,
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
         "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
     ),
-    "ArrayExpected": (TypeError, "expected np.ndarray (got {found})"),
+    "ArrayExpected": (TypeError, "expected np.ndarray (got {got})"),
     "ArrayStrides": (
         ValueError,
         "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
@@ -564,23 +563,23 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "DeviceText": (RuntimeError, "Invalid device string: '{device}'"),
     "ThreadCount": (RuntimeError, "set_num_threads expects a positive integer"),
-    "ThreadCountType": (RuntimeError, "set_num_threads expects an int, but got {found}"),
+    "ThreadCountType": (RuntimeError, "set_num_threads expects an int, but got {got}"),
     "ArgumentType": (
         TypeError,
-        "{function}(): argument '{argument}' (position {position}) must be {expected}, not {found}",
+        "{operation}(): argument '{argument}' (position {position}) must be {expected}, not {got}",
     ),
-    "KeywordType": (TypeError, "{function}(): argument '{argument}' must be {expected}, not {found}"),
+    "KeywordType": (TypeError, "{operation}(): argument '{argument}' must be {expected}, not {got}"),
     "ArgumentMissing": (
         TypeError,
-        '{function}() missing {count} required positional arguments: "{argument}"',
+        '{operation}() missing {count} required positional arguments: "{argument}"',
     ),
-    "ArgumentCount": (TypeError, "{function}() takes {expected} positional argument but {found} were given"),
+    "ArgumentCount": (TypeError, "{operation}() takes {expected} positional argument but {got} were given"),
     "ArgumentCombination": (
         TypeError,
-        "{function}() received an invalid combination of arguments - got ({found}), but expected one "
+        "{operation}() received an invalid combination of arguments - got ({got}), but expected one "
         "of:\n{expected}",
     ),
-    "KeywordUnknown": (TypeError, "{function}() got an unexpected keyword argument '{argument}'"),
+    "KeywordUnknown": (TypeError, "{operation}() got an unexpected keyword argument '{argument}'"),
     "NotWritable": (
         AttributeError,
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
@@ -592,7 +591,7 @@ def render(kind: str, fields: Mapping[str, Any]) -> Exception:
     """Make the exception of a failure; the caller raises it.
 
     >>> from rushlight._messages import render
-    >>> render("Broadcast", {"a": 2, "b": 3, "dimension": 0})
+    >>> render("NotBroadcastable", {"left": 2, "right": 3, "dim": 0})
     RuntimeError('The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0')
     """
     exception, template = MESSAGES[kind]

@@ -4,7 +4,8 @@ Fields take these forms beside those of `str.format`:
 
 - `{dtype:Float}`, `{dtype:float}`, `{dtype:C}`, `{dtype:type}` spell a dtype as torch does at
   that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
-- `{node:forward}` is a node's name without what marks it as a backward one: `Exp`.
+- `{function:forward}` is a node's name without what marks it as a backward one: `Exp`; and
+  `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name.
 - a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
 """
 
@@ -49,12 +50,17 @@ class _Shape:
 
 
 class _Text(str):
-    """A text; of a node's name, `forward` keeps the operation."""
+    """A text; of a node's name, `forward` keeps the operation, and `output N` makes a clause."""
 
     __slots__ = ()
 
     def __format__(self, spelling: str) -> str:
-        return self.rpartition("Backward")[0] or str(self) if spelling == "forward" else str(self)
+        operation = self.rpartition("Backward")[0] or str(self)
+        if spelling == "forward":
+            return operation
+        if spelling.startswith("output"):
+            return f", which is {spelling} of {operation}," if self else ""
+        return str(self)
 
 
 def spell(value: Any) -> Any:

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{form, single};
 use super::{copy, view};
@@ -30,8 +30,10 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
             Creation::MultiOutput => {
-                let function = x.edge()?.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewModified { function }.into());
+                let edge = x.edge()?;
+                let output = edge.as_ref().map_or(0, |edge| edge.output);
+                let function = edge.map_or_else(String::new, |edge| edge.node.name());
+                return Err(Error::MultiViewModified { function, output }.into());
             }
         }
         if x.requires_grad() && base.is_leaf()? {
@@ -92,6 +94,19 @@ impl CopySlices {
         super::cast::copy_(&copy, gradient)?;
         Ok(copy)
     }
+
+    /// A copy of a gradient or tangent of the base, and the window of it.
+    fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
+        let whole = self.in_base_layout(whole)?;
+        let offset = self.window.offset() - self.base.offset();
+        let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
+        let window = view::window(&whole, layout)?;
+        Ok((whole, window))
+    }
+
+    fn inside<'a>(&'a self, at: &At<'a>) -> At<'a> {
+        At { node: &self.write, needed: at.needed, tracking: at.tracking }
+    }
 }
 
 impl Rule for CopySlices {
@@ -104,21 +119,38 @@ impl Rule for CopySlices {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let whole = self.in_base_layout(single(gradients))?;
-        let offset = self.window.offset() - self.base.offset();
-        let window = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
-        let window = view::window(&whole, window)?;
-        let inner = At { node: &self.write, needed: at.needed, tracking: at.tracking };
+        let (whole, window) = self.window(single(gradients))?;
         let mut result =
-            self.write.rule().vjp(&inner, &SmallVec::from_elem(Some(super::cast::clone(&window)?), 1))?;
+            self.write.rule().vjp(&self.inside(at), &smallvec![Some(super::cast::clone(&window)?)])?;
         if at.needs(0) {
-            match result.first_mut().and_then(Option::take) {
-                Some(inside) => super::cast::copy_(&window, &inside)?,
-                None => super::cast::zero_(&window)?,
-            }
+            overwrite(&window, result.first_mut().and_then(Option::take))?;
             result[0] = Some(whole);
         }
         Ok(result)
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let before = match tangents.first().cloned().flatten() {
+            Some(tangent) => tangent,
+            None => super::create::zeros(&sizes(self.base.shape()), at.node.form(0).dtype)?,
+        };
+        let (whole, window) = self.window(&before)?;
+        let mut inside = tangents.to_vec();
+        inside[0] = Some(super::cast::clone(&window)?);
+        let mut result = self.write.rule().jvp(&self.inside(at), &inside)?;
+        overwrite(&window, result.first_mut().and_then(Option::take))?;
+        Ok(smallvec![Some(whole)])
+    }
+}
+
+fn sizes(shape: &[usize]) -> Vec<i64> {
+    shape.iter().map(|&size| size as i64).collect()
+}
+
+fn overwrite(window: &Tensor, inside: Option<Tensor>) -> Result<()> {
+    match inside {
+        Some(inside) => super::cast::copy_(window, &inside),
+        None => super::cast::zero_(window),
     }
 }
 

@@ -26,7 +26,7 @@ __all__ = [
 # The engine takes a reduction as a number, as torch's does.
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
-linear = native.linear
+linear = native._nn.linear
 sigmoid = native.sigmoid
 tanh = native.tanh
 
@@ -89,7 +89,7 @@ def mse_loss(
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
     if weight is None:
-        return native.mse_loss(input, target, _reduction(reduction))
+        return native._nn.mse_loss(input, target, _reduction(reduction))
     return _weighted_squares(input, target, weight, reduction)
 
 
@@ -111,7 +111,7 @@ def cross_entropy(
     """
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
-    return native.cross_entropy_loss(
+    return native._nn.cross_entropy_loss(
         input, target, weight, _reduction(reduction), ignore_index, label_smoothing
     )
 
@@ -133,7 +133,7 @@ def nll_loss(
     """
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
-    return native.nll_loss(input, target, weight, _reduction(reduction), ignore_index)
+    return native._nn.nll_loss_nd(input, target, weight, _reduction(reduction), ignore_index)
 
 
 def binary_cross_entropy_with_logits(

@@ -70,5 +70,5 @@ fn made(
     if arguments.boolean(first + 4) {
         tensor.set_requires_grad(true).map_err(raise)?;
     }
-    Ok(tensor.to_python(arguments.py())?.unbind())
+    tensor.answer(arguments.py())
 }

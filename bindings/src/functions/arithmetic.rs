@@ -1,5 +1,4 @@
-//! Operations element by element. Most entries are made from the engine's own lists; those that
-//! take more than operands are written out.
+//! Arithmetic that takes more than its operands: `add` and its kin with `alpha`.
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
@@ -7,42 +6,9 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::arithmetic::{Add, Sub};
-use rushlight::ops::{self, binary};
+use rushlight::ops::binary;
 
-/// An entry for each line of the engine's lists that `TABLE` does not override.
-pub(super) fn from_engine() -> impl Iterator<Item = Function> {
-    let written = |name: &str| TABLE.iter().any(|other| other.name == name);
-    let binary = ops::ELEMENTWISE2.iter().filter(move |entry| !written(entry.name)).flat_map(|entry| {
-        let plain = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
-        let bodies = (Body::Binary(entry.function), Body::BinaryInPlace(entry.in_place));
-        pair(entry.name, entry.doc, plain, &["(Tensor input, Tensor|Number other)"], bodies, METHOD)
-    });
-    let unary = ops::ELEMENTWISE.iter().flat_map(|entry| {
-        let plain = &["(Tensor input, *, Tensor out=None)"];
-        let bodies = (Body::Unary(entry.function), Body::UnaryInPlace(entry.in_place));
-        pair(entry.name, entry.doc, plain, &["(Tensor input)"], bodies, FUNCTION | METHOD)
-    });
-    unary.chain(binary)
-}
-
-/// The entries of an operation and of the same in place, which is reached by `kind`.
-fn pair(
-    name: &'static str,
-    doc: &'static str,
-    plain: &'static [&'static str],
-    in_place: &'static [&'static str],
-    bodies: (Body, Body),
-    kind: u8,
-) -> [Function; 2] {
-    // The underscored name lives as long as the process, like the entry.
-    let underscored = Box::leak(format!("{name}_").into_boxed_str());
-    [
-        Function { name, signatures: plain, doc, body: bodies.0, kind: FUNCTION | METHOD },
-        Function { name: underscored, signatures: in_place, doc, body: bodies.1, kind },
-    ]
-}
-
-/// What the engine's lists do not say all about.
+/// The entries. They stand in for those that the engine's lists would make.
 pub(super) const TABLE: &[Function] = &[
     Function {
         name: "add",
@@ -95,26 +61,26 @@ fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (other, alpha) = places(arguments);
     let operation = Add { alpha: arguments.number(alpha)? };
     let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
-    Ok(result.to_python(arguments.py())?.unbind())
+    result.answer(arguments.py())
 }
 
 fn sub(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (other, alpha) = places(arguments);
     let operation = Sub { alpha: arguments.number(alpha)? };
     let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
-    Ok(result.to_python(arguments.py())?.unbind())
+    result.answer(arguments.py())
 }
 
 fn add_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (other, alpha) = places(arguments);
     let operation = Add { alpha: arguments.number(alpha)? };
     binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
-    Ok(arguments.object(0).to_python(arguments.py())?.unbind())
+    arguments.object(0).answer(arguments.py())
 }
 
 fn sub_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (other, alpha) = places(arguments);
     let operation = Sub { alpha: arguments.number(alpha)? };
     binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
-    Ok(arguments.object(0).to_python(arguments.py())?.unbind())
+    arguments.object(0).answer(arguments.py())
 }

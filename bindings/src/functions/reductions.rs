@@ -1,4 +1,4 @@
-//! Reductions: many elements to few.
+//! Reductions: `sum` and its kin.
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
@@ -25,5 +25,5 @@ fn sum(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     } else {
         ops::reduce::sum(x, arguments.dims(1)?.as_deref(), arguments.boolean(2), arguments.dtype(3))
     };
-    Ok(result.to_python(arguments.py())?.unbind())
+    result.answer(arguments.py())
 }

@@ -1,0 +1,200 @@
+//! Every differentiable operation of the registry: backward against finite differences, backward of
+//! backward against finite differences of it, and forward mode against backward:
+//! ⟨ȳ, J t⟩ = ⟨Jᵀ ȳ, t⟩.
+
+use std::collections::HashSet;
+
+use rushlight::engine::{self, Options};
+use rushlight::graph::At;
+use rushlight::ops::{self, cast, reduce};
+use rushlight::{Result, Tensor};
+
+use crate::samples::{self, Sample};
+
+const STEP: f64 = 1e-6;
+const TOLERANCE: f64 = 2e-5;
+
+/// Copies of the inputs as leaves.
+fn leaves(inputs: &[Tensor]) -> Vec<Tensor> {
+    let leaf = |input: &Tensor| {
+        let leaf = cast::clone(&input.detach()).unwrap();
+        leaf.set_requires_grad(true).unwrap();
+        leaf
+    };
+    inputs.iter().map(leaf).collect()
+}
+
+/// Fixed numbers without a pattern, for cotangents and tangents.
+fn noise(like: &Tensor, seed: usize) -> Tensor {
+    let values: Vec<f64> =
+        (0..like.numel()).map(|i| ((i * 37 + seed * 101) % 89) as f64 / 44.5 - 1.0).collect();
+    Tensor::from_slice(like.layout().shape(), &values).unwrap()
+}
+
+fn inner(a: &Tensor, b: &Tensor) -> f64 {
+    a.to_vec::<f64>().iter().zip(b.to_vec::<f64>()).map(|(a, b)| a * b).sum()
+}
+
+/// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor, so that it can be differentiated.
+fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Result<Tensor> {
+    let mut total: Option<Tensor> = None;
+    for (seed, y) in call(inputs)?.iter().enumerate() {
+        let term = reduce::sum(&ops::mul(y, &noise(y, seed))?, None, false, None)?;
+        total = Some(match total {
+            Some(total) => ops::add(&total, &term)?,
+            None => term,
+        });
+    }
+    Ok(total.expect("a sample has an output"))
+}
+
+fn gradients(
+    f: &dyn Fn(&[Tensor]) -> Result<Tensor>,
+    inputs: &[Tensor],
+    create_graph: bool,
+) -> Result<Vec<Tensor>> {
+    let y = f(inputs)?;
+    if !y.requires_grad() {
+        return Ok(inputs.iter().map(|x| ops::create::zeros_like(x).unwrap()).collect());
+    }
+    let options = Options { create_graph, retain_graph: create_graph };
+    let gradients = engine::grad(&[y], inputs, &[], options)?;
+    Ok(gradients
+        .into_iter()
+        .zip(inputs)
+        .map(|(gradient, x)| gradient.unwrap_or_else(|| ops::create::zeros_like(x).unwrap()))
+        .collect())
+}
+
+/// Compares the gradients of a scalar function with central differences.
+fn check_against_differences(f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[Tensor], what: &str) {
+    let analytic = gradients(f, &leaves(inputs), false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    for (index, input) in inputs.iter().enumerate() {
+        let values = input.to_vec::<f64>();
+        for element in 0..values.len() {
+            let value_at = |delta: f64| {
+                let mut moved = values.clone();
+                moved[element] += delta;
+                let mut inputs = leaves(inputs);
+                inputs[index] = Tensor::from_slice(input.layout().shape(), &moved).unwrap();
+                inputs[index].set_requires_grad(true).unwrap();
+                f(&inputs).unwrap().to_vec::<f64>()[0]
+            };
+            let numeric = (value_at(STEP) - value_at(-STEP)) / (2.0 * STEP);
+            let got = analytic[index].to_vec::<f64>()[element];
+            let close = (got - numeric).abs() <= TOLERANCE * (1.0 + numeric.abs());
+            assert!(close, "{what}: input {index} element {element}: rule says {got}, differences {numeric}");
+        }
+    }
+}
+
+fn name(number: usize, sample: &Sample) -> String {
+    let shapes: Vec<_> = sample.inputs.iter().map(|x| x.layout().shape().to_vec()).collect();
+    format!("sample {number}, {} of {shapes:?}", sample.op)
+}
+
+#[test]
+fn every_differentiable_operation_has_a_sample() {
+    let sampled: HashSet<&str> = samples::all().iter().map(|sample| sample.op).collect();
+    let elementwise = ops::ELEMENTWISE.iter().map(|entry| entry.name);
+    let elementwise2 = ops::ELEMENTWISE2.iter().map(|entry| entry.name);
+    let registered: Vec<&str> =
+        elementwise.chain(elementwise2).chain(ops::DIFFERENTIABLE.iter().copied()).collect();
+    assert!(registered.len() >= 10, "the registry was read");
+    let missing: Vec<_> = registered.iter().filter(|name| !sampled.contains(**name)).collect();
+    assert!(missing.is_empty(), "without a sample: {missing:?}");
+    let unknown: Vec<_> = sampled.iter().filter(|name| !registered.contains(name)).collect();
+    assert!(unknown.is_empty(), "sampled but not registered: {unknown:?}");
+}
+
+#[test]
+fn backward_agrees_with_differences() {
+    for (number, sample) in samples::all().iter().enumerate() {
+        check_against_differences(&|x| weighted(&sample.call, x), &sample.inputs, &name(number, sample));
+    }
+}
+
+#[test]
+fn backward_of_backward_agrees_with_differences() {
+    for (number, sample) in samples::all().iter().enumerate() {
+        let slope = |x: &[Tensor]| {
+            let gradients = gradients(&|x| weighted(&sample.call, x), x, true)?;
+            weighted(&|_| Ok(gradients.clone()), x)
+        };
+        check_against_differences(&slope, &sample.inputs, &format!("second order, {}", name(number, sample)));
+    }
+}
+
+/// Pushes tangents through the graph from the leaves to `y`, rule by rule.
+fn push(y: &Tensor, leaves: &[Tensor], tangents: &[Tensor]) -> Result<Option<Tensor>> {
+    let Some(root) = y.gradient_edge()? else { return Ok(None) };
+    let mut nodes = vec![root.node.clone()];
+    let mut seen: HashSet<_> = HashSet::from([root.node.id()]);
+    let mut next = 0;
+    while next < nodes.len() {
+        let node = nodes[next].clone();
+        next += 1;
+        for edge in node.edges().iter().flatten() {
+            if seen.insert(edge.node.id()) {
+                nodes.push(edge.node.clone());
+            }
+        }
+    }
+    nodes.sort_by_key(|node| node.seq());
+    let mut pushed = std::collections::HashMap::new();
+    for node in nodes {
+        let outputs = if let Some(leaf) = node.leaf() {
+            let index = leaves.iter().position(|x| x.is(&leaf));
+            vec![index.map(|index| tangents[index].clone())]
+        } else {
+            let tangent = |edge: &Option<rushlight::graph::Edge>| {
+                let edge = edge.as_ref()?;
+                let outputs: &Vec<Option<Tensor>> = pushed.get(&edge.node.id())?;
+                outputs.get(edge.output as usize).cloned().flatten()
+            };
+            let inputs: Vec<Option<Tensor>> = node.edges().iter().map(tangent).collect();
+            if inputs.iter().all(Option::is_none) {
+                vec![None; node.outputs()]
+            } else {
+                let at = At { node: &node, needed: u64::MAX, tracking: false };
+                node.rule().jvp(&at, &inputs)?.into_vec()
+            }
+        };
+        for (output, tangent) in (0..).zip(&outputs) {
+            if let Some(tangent) = tangent {
+                let (got, expected) = (tangent.layout(), &node.form(output).layout);
+                assert_eq!(
+                    got.shape(),
+                    expected.shape(),
+                    "the tangent of {} has the shape of its output",
+                    node.name()
+                );
+            }
+        }
+        pushed.insert(node.id(), outputs);
+    }
+    Ok(pushed.remove(&root.node.id()).and_then(|outputs| outputs[root.output as usize].clone()))
+}
+
+#[test]
+fn forward_mode_agrees_with_backward() {
+    let mut pushed = 0;
+    for (number, sample) in samples::all().iter().enumerate() {
+        let what = name(number, sample);
+        let inputs = leaves(&sample.inputs);
+        let tangents: Vec<Tensor> = inputs.iter().enumerate().map(|(i, x)| noise(x, i + 5)).collect();
+        for (seed, y) in (sample.call)(&inputs).unwrap().iter().enumerate() {
+            let forward = push(y, &inputs, &tangents).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let cotangent = noise(y, seed + 17);
+            let options = Options { retain_graph: true, create_graph: false };
+            let back = engine::grad(&[y.clone()], &inputs, &[Some(cotangent.clone())], options).unwrap();
+            let backward: f64 =
+                back.iter().zip(&tangents).map(|(g, t)| g.as_ref().map_or(0.0, |g| inner(g, t))).sum();
+            let forward = forward.map_or(0.0, |t| inner(&cotangent, &t));
+            let close = (forward - backward).abs() <= 1e-9 * (1.0 + backward.abs());
+            assert!(close, "{what}: forward mode says {forward}, backward {backward}");
+            pushed += 1;
+        }
+    }
+    assert!(pushed >= ops::ELEMENTWISE.len());
+}
