@@ -1,9 +1,9 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side; `mode` switches recording; `error` words failures. `functions` lists the functions and
-//! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
-//! and `returns` are its two ends.
+//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
+//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
 
@@ -21,6 +21,7 @@ mod hooks;
 mod inventory;
 mod mode;
 mod node;
+mod outputs;
 mod returns;
 mod signature;
 mod size;
