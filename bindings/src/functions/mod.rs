@@ -2,9 +2,11 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod arithmetic;
 mod attributes;
 mod construction;
 mod conversion;
+mod creation;
 mod reductions;
 
 use crate::body::Body;
@@ -14,8 +16,14 @@ use pyo3::prelude::*;
 use rushlight::ops;
 
 /// The families.
-const TABLES: &[&[Function]] =
-    &[attributes::TABLE, construction::TABLE, conversion::TABLE, reductions::TABLE];
+const TABLES: &[&[Function]] = &[
+    arithmetic::TABLE,
+    attributes::TABLE,
+    construction::TABLE,
+    conversion::TABLE,
+    creation::TABLE,
+    reductions::TABLE,
+];
 
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()
