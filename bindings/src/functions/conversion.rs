@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::dtype::tensor_type_name;
 use crate::returns::ToPython;
 use crate::signature::accept;
+use crate::tensor::numpy::to_numpy;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -41,6 +42,13 @@ pub(super) const TABLE: &[Function] = &[
         ],
         doc: "Fails: there is no such device.",
         body: Body::Any(cuda),
+        kind: METHOD,
+    },
+    Function {
+        name: "numpy",
+        signatures: &["(Tensor input, *, bool force=False) -> numpy.ndarray"],
+        doc: "The tensor as a numpy array on the same memory.",
+        body: Body::Any(|a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind)),
         kind: METHOD,
     },
     Function {

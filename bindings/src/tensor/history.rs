@@ -55,9 +55,11 @@ impl TensorBase {
 
     /// The recorded operation that made the tensor.
     #[getter]
-    fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let edge = self.tensor().edge().map_err(raise)?;
-        edge.map(|edge| wrap_node(py, &edge.node)).transpose()
+    fn grad_fn<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(edge) = slf.get().tensor().edge().map_err(raise)? else { return Ok(None) };
+        // Hooks may be added to the node, and lead back here.
+        track(slf);
+        wrap_node(slf.py(), &edge.node).map(Some)
     }
 
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
