@@ -46,7 +46,7 @@ ANNOTATIONS = {
     "Ints": "_Ints",
     "Floats": "_Floats",
     "Numbers": "_Numbers",
-    "Object": "Any",
+    "Object": "typing.Any",
 }
 LITERAL = re.compile(r'None|True|False|-?\d+(\.\d+)?(e-?\d+)?|"[^"]*"')
 
@@ -95,7 +95,7 @@ def definition(name: str, overloads: list[Overload], place: str) -> list[str]:
             forms.append((form, returned))
     decorators = ["@staticmethod"] if place == "nn" else []
     if len(forms) > 1:
-        decorators.insert(0, "@overload")
+        decorators.insert(0, "@typing.overload")
     receiver = ["self"] if place == "method" else []
     indent = "" if place == "function" else "    "
     lines = []
