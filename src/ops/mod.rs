@@ -13,6 +13,7 @@ pub mod create;
 pub mod default_dtype;
 pub mod exp_log;
 pub mod in_place;
+pub mod index;
 pub mod operand;
 pub mod reduce;
 pub mod strided;
