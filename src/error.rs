@@ -99,7 +99,7 @@ errors! {
     /// A `view` that the strides do not allow.
     ViewStride {},
     /// `expand` to fewer dimensions.
-    ExpandRank { expand: Vec<i64>, shape: Vec<usize>, wanted: usize, ndim: usize },
+    ExpandRank { dtype: DType, expand: Vec<i64>, shape: Vec<usize>, wanted: usize, ndim: usize },
     /// `expand` of a size that is neither one nor equal.
     ExpandSize { wanted: i64, size: usize, dim: usize, target: Vec<i64>, shape: Vec<usize> },
     /// `expand` by `-1` in a new leading dimension.
@@ -111,7 +111,7 @@ errors! {
     /// A negative offset.
     StridedOffset { offset: i64 },
     /// A window beyond the end of the storage.
-    StridedBounds { shape: Vec<i64>, strides: Vec<i64>, offset: i64, item: usize, bytes: usize },
+    StridedBounds { shape: Vec<i64>, strides: Vec<i64>, offset: i64, item: usize, needed: i64, bytes: usize },
     /// A shape that one operation needs and another that it got.
     OutputShape { output: Vec<usize>, broadcast: Vec<usize> },
 
@@ -137,7 +137,7 @@ errors! {
     /// An in-place operation on a view of a leaf.
     LeafViewModified {},
     /// An in-place operation on one of several views made at once.
-    MultiViewModified { function: String },
+    MultiViewModified { function: String, output: u32 },
     /// An in-place operation with gradient on a view made without.
     NoGradViewModified {},
     /// A saved tensor that was overwritten.
@@ -146,8 +146,14 @@ errors! {
     BackwardTwice {},
     /// A root without history.
     NoGrad { index: usize },
+    /// More roots than gradients, or fewer.
+    RootAndGradientCounts { roots: usize, gradients: usize },
+    /// An input that does not require grad.
+    InputNoGrad {},
+    /// An input that is something else.
+    InputNotTensor { got: String },
     /// A gradient asked for that the graph does not reach.
-    Unused {},
+    Unused { index: usize },
     /// A root that is not a scalar and has no gradient given.
     ImplicitGradient {},
     /// A root that is not a floating-point scalar and has no gradient given.

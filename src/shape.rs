@@ -82,7 +82,7 @@ impl Layout {
             if stride < reach {
                 return false;
             }
-            reach = stride * (size - 1) + reach;
+            reach += stride * (size - 1);
         }
         true
     }
@@ -277,7 +277,7 @@ pub fn infer_shape(shape: &[i64], numel: usize) -> Result<Dims> {
         Some(_) if known == 0 && numel == 0 => {
             return Err(Error::ViewAmbiguous { shape: shape.to_vec() }.into());
         }
-        Some(dim) if known != 0 && numel % known == 0 => sizes[dim] = numel / known,
+        Some(dim) if known != 0 && numel.is_multiple_of(known) => sizes[dim] = numel / known,
         None if known == numel => {}
         _ => return Err(Error::ViewSize { shape: shape.to_vec(), numel }.into()),
     }

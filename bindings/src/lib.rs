@@ -1,5 +1,52 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
+//!
+//! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
+//! show; `node` and `hooks` are the graph's side; `mode` switches recording; `error` words failures. `functions` lists the functions and
+//! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
+//! and `returns` are its two ends.
+
 use pyo3::prelude::*;
 
-#[pymodule(gil_used = false)]
-mod _rushlight {}
+mod arguments;
+mod backward;
+mod body;
+mod border;
+mod callable;
+mod convert;
+mod device;
+mod dtype;
+mod error;
+mod functions;
+mod hooks;
+mod inventory;
+mod mode;
+mod node;
+mod returns;
+mod signature;
+mod size;
+mod tensor;
+
+// Free-threaded interpreters are untested: importing the module switches their lock back on.
+#[pymodule(gil_used = true)]
+mod _rushlight {
+    use super::*;
+
+    #[pymodule_export]
+    use super::backward::run_backward;
+    #[pymodule_export]
+    use super::error::error_kinds;
+    #[pymodule_export]
+    use super::inventory::signatures;
+    #[pymodule_export]
+    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        dtype::install(module)?;
+        device::install(module)?;
+        size::install(module)?;
+        tensor::object::install(module)?;
+        functions::install(module)
+    }
+}

@@ -10,8 +10,8 @@ use crate::dtype::{DType, Real};
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 /// ln 2 in two parts; products of the first with small integers are exact.
-const LN_2_HIGH: f64 = 0.693_147_180_369_123_816_490;
-const LN_2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
+const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// 1/2!, 1/3!, ... 1/13!
 const INVERSE_FACTORIALS: [f64; 12] = {

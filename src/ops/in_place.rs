@@ -30,8 +30,10 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
             Creation::MultiOutput => {
-                let function = x.edge()?.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewModified { function }.into());
+                let edge = x.edge()?;
+                let output = edge.as_ref().map_or(0, |edge| edge.output);
+                let function = edge.map_or_else(String::new, |edge| edge.node.name());
+                return Err(Error::MultiViewModified { function, output }.into());
             }
         }
         if x.requires_grad() && base.is_leaf()? {

@@ -66,23 +66,16 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     if offset < 0 {
         return Err(Error::StridedOffset { offset }.into());
     }
-    let out_of_bounds = || {
-        let (shape, strides) = (shape.to_vec(), strides.to_vec());
-        Error::StridedBounds {
-            shape,
-            strides,
-            offset,
-            item: array.dtype.size(),
-            bytes: array.storage.bytes(),
-        }
-    };
     let mut end = offset.checked_add(1);
     for (&size, &stride) in shape.iter().zip(strides) {
         end = end.and_then(|end| end.checked_add((size - 1).max(0).checked_mul(stride)?));
     }
-    let bytes = end.and_then(|end| end.checked_mul(array.dtype.size() as i64)).ok_or_else(out_of_bounds)?;
-    if !sizes.contains(&0) && bytes as u64 > array.storage.bytes() as u64 {
-        return Err(out_of_bounds().into());
+    let item = array.dtype.size();
+    let needed = end.and_then(|end| end.checked_mul(item as i64)).unwrap_or(i64::MAX);
+    let bytes = array.storage.bytes();
+    if !sizes.contains(&0) && needed as u64 > bytes as u64 {
+        let (shape, strides) = (shape.to_vec(), strides.to_vec());
+        return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
     apply_one(AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) }, &[x])

@@ -128,9 +128,8 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let layout = x.layout();
     let Some(lead) = shape.len().checked_sub(layout.ndim()) else {
         let (expand, ndim) = (shape.to_vec(), layout.ndim());
-        return Err(
-            Error::ExpandRank { expand, shape: layout.shape().to_vec(), wanted: shape.len(), ndim }.into()
-        );
+        let (dtype, wanted, shape) = (x.dtype(), shape.len(), layout.shape().to_vec());
+        return Err(Error::ExpandRank { dtype, expand, shape, wanted, ndim }.into());
     };
     let mut sizes = Dims::with_capacity(shape.len());
     for (dim, &wanted) in shape.iter().enumerate() {

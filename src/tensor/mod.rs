@@ -19,7 +19,7 @@ use crate::shape::Layout;
 use crate::storage::Storage;
 
 pub use array::Array;
-pub use foreign::{Foreign, register_release};
+pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
 pub use view::{Creation, Refresh};
@@ -192,6 +192,15 @@ impl Tensor {
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
         self.0.core.write().layout = Arc::new(layout);
+    }
+}
+
+impl Drop for Tensor {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.foreign.is_owned() {
+            foreign::handle_goes(self);
+        }
     }
 }
 

@@ -107,6 +107,6 @@ def test_two_graphs_share_a_stem_when_it_is_retained():
 def test_undefined_gradients_of_unused_outputs_are_taken_as_zero():
     x = leaf(1.0, 5.0, 3.0)
     values, _ = x.max(0)
-    a, b, c = x.unbind()
+    _, b, _ = x.unbind()
     (values * 2 + b).backward()
     assert_tensor(x.grad, [0.0, 3.0, 0.0])

@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import pytest
 import rushlight as torch
 from support import assert_tensor, raises
 
@@ -259,10 +260,11 @@ def test_a_removed_post_accumulate_hook_no_longer_runs():
     assert seen == []
 
 
+@pytest.mark.own
 def test_a_hook_that_refers_to_its_own_tensor_does_not_leak():
     x = leaf(1.0)
     y = x * 2
-    y.register_hook(lambda g: y.detach())
+    y.register_hook(lambda g, me=y: me.detach())
     gone = weakref.ref(y)
     del y
     gc.collect()

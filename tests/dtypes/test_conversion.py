@@ -37,7 +37,7 @@ def test_a_dtype_is_one_object_however_it_travels(name):
     assert torch.zeros(1, dtype=dtype).dtype is dtype
     assert pickle.loads(pickle.dumps(dtype)) is dtype
     assert copy.deepcopy(dtype) is dtype
-    assert {dtype: 1}[dtype] == 1 and dtype == dtype and dtype != "x"
+    assert {dtype: 1}[dtype] == 1 and dtype != "x"
 
 
 @pytest.mark.parametrize("target", NAMES)

@@ -31,7 +31,7 @@ def test_parameters_come_in_the_order_of_assignment_own_ones_first():
     assert names == ["scale", "first.weight", "first.bias", "second.weight"]
     assert [tuple(p.shape) for p in Net().parameters()] == [(2,), (4, 3), (4,), (2, 4)]
     assert [name for name, _ in Net().named_parameters(recurse=False)] == ["scale"]
-    assert [name for name, _ in Net().named_parameters(prefix="net")][0] == "net.scale"
+    assert next(Net().named_parameters(prefix="net"))[0] == "net.scale"
 
 
 def test_buffers_and_children_and_modules():
@@ -113,7 +113,7 @@ def test_the_state_is_an_ordered_dict_of_detached_tensors():
     assert isinstance(state, OrderedDict)
     assert list(state) == ["scale", "count", "first.weight", "first.bias", "second.weight"]
     assert not state["scale"].requires_grad and state["scale"].data_ptr() == net.scale.data_ptr()
-    assert list(net.state_dict(prefix="m."))[0] == "m.scale"
+    assert next(iter(net.state_dict(prefix="m."))) == "m.scale"
 
 
 def test_a_state_can_be_loaded():

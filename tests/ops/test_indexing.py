@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, check_gradient, sample
+from support import assert_tensor, sample
 
 SHAPE = (4, 5, 6)
 MASK = np.array([True, False, True, True])
@@ -202,5 +202,5 @@ def test_iteration_indexes_the_first_dimension():
     x = torch.arange(6).view(3, 2)
     assert [row.tolist() for row in x] == [[0, 1], [2, 3], [4, 5]]
     assert [v.item() for v in torch.tensor([7, 8])] == [7, 8]
-    a, b, c = x
-    assert b.tolist() == [2, 3]
+    _, middle, _ = x
+    assert middle.tolist() == [2, 3]

@@ -64,7 +64,7 @@ def test_cumsum_agrees_with_numpy(shape):
         assert_tensor(torch.tensor(values).cumsum(dim), values.cumsum(dim))
         assert_tensor(torch.cumsum(torch.tensor(values), dim=dim), values.cumsum(dim))
         if values.size:
-            check_gradient(lambda x: x.cumsum(dim) ** 2, values)
+            check_gradient(lambda x, dim=dim: x.cumsum(dim) ** 2, values)
 
 
 def test_cumsum_of_integers_and_scalars():

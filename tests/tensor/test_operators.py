@@ -102,7 +102,7 @@ def test_an_unknown_operand_is_given_its_chance():
 def test_equality_with_anything_else_is_false():
     x = torch.ones(2)
     assert (x == "a") is False and (x != "a") is True
-    assert (x == None) is False and (x != None) is True  # noqa: E711
+    assert (x == None) is False and (x != None) is True
 
 
 def test_equality_of_shapes_that_do_not_broadcast_is_an_error():

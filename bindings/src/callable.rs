@@ -1,0 +1,303 @@
+//! Native functions and methods: one table entry each, and the way from the interpreter's call to the
+//! entry's Rust function. They are C's own kinds of callables, `builtin_function_or_method` and
+//! `method_descriptor`: the interpreter has its fast paths for these, and they can be pickled,
+//! copied and inspected. What a call may pass is settled in `signature`.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::signature::errors::explain;
+use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
+use crate::signature::{Form, Signature, grammar};
+use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
+use pyo3::ffi;
+use pyo3::impl_::trampoline;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyTuple, PyType};
+use std::any::Any;
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+/// Reached as `rushlight.name(...)`.
+pub(crate) const FUNCTION: u8 = 1;
+/// Reached as `tensor.name(...)`.
+pub(crate) const METHOD: u8 = 2;
+/// Reached from `rushlight.nn.functional` only.
+pub(crate) const NN: u8 = 4;
+
+/// A line of the table of native operations.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    /// The name in Python.
+    pub(crate) name: &'static str,
+    /// The overloads, tried in order; see `signature::grammar`.
+    pub(crate) signatures: &'static [&'static str],
+    /// The docstring.
+    pub(crate) doc: &'static str,
+    /// What it does.
+    pub(crate) body: Body,
+    /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
+    pub(crate) kind: u8,
+}
+
+/// One Python object made from an entry: an entry that is function and method makes two.
+pub(crate) struct Callable {
+    function: Function,
+    form: Form,
+    signatures: PyOnceLock<Vec<Signature>>,
+}
+
+static CALLABLES: OnceLock<Vec<Callable>> = OnceLock::new();
+
+/// Makes the Python objects of all entries: functions and those of `nn` as attributes of the two
+/// modules, methods as attributes of the tensor class. Signatures are read at the first call.
+pub(crate) fn install(
+    table: impl Iterator<Item = Function>,
+    functions: &Bound<'_, PyModule>,
+    neural: &Bound<'_, PyModule>,
+    tensor: &Bound<'_, PyType>,
+) -> PyResult<()> {
+    let py = tensor.py();
+    let callables = CALLABLES.get_or_init(|| table.flat_map(callables).collect());
+    let neural_name = neural.name()?;
+    for (index, callable) in callables.iter().enumerate() {
+        let name = callable.function.name;
+        let definition = definition(index, &callable.function)?;
+        if callable.form == Form::Method {
+            tensor.setattr(name, method(tensor, definition)?)?;
+            continue;
+        }
+        if callable.function.kind & FUNCTION != 0 {
+            let module = pyo3::intern!(py, "rushlight");
+            functions.add(name, builtin(module.as_any(), definition)?)?;
+        }
+        if callable.function.kind & NN != 0 {
+            neural.add(name, builtin(neural_name.as_any(), definition)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The Python objects of one entry.
+fn callables(function: Function) -> impl Iterator<Item = Callable> {
+    let forms = [(FUNCTION | NN, Form::Function), (METHOD, Form::Method)];
+    let reached = forms.into_iter().filter(move |(kind, _)| function.kind & kind != 0);
+    reached.map(move |(_, form)| Callable { function, form, signatures: PyOnceLock::new() })
+}
+
+/// What the interpreter wants to know of a callable. It lives as long as the process.
+fn definition(index: usize, function: &Function) -> PyResult<*mut ffi::PyMethodDef> {
+    let entry = POOL.get(index / ROW).map(|row| row[index % ROW]);
+    let entry = entry.ok_or_else(|| PySystemError::new_err("more native functions than entry points"))?;
+    let text = |text: &str| CString::new(text).map(|text| text.into_raw().cast_const());
+    Ok(Box::leak(Box::new(ffi::PyMethodDef {
+        ml_name: text(function.name)?,
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: entry },
+        ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
+        ml_doc: text(function.doc)?,
+    })))
+}
+
+fn method<'py>(
+    tensor: &Bound<'py, PyType>,
+    definition: *mut ffi::PyMethodDef,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the type is alive, the definition is never freed, and both calls are made attached.
+    unsafe {
+        Bound::from_owned_ptr_or_err(tensor.py(), ffi::PyDescr_NewMethod(tensor.as_type_ptr(), definition))
+    }
+}
+
+fn builtin<'py>(
+    module: &Bound<'py, PyAny>,
+    definition: *mut ffi::PyMethodDef,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: no `self` is passed, the module's name is a live string, the definition is never freed.
+    unsafe {
+        let pointer = ffi::PyCFunction_NewEx(definition, std::ptr::null_mut(), module.as_ptr());
+        Bound::from_owned_ptr_or_err(module.py(), pointer)
+    }
+}
+
+/// Every callable needs a C function of its own, because the interpreter passes nothing that says
+/// which one was called: 64 rows of 32 instances that differ in nothing but their number.
+const ROW: usize = 32;
+const ROWS: usize = 64;
+type Entry = ffi::PyCFunctionFastWithKeywords;
+static POOL: [[Entry; ROW]; ROWS] = pool();
+
+/// Writes out the instances: `row!(H: 0 1)` is `[entry::<H, 0>, entry::<H, 1>]`.
+macro_rules! row {
+    ($H:ident: $($low:literal)*) => { [$(entry::<$H, $low>),*] };
+}
+
+/// Writes out the rows: `rows!(0 1)` is `[row::<0>(), row::<1>()]`.
+macro_rules! rows {
+    ($($high:literal)*) => { [$(row::<$high>()),*] };
+}
+
+const fn row<const H: usize>() -> [Entry; ROW] {
+    row!(H: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+}
+
+const fn pool() -> [[Entry; ROW]; ROWS] {
+    rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63)
+}
+
+/// A call as the interpreter makes it.
+struct Frame {
+    index: usize,
+    receiver: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+}
+
+/// # Safety
+/// Called by the interpreter only, with what `METH_FASTCALL | METH_KEYWORDS` promises.
+unsafe extern "C" fn entry<const HIGH: usize, const LOW: usize>(
+    receiver: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    let frame = Frame { index: HIGH * ROW + LOW, receiver, arguments, count, names };
+    // SAFETY: the frame is what the interpreter passed.
+    unsafe { enter(frame) }
+}
+
+/// Runs a call as PyO3 runs those of its own functions, which its public interface does not offer
+/// for a function made by hand. `Python::attach` would do the same and cost 9 ns more.
+///
+/// # Safety
+/// The frame is one of a call that is being made by the interpreter.
+#[inline(never)]
+unsafe fn enter(frame: Frame) -> *mut ffi::PyObject {
+    // SAFETY: the thread is attached, and the frame, which travels in the place of the receiver,
+    // outlives the call.
+    unsafe { trampoline::noargs::<Run>((&raw const frame).cast_mut().cast(), std::ptr::null_mut()) }
+}
+
+/// Carries `run` into the trampoline.
+struct Run;
+
+impl trampoline::MethodDef<trampoline::noargs::Func> for Run {
+    const METH: trampoline::noargs::Func = run;
+}
+
+/// Sees the interpreter's pointers as borrowed objects.
+///
+/// # Safety
+/// `frame` points to a `Frame` of the running call.
+unsafe fn run(py: Python<'_>, frame: *mut ffi::PyObject) -> PyResult<*mut ffi::PyObject> {
+    // SAFETY: see above.
+    let Frame { index, receiver, arguments, count, names } = unsafe { &*frame.cast::<Frame>() };
+    // SAFETY: null, or a tuple that the interpreter keeps alive for the call.
+    let names: Option<&Bound<'_, PyTuple>> = unsafe { place(py, names) };
+    // SAFETY: null for functions, else an object that stays alive as long.
+    let receiver: Option<&Bound<'_, PyAny>> = unsafe { place(py, receiver) };
+    let given = count.cast_unsigned();
+    let total = given + names.map_or(0, |names| names.len());
+    let all: &[Bound<'_, PyAny>] = if total == 0 {
+        &[]
+    } else {
+        // SAFETY: `count` arguments, none of them null, and behind them a value for each name; all
+        // are kept alive for the call. For the type see `place`.
+        unsafe { std::slice::from_raw_parts(arguments.cast(), total) }
+    };
+    let (positional, values) = all.split_at(given);
+    let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &Call { positional, names, values }));
+    catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
+}
+
+/// Sees the place of a pointer, if that is not null, as the place of a borrowed object.
+///
+/// # Safety
+/// The pointer is null or that of an object of the Python type `T`, which outlives `'a`.
+unsafe fn place<'a, 'py, T>(_py: Python<'py>, pointer: &'a *mut ffi::PyObject) -> Option<&'a Bound<'py, T>> {
+    // SAFETY: `Bound` is a transparent wrapper of the pointer, which is not null.
+    (!pointer.is_null()).then(|| unsafe { &*std::ptr::from_ref(pointer).cast() })
+}
+
+const _: () = assert!(size_of::<Bound<'static, PyAny>>() == size_of::<*mut ffi::PyObject>());
+
+#[cold]
+fn panicked(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    PyRuntimeError::new_err(format!("INTERNAL ASSERT FAILED: {text}"))
+}
+
+/// Finds the overload and runs it.
+#[inline]
+fn dispatch<'py>(
+    py: Python<'py>,
+    index: usize,
+    receiver: Option<&Bound<'py, PyAny>>,
+    call: &Call<'_, 'py>,
+) -> PyResult<Py<PyAny>> {
+    let Some(callable) = Callable::all().get(index) else {
+        return Err(PySystemError::new_err("a native function was called before it was installed"));
+    };
+    let signatures = callable.signatures(py)?;
+    let name = callable.function.name;
+    for signature in signatures {
+        let mut arguments = Arguments { py, name, signature, slots: [None; SLOTS], spread: None };
+        match assign(signature, call, &mut arguments.slots) {
+            Ok(spread) => {
+                if let Some(slot) = signature.receiver {
+                    arguments.slots[slot] = receiver;
+                }
+                if signature.deprecated {
+                    warn_deprecated(py, name, signature, signatures)?;
+                }
+                arguments.spread = spread.map(|slot| (slot, call.positional));
+                return callable.function.body.run(&arguments);
+            }
+            Err(Mismatch::Raised(error)) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Err(explain(name, callable.form, signatures, call))
+}
+
+impl Callable {
+    /// All of them, in the order of the table.
+    pub(crate) fn all() -> &'static [Callable] {
+        CALLABLES.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The entry it was made from.
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Whether it is a function or a method.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The overloads in this form, read at the first call.
+    pub(crate) fn signatures(&self, py: Python<'_>) -> PyResult<&[Signature]> {
+        self.signatures.get_or_try_init(py, || self.read(py)).map(Vec::as_slice)
+    }
+
+    #[cold]
+    fn read(&self, py: Python<'_>) -> PyResult<Vec<Signature>> {
+        let texts = self.function.signatures.iter().enumerate();
+        let read =
+            texts.filter_map(|(overload, text)| grammar::parse(py, text, self.form, overload).transpose());
+        read.collect::<Result<_, _>>().map_err(PySystemError::new_err)
+    }
+}
+
+#[cold]
+fn warn_deprecated(py: Python<'_>, name: &str, used: &Signature, all: &[Signature]) -> PyResult<()> {
+    let told: String =
+        all.iter().filter(|one| !one.deprecated).map(|one| format!("\n\t{name}{one}")).collect();
+    let text = format!(
+        "This overload of {name} is deprecated:\n\t{name}{used}\nConsider using one of the following signatures instead:{told}"
+    );
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
+}

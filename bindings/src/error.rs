@@ -1,0 +1,60 @@
+//! From the engine's failures to Python exceptions. The words are in `rushlight._messages`; here
+//! is only the way there, which is taken once a failure has happened.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use rushlight::Error;
+use rushlight::error::{Foreign, Value};
+
+use crate::dtype;
+
+/// The exception of a failure. One that came from Python returns there as it was.
+#[cold]
+pub(crate) fn raise(error: Box<Error>) -> PyErr {
+    match *error {
+        Error::Foreign(Foreign(payload)) => match payload.downcast::<PyErr>() {
+            Ok(exception) => *exception,
+            Err(_) => PyRuntimeError::new_err("a failure that is not an exception of Python"),
+        },
+        error => Python::attach(|py| match worded(py, &error) {
+            Ok(exception) => PyErr::from_value(exception),
+            // The words are missing or broken: better plain ones than another failure.
+            Err(_) => PyRuntimeError::new_err(error.to_string()),
+        }),
+    }
+}
+
+/// An exception on its way through the engine.
+pub(crate) fn carry(exception: PyErr) -> Box<Error> {
+    Box::new(Error::Foreign(Foreign(Box::new(exception))))
+}
+
+fn worded<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+    let fields = PyDict::new(py);
+    for (name, value) in error.fields() {
+        fields.set_item(name, object(py, value)?)?;
+    }
+    py.import("rushlight._messages")?.call_method1("render", (error.kind(), fields))
+}
+
+fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match value {
+        Value::Int(value) => value.into_pyobject(py)?.into_any(),
+        Value::Float(value) => value.into_pyobject(py)?.into_any(),
+        Value::Text(value) => value.into_pyobject(py)?.into_any(),
+        Value::Shape(value) => PyList::new(py, value)?.into_any(),
+        Value::DType(value) => dtype::wrap_dtype(py, value)?,
+        Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+    })
+}
+
+/// Every kind of failure that the engine has, with the names of its fields.
+#[pyfunction]
+pub(crate) fn error_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let kinds = PyDict::new(py);
+    for (kind, fields) in Error::KINDS {
+        kinds.set_item(kind, PyTuple::new(py, *fields)?)?;
+    }
+    Ok(kinds)
+}

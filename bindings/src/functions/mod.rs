@@ -1,0 +1,73 @@
+//! The tables of native functions and methods: one entry an operation. Elementwise operations come
+//! from the engine's own lists; the others stand by family in the files beside this one, which say
+//! how arguments become a call.
+
+mod reductions;
+
+use crate::body::Body;
+use crate::callable::{self, FUNCTION, Function, METHOD};
+use crate::tensor::object::TensorBase;
+use pyo3::prelude::*;
+use rushlight::ops;
+
+/// The families.
+const TABLES: &[&[Function]] = &[reductions::TABLE];
+
+fn listed() -> impl Iterator<Item = Function> {
+    TABLES.iter().copied().flatten().copied()
+}
+
+/// Makes all of them: attributes of the module, of its room for `nn`, and of the tensor class.
+pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let neural = PyModule::new(py, "rushlight._rushlight._nn")?;
+    module.add("_nn", &neural)?;
+    py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
+    let functions = unary().chain(binary()).chain(listed());
+    callable::install(functions, module, &neural, &py.get_type::<TensorBase>())
+}
+
+fn unary() -> impl Iterator<Item = Function> {
+    ops::ELEMENTWISE.iter().flat_map(|entry| {
+        let (name, doc) = (entry.name, entry.doc);
+        let plain = Body::Unary(entry.function);
+        let in_place = Body::UnaryInPlace(entry.in_place);
+        let signatures = &["(Tensor input, *, Tensor out=None)"];
+        [
+            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD },
+            Function {
+                name: underscored(name),
+                signatures: &["(Tensor input)"],
+                doc,
+                body: in_place,
+                kind: FUNCTION | METHOD,
+            },
+        ]
+    })
+}
+
+fn binary() -> impl Iterator<Item = Function> {
+    // Those with arguments of their own, such as `add` with its `alpha`, stand in a family's table.
+    let plain = |name| !listed().any(|other| other.name == name);
+    ops::ELEMENTWISE2.iter().filter(move |entry| plain(entry.name)).flat_map(|entry| {
+        let (name, doc) = (entry.name, entry.doc);
+        let function = Body::Binary(entry.function);
+        let in_place = Body::BinaryInPlace(entry.in_place);
+        let signatures = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
+        [
+            Function { name, signatures, doc, body: function, kind: FUNCTION | METHOD },
+            Function {
+                name: underscored(name),
+                signatures: &["(Tensor input, Tensor|Number other)"],
+                doc,
+                body: in_place,
+                kind: METHOD,
+            },
+        ]
+    })
+}
+
+/// The name of the operation in place. It lives as long as the process, like the entry.
+fn underscored(name: &str) -> &'static str {
+    Box::leak(format!("{name}_").into_boxed_str())
+}

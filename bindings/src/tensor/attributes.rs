@@ -1,0 +1,208 @@
+//! What a tensor is: its shape, its type, its place in memory. Nothing here records or computes.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rushlight::dtype::DType;
+
+use super::object::{TensorBase, wrap};
+use crate::device::{Device, Layout, strided};
+use crate::dtype::wrap_dtype;
+use crate::size::wrap_size;
+
+#[pymethods]
+impl TensorBase {
+    /// The size of every dimension.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_size(py, self.tensor().layout().shape())
+    }
+
+    /// The number of dimensions.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.tensor().ndim()
+    }
+
+    /// The number of dimensions.
+    fn dim(&self) -> usize {
+        self.tensor().ndim()
+    }
+
+    /// The number of dimensions.
+    fn ndimension(&self) -> usize {
+        self.tensor().ndim()
+    }
+
+    /// The number of elements.
+    fn numel(&self) -> usize {
+        self.tensor().numel()
+    }
+
+    /// The number of elements.
+    fn nelement(&self) -> usize {
+        self.tensor().numel()
+    }
+
+    /// The type of the elements.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.tensor().dtype())
+    }
+
+    /// Where the memory lies.
+    #[getter]
+    fn device(&self) -> Device {
+        Device::CPU
+    }
+
+    /// How the elements lie in memory.
+    #[getter]
+    fn layout(&self, py: Python<'_>) -> PyResult<Py<Layout>> {
+        strided(py)
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.tensor().dtype().size()
+    }
+
+    /// Bytes of one element.
+    fn element_size(&self) -> usize {
+        self.tensor().dtype().size()
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.tensor().numel() * self.tensor().dtype().size()
+    }
+
+    /// How many elements of the memory lie before the first.
+    fn storage_offset(&self) -> usize {
+        self.tensor().layout().offset()
+    }
+
+    /// The address of the first element.
+    fn data_ptr(&self) -> usize {
+        self.tensor().data_ptr().addr()
+    }
+
+    /// How often the memory was written to in place.
+    #[getter]
+    fn _version(&self) -> u32 {
+        self.tensor().version()
+    }
+
+    /// Whether elements have a fraction.
+    fn is_floating_point(&self) -> bool {
+        self.tensor().dtype().is_float()
+    }
+
+    /// Whether elements have an imaginary part.
+    fn is_complex(&self) -> bool {
+        false
+    }
+
+    /// Whether elements can be negative.
+    fn is_signed(&self) -> bool {
+        !matches!(self.tensor().dtype(), DType::Bool | DType::UInt8)
+    }
+
+    /// Whether the memory is a view that is conjugated when read.
+    fn is_conj(&self) -> bool {
+        false
+    }
+
+    /// Whether the memory is a view that is negated when read.
+    fn is_neg(&self) -> bool {
+        false
+    }
+
+    /// Whether the tensor was made in inference mode.
+    fn is_inference(&self) -> bool {
+        false
+    }
+
+    /// Whether the memory is shared between processes.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Whether the memory lies on a CUDA device.
+    #[getter]
+    fn is_cuda(&self) -> bool {
+        false
+    }
+
+    /// Whether the memory lies on the CPU.
+    #[getter]
+    fn is_cpu(&self) -> bool {
+        true
+    }
+
+    /// Whether only some elements are stored.
+    #[getter]
+    fn is_sparse(&self) -> bool {
+        false
+    }
+
+    /// Whether elements are stored with a scale.
+    #[getter]
+    fn is_quantized(&self) -> bool {
+        false
+    }
+
+    /// Whether there is a shape without memory.
+    #[getter]
+    fn is_meta(&self) -> bool {
+        false
+    }
+
+    /// Whether the memory lies on a Metal device.
+    #[getter]
+    fn is_mps(&self) -> bool {
+        false
+    }
+
+    /// Whether tensors of several shapes are held as one.
+    #[getter]
+    fn is_nested(&self) -> bool {
+        false
+    }
+
+    /// The tensor itself: its elements are real.
+    #[getter]
+    fn real<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap(py, self.tensor().clone())
+    }
+
+    /// Not there: the elements are real.
+    #[getter]
+    fn imag(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("imag is not implemented for tensors with non-complex dtypes."))
+    }
+
+    /// The tensor whose memory this is a view of.
+    #[getter]
+    fn _base<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tensor().base().map(|base| wrap(py, base)).transpose()
+    }
+
+    /// Whether this is a view of another tensor.
+    fn _is_view(&self) -> bool {
+        self.tensor().is_view()
+    }
+
+    /// A name, which tensors do not have.
+    #[getter]
+    fn name(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The number of elements to step over, by dimension.
+    fn _strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tensor().layout().strides())
+    }
+}

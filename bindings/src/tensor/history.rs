@@ -1,0 +1,198 @@
+//! How a tensor takes part in autograd, as Python sees it: `requires_grad`, `grad`, `grad_fn`,
+//! `data`, `detach`.
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+use super::object::{TensorBase, as_tensor, track, wrap};
+use crate::error::raise;
+use crate::hooks::{PythonHook, RemovableHandle};
+use crate::node::wrap_node;
+
+const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
+const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
+const NON_LEAF_HINT: &str = " If you want to use a computed variable in a subgraph that doesn't require \
+    differentiation use var_no_grad = var.detach().";
+const NON_LEAF_GRAD: &std::ffi::CStr = c"The .grad attribute of a Tensor that is not a leaf Tensor is being \
+    accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad \
+    field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the \
+    non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See \
+    github.com/pytorch/pytorch/pull/30531 for more information.";
+
+#[pymethods]
+impl TensorBase {
+    /// Whether operations on the tensor are recorded.
+    #[getter]
+    fn requires_grad(&self) -> bool {
+        self.tensor().requires_grad()
+    }
+
+    #[setter]
+    fn set_requires_grad(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Ok(value) = value.cast::<PyBool>() else {
+            return Err(PyRuntimeError::new_err("requires_grad must be a bool"));
+        };
+        self.check_leaf(value.is_true(), value.is_true())?;
+        if value.is_true() && !self.tensor().dtype().is_float() {
+            return Err(PyRuntimeError::new_err(
+                "only Tensors of floating point and complex dtype can require gradients",
+            ));
+        }
+        self.tensor().set_requires_grad(value.is_true()).map_err(raise)
+    }
+
+    #[deleter]
+    fn delete_requires_grad(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("requires_grad must be a bool"))
+    }
+
+    /// Whether no recorded operation made the tensor.
+    #[getter]
+    fn is_leaf(&self) -> PyResult<bool> {
+        self.tensor().is_leaf().map_err(raise)
+    }
+
+    /// The recorded operation that made the tensor.
+    #[getter]
+    fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let edge = self.tensor().edge().map_err(raise)?;
+        edge.map(|edge| wrap_node(py, &edge.node)).transpose()
+    }
+
+    /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
+    fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
+        if !slf.get().tensor().requires_grad() {
+            return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
+        }
+        track(slf);
+        let handle = slf.get().tensor().register_hook(PythonHook::new(hook)).map_err(raise)?;
+        Ok(RemovableHandle::new(handle))
+    }
+
+    /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
+    fn register_post_accumulate_grad_hook(
+        slf: &Bound<'_, Self>,
+        hook: &Bound<'_, PyAny>,
+    ) -> PyResult<RemovableHandle> {
+        let tensor = slf.get().tensor();
+        if !tensor.requires_grad() {
+            return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
+        }
+        if !tensor.is_leaf().map_err(raise)? {
+            return Err(PyRuntimeError::new_err(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors",
+            ));
+        }
+        track(slf);
+        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::new(hook))))
+    }
+
+    /// Which of the outputs of the operation that made it the tensor is.
+    #[getter]
+    fn output_nr(&self) -> PyResult<u32> {
+        Ok(self.tensor().edge().map_err(raise)?.map_or(0, |edge| edge.output))
+    }
+
+    /// The accumulated gradient, or `None`.
+    #[getter]
+    fn grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let tensor = self.tensor();
+        let grad = tensor.grad();
+        if grad.is_none()
+            && tensor.requires_grad()
+            && !tensor.retains_grad()
+            && !tensor.is_leaf().map_err(raise)?
+        {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), NON_LEAF_GRAD, 1)?;
+        }
+        grad.map(|grad| wrap(py, grad)).transpose()
+    }
+
+    #[setter]
+    fn set_grad(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if value.is_none() {
+            self.tensor().replace_grad(None);
+            return Ok(());
+        }
+        let Some(grad) = as_tensor(value) else {
+            let found = value.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "assigned grad expected to be a Tensor or None but got grad of type {found}"
+            )));
+        };
+        if grad.is(self.tensor()) {
+            return Err(PyRuntimeError::new_err("can't assign Variable as its own grad"));
+        }
+        self.tensor().set_grad(Some(grad.clone())).map_err(raise)
+    }
+
+    #[deleter]
+    fn delete_grad(&self) {
+        self.tensor().replace_grad(None);
+    }
+
+    /// The accumulated gradient, without the warning for tensors that are not leaves.
+    #[getter]
+    fn _grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
+    }
+
+    /// A tensor on the same memory without history, whose writes autograd does not see.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap(py, self.tensor().data().map_err(raise)?)
+    }
+
+    #[setter]
+    fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(data) = as_tensor(value) else {
+            let found = value.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("Variable data has to be a tensor, but got {found}")));
+        };
+        self.tensor().set_data(data).map_err(raise)
+    }
+
+    #[deleter]
+    fn delete_data(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("Deleting tensor data is not allowed. Delete tensor instead!"))
+    }
+
+    /// A tensor on the same memory without history.
+    fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap(py, self.tensor().detach())
+    }
+
+    /// Forgets the history.
+    #[pyo3(name = "detach_")]
+    fn detach_in_place<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.tensor().detach_in_place().map_err(raise)?;
+        wrap(py, self.tensor().clone())
+    }
+
+    /// Keeps the gradient in `grad` although the tensor is not a leaf.
+    fn retain_grad(&self) -> PyResult<()> {
+        if !self.tensor().requires_grad() {
+            return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
+        }
+        self.tensor().retain_grad().map_err(raise)
+    }
+
+    /// Whether the tensor is not a leaf and keeps its gradient.
+    #[getter]
+    fn retains_grad(&self) -> bool {
+        self.tensor().retains_grad()
+    }
+}
+
+impl TensorBase {
+    /// Refuses to change `requires_grad` of a tensor that an operation made. To switch it on where
+    /// it is on already is allowed in one place and not in the other: `refuse` says which.
+    pub(super) fn check_leaf(&self, value: bool, refuse: bool) -> PyResult<()> {
+        if self.tensor().is_leaf().map_err(raise)? || (value && !refuse) {
+            return Ok(());
+        }
+        let hint = if value { "" } else { NON_LEAF_HINT };
+        Err(PyRuntimeError::new_err(format!("{NON_LEAF}{hint}")))
+    }
+}

@@ -1,0 +1,121 @@
+//! The type object of `rushlight.Tensor`: made once, from a table of slots.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::{offset_of, size_of};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pyo3::exceptions::PySystemError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use super::{Object, TensorBase, life};
+use crate::tensor::operators;
+
+/// The type, for the whole life of the process once `install` has run.
+static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
+
+/// The type object of `rushlight.Tensor`; null before [`install`].
+#[inline]
+pub(crate) fn tensor_type() -> *mut ffi::PyTypeObject {
+    TENSOR.load(Ordering::Relaxed)
+}
+
+/// The class `rushlight.Tensor`.
+pub(crate) fn tensor_class(py: Python<'_>) -> Bound<'_, PyType> {
+    // SAFETY: no code of the module can run before `install` has stored the type, which is never freed.
+    unsafe { Bound::from_borrowed_ptr(py, tensor_type().cast()).cast_into_unchecked() }
+}
+
+/// Where the interpreter finds the dictionary and the weak references of an instance.
+fn members() -> [ffi::PyMemberDef; 3] {
+    let member = |name: *const std::ffi::c_char, offset: usize| ffi::PyMemberDef {
+        name,
+        type_code: ffi::Py_T_PYSSIZET,
+        offset: offset as ffi::Py_ssize_t,
+        flags: ffi::Py_READONLY,
+        doc: ptr::null(),
+    };
+    [
+        member(c"__dictoffset__".as_ptr(), offset_of!(Object, body.dict)),
+        member(c"__weaklistoffset__".as_ptr(), offset_of!(Object, body.weak_references)),
+        ffi::PyMemberDef::default(),
+    ]
+}
+
+/// `__dict__`, through which attributes can appear behind `__setattr__`'s back.
+fn properties() -> [ffi::PyGetSetDef; 2] {
+    [
+        ffi::PyGetSetDef {
+            name: c"__dict__".as_ptr(),
+            get: Some(life::get_dict),
+            set: Some(life::set_dict),
+            ..Default::default()
+        },
+        ffi::PyGetSetDef::default(),
+    ]
+}
+
+/// Makes the type and adds it to the module.
+pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let base = py.get_type::<TensorBase>();
+    // SAFETY: a type object that is alive may be read.
+    let base_size = unsafe { (*base.as_type_ptr()).tp_basicsize };
+    if base_size as usize != size_of::<Object>() {
+        return Err(PySystemError::new_err("the layout of TensorBase is not the expected one"));
+    }
+    // The interpreter keeps pointers into both tables: they live as long as the process.
+    let members = Box::leak(Box::new(members()));
+    let properties = Box::leak(Box::new(properties()));
+    let mut slots = vec![
+        slot(ffi::Py_tp_dealloc, life::dealloc as *mut c_void),
+        slot(ffi::Py_tp_traverse, life::traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, life::clear as *mut c_void),
+        slot(ffi::Py_tp_setattro, life::set_attribute as *mut c_void),
+        slot(ffi::Py_tp_hash, life::hash as *mut c_void),
+        slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_getset, properties.as_mut_ptr().cast()),
+    ];
+    slots.extend(operators::slots());
+    slots.push(slot(0, ptr::null_mut()));
+    let mut spec = ffi::PyType_Spec {
+        name: c"rushlight.Tensor".as_ptr(),
+        basicsize: size_of::<Object>() as c_int,
+        itemsize: 0,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE | ffi::Py_TPFLAGS_HAVE_GC) as u32,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the specification is complete and ended by a zero slot; the base has the same layout.
+    let class =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, base.as_ptr()))? };
+    let class: Bound<'_, PyType> = class.cast_into()?;
+    name_in_messages(&class, c"Tensor");
+    name_in_messages(&base, c"torch._C.TensorBase");
+    module.add("Tensor", &class)?;
+    TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
+    life::listen();
+    Ok(())
+}
+
+/// Makes the instances of a class derived in Python die by `life::dealloc`: the interpreter's own
+/// function would run the finaliser before it can be known whether the object stays.
+pub(super) fn adopt(class: &Bound<'_, PyType>) {
+    // SAFETY: the class is alive and derives from `rushlight.Tensor`, for whose instances and
+    // those of every class below it `life::dealloc` is made; type objects are guarded by the GIL.
+    unsafe { (*class.as_type_ptr()).tp_dealloc = Some(life::dealloc) };
+}
+
+/// Sets the name that the interpreter's own messages call a class by. `repr` takes the name and the
+/// module from elsewhere.
+pub(crate) fn name_in_messages(class: &Bound<'_, PyType>, name: &'static CStr) {
+    // SAFETY: the class is alive and was made at run time, so that nobody else has its name; the
+    // new name is static, and the interpreter frees its own copy of the old one.
+    unsafe { (*class.as_type_ptr()).tp_name = name.as_ptr() };
+}
+
+/// One entry of a specification.
+pub(crate) fn slot(id: c_int, pointer: *mut c_void) -> ffi::PyType_Slot {
+    ffi::PyType_Slot { slot: id, pfunc: pointer }
+}

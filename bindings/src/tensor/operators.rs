@@ -1,0 +1,181 @@
+//! What `+`, `<`, `bool()` and the other operators of the language do with a tensor: raw slots,
+//! because PyO3's wrappers cost as much as a small operation. Tensors of the exact type, floats and
+//! integers are recognised by their type pointers; everything else takes the way of `uncommon`.
+
+use std::ffi::c_void;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use rushlight::dtype::Scalar;
+use rushlight::ops::{self, Operand};
+use rushlight::{Result, Tensor};
+
+use super::number::number;
+use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
+use super::values;
+use crate::error::raise;
+
+/// An object as an operand, if it can be one.
+///
+/// # Safety
+/// `object` is a live object and stays one for `'a`.
+#[inline]
+unsafe fn operand<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
+    // SAFETY: by the caller's promise; what is read fits the type that was looked at.
+    unsafe {
+        if ffi::Py_TYPE(object) == tensor_type() {
+            return Ok(borrow(object).map(Operand::Tensor));
+        }
+        if ffi::PyFloat_CheckExact(object) != 0 {
+            return Ok(Some(Operand::Scalar(Scalar::Float(ffi::PyFloat_AS_DOUBLE(object)))));
+        }
+        if ffi::PyLong_CheckExact(object) != 0 {
+            let mut overflow = 0;
+            let value = ffi::PyLong_AsLongLongAndOverflow(object, &raw mut overflow);
+            if overflow == 0 {
+                return Ok(Some(Operand::Scalar(Scalar::Int(value))));
+            }
+        }
+        uncommon(py, object)
+    }
+}
+
+/// An object of any other type as an operand: subclasses of tensors, truth values, numpy's numbers.
+///
+/// # Safety
+/// As for `operand`.
+#[cold]
+unsafe fn uncommon<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match borrow(object) {
+            Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
+            None => Ok(number(&Bound::from_borrowed_ptr(py, object))?.map(Operand::Scalar)),
+        }
+    }
+}
+
+/// `NotImplemented`: the interpreter asks the other operand, then words the `TypeError`.
+fn declined(py: Python<'_>) -> *mut ffi::PyObject {
+    py.NotImplemented().into_ptr()
+}
+
+/// A slot of two operands; the tensor may be either.
+#[inline]
+fn binary(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let (Some(left), Some(right)) = (unsafe { (operand(py, left)?, operand(py, right)?) }) else {
+            return Ok(declined(py));
+        };
+        Ok(wrap_raw(operation(left, right).map_err(raise)?))
+    })
+}
+
+/// A slot that changes its first operand, which is a tensor, and answers it.
+#[inline]
+fn in_place(
+    target: *mut ffi::PyObject,
+    other: *mut ffi::PyObject,
+    operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: as in `binary`.
+        let (Some(tensor), Some(other)) = (unsafe { (borrow(target), operand(py, other)?) }) else {
+            return Ok(declined(py));
+        };
+        operation(tensor, other).map_err(raise)?;
+        // SAFETY: a live object.
+        unsafe { ffi::Py_INCREF(target) };
+        Ok(target)
+    })
+}
+
+/// A slot of one tensor.
+#[inline]
+fn unary(
+    object: *mut ffi::PyObject,
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: as in `binary`.
+        let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
+        Ok(wrap_raw(operation(tensor).map_err(raise)?))
+    })
+}
+
+/// A slot that makes a plain Python object of a tensor.
+#[inline]
+fn plain(
+    object: *mut ffi::PyObject,
+    convert: impl for<'py> FnOnce(Python<'py>, &Tensor) -> PyResult<Bound<'py, PyAny>>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: as in `binary`.
+        let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
+        convert(py, tensor).map(Bound::into_ptr)
+    })
+}
+
+/// Declares C functions for slots, one a line, and the list of them:
+/// `unary Py_nb_negative: ops::neg;` gives `slot(ffi::Py_nb_negative, …)` with an `extern "C"`
+/// function that calls `unary(object, |x| ops::neg(x))`.
+macro_rules! slots {
+    ($($kind:ident $id:ident: $operation:expr;)*) => {
+        /// The slots of the tensor type that operators of the language reach.
+        pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
+            vec![slot(ffi::Py_nb_bool, truth as *mut c_void), $({
+                slots!(@$kind function, $operation);
+                slot(ffi::$id, function as *mut c_void)
+            }),*]
+        }
+    };
+    (@binary $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            binary(left, right, |left, right| $operation(left, right))
+        }
+    };
+    (@in_place $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            in_place(target, other, |target, other| $operation(target, other))
+        }
+    };
+    (@unary $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            unary(object, |tensor| $operation(tensor))
+        }
+    };
+    (@plain $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            plain(object, |py, tensor| $operation(py, tensor))
+        }
+    };
+}
+
+slots! {
+    binary Py_nb_add: ops::add;
+    binary Py_nb_subtract: ops::sub;
+    binary Py_nb_multiply: ops::mul;
+    binary Py_nb_true_divide: ops::div;
+    in_place Py_nb_inplace_add: ops::add_;
+    in_place Py_nb_inplace_subtract: ops::sub_;
+    in_place Py_nb_inplace_multiply: ops::mul_;
+    in_place Py_nb_inplace_true_divide: ops::div_;
+    unary Py_nb_negative: ops::neg;
+    plain Py_nb_int: values::to_int;
+    plain Py_nb_float: values::to_float;
+    plain Py_nb_index: values::to_index;
+}
+
+/// `bool(x)`: one, zero, or minus one with an exception set.
+unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> std::ffi::c_int {
+    guarded_status(|_| {
+        // SAFETY: slots are called with live objects; this one is reached through tensors only.
+        let tensor = unsafe { borrow(object) };
+        tensor.map_or(Ok(true), values::is_true).map(i32::from)
+    })
+}

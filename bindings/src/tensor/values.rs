@@ -1,0 +1,94 @@
+//! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList};
+use rushlight::dispatch;
+use rushlight::dtype::{Category, Element, Scalar};
+use rushlight::{Error, Tensor};
+
+use super::object::TensorBase;
+use crate::error::raise;
+
+#[pymethods]
+impl TensorBase {
+    /// The only element as a Python number.
+    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(scalar(py, self.tensor().item().map_err(raise)?))
+    }
+
+    /// The elements as nested lists of Python numbers; the number itself without dimensions.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let array = self.tensor().array();
+        let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
+            array.view::<T>().iter().map(|element| element.to_scalar()).collect()
+        });
+        nested(py, array.layout.shape(), &mut elements.into_iter())
+    }
+}
+
+/// A Python number.
+pub(crate) fn scalar(py: Python<'_>, scalar: Scalar) -> Bound<'_, PyAny> {
+    match scalar {
+        Scalar::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+        Scalar::Int(value) => PyInt::new(py, value).into_any(),
+        Scalar::Float(value) => PyFloat::new(py, value).into_any(),
+    }
+}
+
+/// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
+fn nested<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    elements: &mut impl Iterator<Item = Scalar>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some((&size, inner)) = shape.split_first() else {
+        let element =
+            elements.next().ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?;
+        return Ok(scalar(py, element));
+    };
+    let list = PyList::empty(py);
+    for _ in 0..size {
+        list.append(nested(py, inner, elements)?)?;
+    }
+    Ok(list.into_any())
+}
+
+/// The only element, for the conversions of the language.
+fn only(tensor: &Tensor) -> PyResult<Scalar> {
+    tensor
+        .item()
+        .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
+}
+
+/// `int(x)`.
+pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    let element = scalar(py, only(tensor)?);
+    Ok(py.get_type::<PyInt>().call1((element,))?.into_any())
+}
+
+/// `float(x)`.
+pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyFloat::new(py, only(tensor)?.to_f64()).into_any())
+}
+
+/// `sequence[x]`.
+pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    match tensor.item() {
+        Ok(element) if element.category() != Category::Float => {
+            Ok(PyInt::new(py, element.to::<i64>()).into_any())
+        }
+        _ => {
+            Err(PyTypeError::new_err("only integer tensors of a single element can be converted to an index"))
+        }
+    }
+}
+
+/// `bool(x)`.
+pub(super) fn is_true(tensor: &Tensor) -> PyResult<bool> {
+    match tensor.item() {
+        Ok(element) => Ok(element.to_f64() != 0.0),
+        Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),
+        Err(_) => Err(raise(Error::AmbiguousTruth {}.into())),
+    }
+}

@@ -1,0 +1,97 @@
+"""Tuples whose elements have names: what `max`, `sort` and their like return.
+
+>>> from rushlight import return_types
+>>> result = return_types.max((3.0, 1))
+>>> result.values, result[1]
+(3.0, 1)
+>>> result
+torch.return_types.max(
+values=3.0,
+indices=1)
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+
+class _Named(tuple[Any, ...]):
+    """A tuple of as many elements as `__match_args__` has names."""
+
+    __slots__ = ()
+
+    def __new__(cls, elements: Iterable[Any]) -> Self:
+        try:
+            self = super().__new__(cls, elements)
+        except TypeError:
+            raise TypeError("constructor requires a sequence") from None
+        wanted = len(cls.__match_args__)
+        if len(self) != wanted:
+            name = f"torch.return_types.{cls.__name__}"
+            raise TypeError(f"{name}() takes a {wanted}-sequence ({len(self)}-sequence given)")
+        return self
+
+    def __repr__(self) -> str:
+        pairs = zip(self.__match_args__, self, strict=True)
+        lines = ",\n".join(f"{name}={value!r}" for name, value in pairs)
+        return f"torch.return_types.{type(self).__name__}(\n{lines})"
+
+
+class _ValuesIndices(_Named):
+    __slots__ = ()
+    __match_args__ = ("values", "indices")
+    values = property(itemgetter(0))
+    indices = property(itemgetter(1))
+
+
+class aminmax(_Named):
+    __slots__ = ()
+    __match_args__ = ("min", "max")
+    min = property(itemgetter(0))
+    max = property(itemgetter(1))
+
+
+class cummax(_ValuesIndices):
+    __slots__ = ()
+
+
+class cummin(_ValuesIndices):
+    __slots__ = ()
+
+
+class kthvalue(_ValuesIndices):
+    __slots__ = ()
+
+
+class max(_ValuesIndices):
+    __slots__ = ()
+
+
+class median(_ValuesIndices):
+    __slots__ = ()
+
+
+class min(_ValuesIndices):
+    __slots__ = ()
+
+
+class mode(_ValuesIndices):
+    __slots__ = ()
+
+
+class nanmedian(_ValuesIndices):
+    __slots__ = ()
+
+
+class sort(_ValuesIndices):
+    __slots__ = ()
+
+
+class topk(_ValuesIndices):
+    __slots__ = ()

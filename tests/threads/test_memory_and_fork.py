@@ -1,0 +1,205 @@
+"""Memory stays flat without the collector's help; a forked child can work."""
+
+import os
+
+import pytest
+from support import run_script
+
+needs_linux = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+RESIDENT = """
+import gc, os
+gc.disable()
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+"""
+
+
+def megabytes_grown(body):
+    """What the last line of a script, `print(bytes)`, says, in MB."""
+    return int(run_script(RESIDENT + body).split()[-1]) / 1e6
+
+
+@needs_linux
+@pytest.mark.own
+def test_a_hundred_thousand_small_graphs_leave_memory_flat():
+    grown = megabytes_grown(
+        """
+x = torch.ones(10, requires_grad=True)
+def step():
+    ((x * 2 + 1).tanh() * x).sum().backward()
+for _ in range(5000): step()
+before = resident()
+for _ in range(100_000): step()
+print(resident() - before)
+"""
+    )
+    assert grown < 4
+
+
+@needs_linux
+@pytest.mark.own
+def test_one_output_in_a_thousand_kept_alive_pins_nothing_else():
+    grown = megabytes_grown(
+        """
+kept = []
+def build(i):
+    x = torch.ones(10, requires_grad=True)
+    y = x
+    for _ in range(100):
+        y = y * 1.5
+    if i % 1000 == 0:
+        kept.append((x * 2).sum())
+for i in range(1, 500): build(i)
+before = resident()
+for i in range(1, 20_001): build(i)
+assert len(kept) == 20
+print(resident() - before)
+"""
+    )
+    assert grown < 8
+
+
+@needs_linux
+@pytest.mark.own
+def test_graphs_never_differentiated_are_freed_at_once():
+    grown = megabytes_grown(
+        """
+x = torch.ones(1000, requires_grad=True)
+def build():
+    y = x
+    for _ in range(1000):
+        y = y * 1.0001
+    return y
+build()
+before = resident()
+for _ in range(100): build()
+print(resident() - before)
+"""
+    )
+    assert grown < 8
+
+
+@needs_linux
+@pytest.mark.own
+def test_training_with_changing_batch_sizes_reaches_a_plateau():
+    grown = megabytes_grown(
+        """
+import random
+random.seed(0)
+nn = torch.nn
+net = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+def step():
+    x = torch.ones(random.randint(1, 256), 32)
+    optimizer.zero_grad()
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+for _ in range(500): step()
+before = resident()
+for _ in range(3000): step()
+print(resident() - before)
+"""
+    )
+    assert grown < 8
+
+
+@needs_linux
+@pytest.mark.own
+def test_an_in_place_loop_over_a_buffer_without_recording_leaves_memory_flat():
+    grown = megabytes_grown(
+        """
+x = torch.zeros(100)
+for _ in range(1000): x.add_(1); x[3:].mul_(1.0)
+before = resident()
+for _ in range(100_000): x.add_(1); x[3:].mul_(1.0)
+print(resident() - before)
+"""
+    )
+    assert grown < 2
+
+
+def test_a_freed_graph_lets_go_of_saved_tensors():
+    output = run_script(
+        """
+import weakref
+x = torch.ones(2, requires_grad=True)
+c = torch.ones(2)
+y = (x * c).sum()
+data = c.numpy()
+alive = weakref.ref(c)
+y.backward()
+del c
+print(alive() is None)
+"""
+    )
+    assert output.split() == ["True"]
+
+
+@needs_fork
+def test_a_child_works_after_fork_fifty_times():
+    output = run_script(
+        """
+import os, signal
+x = torch.linspace(0, 1, 64, requires_grad=True)
+sum(((x * i).tanh() * x).sum() for i in range(4)).backward()
+expected = x.grad.clone()
+good = 0
+for _ in range(50):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        x.grad = None
+        sum(((x * i).tanh() * x).sum() for i in range(4)).backward()
+        os._exit(0 if torch.equal(x.grad, expected) else 1)
+    _, status = os.waitpid(child, 0)
+    good += os.waitstatus_to_exitcode(status) == 0
+print(good)
+""",
+        timeout=300,
+    )
+    assert output.split()[-1] == "50"
+
+
+@needs_fork
+@pytest.mark.own
+def test_a_child_works_after_a_fork_that_follows_parallel_work():
+    output = run_script(
+        """
+import os, signal
+torch.set_num_threads(4)
+def work():
+    w = torch.ones(400, 400, requires_grad=True)
+    sum(((w * i) @ w).sum() for i in range(8)).backward()
+    return w.grad
+expected = work()
+good = 0
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if torch.equal(work(), expected) else 1)
+    _, status = os.waitpid(child, 0)
+    good += os.waitstatus_to_exitcode(status) == 0
+print(good)
+""",
+        timeout=300,
+    )
+    assert output.split()[-1] == "10"
+
+
+def test_an_interpreter_with_live_graphs_and_threads_exits_cleanly():
+    output = run_script(
+        """
+import threading
+x = torch.ones(100, requires_grad=True)
+y = (x * x).sum()
+y.register_hook(lambda g: g)
+x.register_hook(lambda g: x)
+threading.Thread(target=lambda: (x * 2).sum().backward()).start()
+print("bye")
+"""
+    )
+    assert output.split() == ["bye"]
