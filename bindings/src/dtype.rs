@@ -1,9 +1,10 @@
 //! `rushlight.dtype`: one Python object for every element type.
 
-use pyo3::exceptions::PySystemError;
+use pyo3::exceptions::{PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use rushlight::dtype::DType;
+use rushlight::ops::default_dtype;
 
 use crate::tensor::object::name_in_messages;
 
@@ -108,4 +109,25 @@ impl ElementType {
 /// What `x.type()` answers for a tensor of an element type, such as `torch.FloatTensor`.
 pub(crate) fn tensor_type_name(dtype: DType) -> String {
     format!("torch.{}Tensor", dtype.title())
+}
+
+/// Return the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    wrap_dtype(py, default_dtype::get())
+}
+
+/// Set the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+#[pyo3(signature = (d, /))]
+pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    let only = "only floating-point types are supported as the default type";
+    match as_dtype(d) {
+        Some(dtype) if dtype.is_float() => {
+            default_dtype::set(dtype);
+            Ok(())
+        }
+        Some(_) => Err(PyTypeError::new_err(only)),
+        None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
+    }
 }
