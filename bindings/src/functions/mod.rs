@@ -36,7 +36,10 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_nn", &neural)?;
     py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
     let functions = unary().chain(binary()).chain(listed());
-    callable::install(functions, module, &neural, &py.get_type::<TensorBase>())
+    let base = py.get_type::<TensorBase>();
+    // Pickled methods are looked up through the class they belong to.
+    module.setattr("TensorBase", &base)?;
+    callable::install(functions, module, &neural, &base)
 }
 
 fn unary() -> impl Iterator<Item = Function> {
