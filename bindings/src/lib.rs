@@ -37,7 +37,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::backward::run_backward;
     #[pymodule_export]
-    use super::dtype::{get_default_dtype, set_default_dtype};
+    use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
     #[pymodule_export]
