@@ -182,6 +182,12 @@ errors! {
     IndexAddCount { indices: usize, size: usize, dim: usize },
     /// Slices of another shape.
     IndexAddShape { shape: Vec<usize>, source: Vec<usize> },
+    /// Indices that are not integers.
+    IndexAddDType { dtype: DType },
+    /// Indices that are no vector.
+    IndexAddVector { ndim: usize, dtype: DType, shape: Vec<usize> },
+    /// A dimension that the slices do not have.
+    IndexAddDim { dim: usize, ndim: usize },
     /// Slices of another type.
     IndexAddDTypes { dtype1: DType, dtype2: DType },
     /// Another number of indices than of slices.
@@ -192,6 +198,14 @@ errors! {
     IndexCopyShape { destination: Vec<usize>, dim: usize, source: Vec<usize>, source_dim: usize },
     /// Slices of another type.
     IndexCopyDTypes { dtype1: DType, dtype2: DType },
+    /// Indices that are no vector.
+    IndexCopyVector { ndim: usize },
+    /// Several indices for one number.
+    IndexCopyScalar { count: usize },
+    /// Indices that are not integers.
+    IndexFillDType {},
+    /// Indices that are no vector.
+    IndexFillVector {},
     /// A value with dimensions.
     IndexFillValue { ndim: usize },
     /// `take` of an element that is not there.

@@ -4,6 +4,7 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod along;
 pub mod apply;
 pub mod arithmetic;
 pub mod binary;
@@ -13,6 +14,7 @@ pub mod create;
 pub mod default_dtype;
 pub mod exp_log;
 pub mod expand;
+pub mod gather;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
