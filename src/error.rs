@@ -126,6 +126,20 @@ errors! {
     MovedimRepeated { argument: &'static str, dims: Vec<i64> },
     /// A diagonal of one dimension.
     DiagonalDimensions { dim1: i64, dim2: i64 },
+    /// `repeat` of fewer dimensions than there are.
+    RepeatCount {},
+    /// `repeat_interleave` a negative number of times.
+    RepeatsNegative {},
+    /// `repeat_interleave` a negative number of times, for some element.
+    RepeatsBelowZero {},
+    /// `repeat_interleave` with numbers for more or fewer elements.
+    RepeatsCount { repeats: usize, dim: usize, size: usize },
+    /// `roll` with more or fewer shifts than dimensions.
+    RollCount { shifts: usize, ndim: usize },
+    /// A triangle of less than a matrix.
+    TriangleDimensions { operation: &'static str },
+    /// `diag` of neither vector nor matrix.
+    DiagDimensions { ndim: usize },
     /// `as_strided` with as many strides as sizes not given.
     StridedRank { sizes: usize, strides: usize },
     /// A negative stride.
