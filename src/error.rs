@@ -218,6 +218,12 @@ errors! {
     BackwardTwice {},
     /// A root without history.
     NoGrad { index: usize },
+    /// More roots than gradients, or fewer.
+    RootAndGradientCounts { roots: usize, gradients: usize },
+    /// An input that does not require grad.
+    InputNoGrad {},
+    /// An input that is something else.
+    InputNotTensor { got: String },
     /// A gradient asked for that the graph does not reach.
     Unused { index: usize },
     /// A root that is not a scalar and has no gradient given.

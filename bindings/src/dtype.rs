@@ -92,3 +92,8 @@ impl ElementType {
         self.0.name()
     }
 }
+
+/// What `x.type()` answers for a tensor of an element type, such as `torch.FloatTensor`.
+pub(crate) fn tensor_type_name(dtype: DType) -> String {
+    format!("torch.{}Tensor", dtype.title())
+}

@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use rushlight::Error;
 use rushlight::error::{Foreign, Value};
 
@@ -47,4 +47,14 @@ fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
         Value::DType(value) => dtype::wrap_dtype(py, value)?,
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
     })
+}
+
+/// Every kind of failure that the engine has, with the names of its fields.
+#[pyfunction]
+pub(crate) fn error_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let kinds = PyDict::new(py);
+    for (kind, fields) in Error::KINDS {
+        kinds.set_item(kind, PyTuple::new(py, *fields)?)?;
+    }
+    Ok(kinds)
 }

@@ -1,13 +1,14 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `mode` switches recording; `error` words failures. `functions` lists the functions and
-//! methods: `signature` says what a call of one may pass, `callable` makes the call, `arguments`
-//! and `returns` are its two ends.
+//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
+//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
 
 mod arguments;
+mod backward;
 mod body;
 mod border;
 mod callable;
@@ -16,8 +17,11 @@ mod device;
 mod dtype;
 mod error;
 mod functions;
+mod hooks;
 mod inventory;
 mod mode;
+mod node;
+mod outputs;
 mod returns;
 mod signature;
 mod size;
@@ -29,9 +33,13 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
+    use super::backward::run_backward;
+    #[pymodule_export]
+    use super::error::error_kinds;
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
-    use super::mode::{is_grad_enabled, set_grad_enabled};
+    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,5 +1,6 @@
 //! Functions of the host that run when a gradient passes a tensor or a node.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
@@ -21,8 +22,9 @@ pub enum Call<'a> {
     Accumulated(&'a Tensor),
 }
 
-/// A function of the host. Hooks run on the thread that called the engine, one at a time.
-pub trait Hook: Send + Sync {
+/// A function of the host, which can recognise its own through `Any`. Hooks run on the thread that
+/// called the engine, one at a time.
+pub trait Hook: Any + Send + Sync {
     /// Runs the function.
     fn call(&self, call: Call<'_>) -> Result<()>;
 }

@@ -3,10 +3,11 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::Tensor;
+use crate::graph::{Hook, Hooks};
 
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
@@ -31,6 +32,38 @@ pub fn register_watch(watch: fn(&Tensor)) {
 pub(super) fn handle_goes(tensor: &Tensor) {
     if let Some(watch) = WATCH.get() {
         watch(tensor);
+    }
+}
+
+impl Tensor {
+    /// The hooks that only the holder of this handle leads to, for a host whose collector looks for
+    /// circles: those of the tensor, and those of the node that made it. None if anybody else may.
+    pub fn own_hooks(&self) -> Vec<Arc<dyn Hook>> {
+        let mut hooks = Vec::new();
+        self.visit_own_hooks(|found| hooks.extend(found.all()));
+        hooks
+    }
+
+    /// Drops the hooks that `own_hooks` finds, which breaks the circles that go through them.
+    pub fn clear_own_hooks(&self) {
+        self.visit_own_hooks(Hooks::clear);
+    }
+
+    fn visit_own_hooks(&self, mut visit: impl FnMut(&Hooks)) {
+        if self.handles() > 1 {
+            return;
+        }
+        if let Some(hooks) = self.hooks_if_any() {
+            visit(hooks);
+        }
+        // The edge as it is: to make it anew would record.
+        let node = self.0.core.read().edge.as_ref().map(|edge| edge.node.clone());
+        // One handle is the edge's, one ours.
+        if let Some(node) = node.filter(|node| node.count() == 2)
+            && let Some(extras) = node.extras()
+        {
+            visit(&extras.hooks);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod arithmetic;
+mod creation;
 mod reductions;
 
 use crate::body::Body;
@@ -11,7 +13,7 @@ use pyo3::prelude::*;
 use rushlight::ops;
 
 /// The families.
-const TABLES: &[&[Function]] = &[reductions::TABLE];
+const TABLES: &[&[Function]] = &[arithmetic::TABLE, creation::TABLE, reductions::TABLE];
 
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()

@@ -5,9 +5,12 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-use super::object::{TensorBase, as_tensor, wrap};
+use super::object::{TensorBase, as_tensor, track, wrap};
 use crate::error::raise;
+use crate::hooks::{PythonHook, RemovableHandle};
+use crate::node::wrap_node;
 
+const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
 const NON_LEAF_HINT: &str = " If you want to use a computed variable in a subgraph that doesn't require \
     differentiation use var_no_grad = var.detach().";
@@ -48,6 +51,41 @@ impl TensorBase {
     #[getter]
     fn is_leaf(&self) -> PyResult<bool> {
         self.tensor().is_leaf().map_err(raise)
+    }
+
+    /// The recorded operation that made the tensor.
+    #[getter]
+    fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let edge = self.tensor().edge().map_err(raise)?;
+        edge.map(|edge| wrap_node(py, &edge.node)).transpose()
+    }
+
+    /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
+    fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
+        if !slf.get().tensor().requires_grad() {
+            return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
+        }
+        track(slf);
+        let handle = slf.get().tensor().register_hook(PythonHook::new(hook)).map_err(raise)?;
+        Ok(RemovableHandle::new(handle))
+    }
+
+    /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
+    fn register_post_accumulate_grad_hook(
+        slf: &Bound<'_, Self>,
+        hook: &Bound<'_, PyAny>,
+    ) -> PyResult<RemovableHandle> {
+        let tensor = slf.get().tensor();
+        if !tensor.requires_grad() {
+            return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
+        }
+        if !tensor.is_leaf().map_err(raise)? {
+            return Err(PyRuntimeError::new_err(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors",
+            ));
+        }
+        track(slf);
+        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::new(hook))))
     }
 
     /// Which of the outputs of the operation that made it the tensor is.

@@ -1,8 +1,10 @@
 //! `rushlight.Tensor` as Python sees it: the object, its operators, attributes and indexing.
 
 mod attributes;
+pub(crate) mod construct;
 mod history;
 mod number;
+pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;
 mod values;

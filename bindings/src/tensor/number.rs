@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use rushlight::dtype::Scalar;
 
+use super::numpy;
+
 /// The number that an object is: a Python number, or a numpy scalar. Arrays and
 /// tensors are none, even with a single element.
 pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
@@ -17,7 +19,7 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if object.is_instance_of::<PyInt>() {
         return integer(object).map(Some);
     }
-    if !is_numpy_scalar(object) {
+    if !numpy::is_scalar(object) {
         return Ok(None);
     }
     match number(&object.call_method0(pyo3::intern!(object.py(), "item"))?) {
@@ -33,12 +35,4 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     }
     let value: u64 = object.extract().map_err(|_| PyOverflowError::new_err("int too big to convert"))?;
     Ok(Scalar::Float(value as f64))
-}
-
-/// Whether the object is an instance of a class of numpy's scalars, told without importing numpy.
-fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> bool {
-    let class = object.get_type();
-    class.module().is_ok_and(|module| module == "numpy")
-        && !class.name().is_ok_and(|name| name == "ndarray")
-        && object.hasattr(pyo3::intern!(object.py(), "item")).unwrap_or(false)
 }

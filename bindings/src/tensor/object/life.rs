@@ -19,6 +19,7 @@ use rushlight::Tensor;
 use rushlight::tensor::register_watch;
 
 use super::{Object, TensorBase, kind::tensor_type};
+use crate::hooks::PythonHook;
 
 /// How many dead objects of the exact type are kept for reuse.
 const SPARE: usize = 64;
@@ -336,6 +337,14 @@ pub(super) unsafe extern "C" fn traverse(
                 return stop;
             }
         }
+        for hook in body.tensor.own_hooks() {
+            if let Some(function) = PythonHook::function(&*hook) {
+                let stop = visit(function.as_ptr(), context);
+                if stop != 0 {
+                    return stop;
+                }
+            }
+        }
         // A tensor that nobody else has and that owns its object is a circle of two.
         if is_circle(body) { visit(object, context) } else { 0 }
     }
@@ -347,6 +356,7 @@ pub(super) unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
     unsafe {
         let body = &(*object.cast::<Object>()).body;
         ffi::Py_XDECREF(body.dict.replace(ptr::null_mut()));
+        body.tensor.clear_own_hooks();
         if is_circle(body) {
             body.tensor.foreign().set_owned(false);
             // Not the last reference: the collector has one.

@@ -1,0 +1,167 @@
+//! Python callables as the engine's hooks, and the handles that take them out again.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rushlight::graph::{Call, Gradients, Hook};
+use rushlight::tensor::HookHandle;
+use rushlight::{Result, Tensor};
+
+use crate::dtype::tensor_type_name;
+use crate::error::carry;
+use crate::tensor::object::{as_tensor, wrap};
+
+/// A Python callable on a tensor or node.
+pub(crate) struct PythonHook {
+    function: Py<PyAny>,
+}
+
+impl PythonHook {
+    /// The callable as a hook.
+    pub(crate) fn new(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
+        Arc::new(PythonHook { function: function.clone().unbind() })
+    }
+
+    /// The callable of a hook that Python made, for the collector.
+    pub(crate) fn function(hook: &dyn Hook) -> Option<&Py<PyAny>> {
+        (hook as &dyn Any).downcast_ref::<PythonHook>().map(|hook| &hook.function)
+    }
+
+    fn run(&self, py: Python<'_>, call: Call<'_>) -> PyResult<()> {
+        let function = self.function.bind(py);
+        match call {
+            Call::Gradient(gradient) => {
+                let answer = function.call1((wrap(py, gradient.clone())?,))?;
+                if !answer.is_none() {
+                    *gradient = checked(function, &answer, Some(gradient))?;
+                }
+            }
+            Call::Accumulated(leaf) => {
+                let answer = function.call1((wrap(py, leaf.clone())?,))?;
+                if !answer.is_none() {
+                    checked(function, &answer, Some(leaf))?;
+                }
+            }
+            Call::Before(gradients) => {
+                let answer = function.call1((tuple_of(py, gradients)?,))?;
+                replace_all(function, &answer, gradients)?;
+            }
+            Call::After(gradients, outputs) => {
+                let answer = function.call1((tuple_of(py, gradients)?, tuple_of(py, outputs)?))?;
+                replace_all(function, &answer, gradients)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Hook for PythonHook {
+    fn call(&self, call: Call<'_>) -> Result<()> {
+        Python::attach(|py| self.run(py, call)).map_err(carry)
+    }
+}
+
+fn tuple_of<'py>(py: Python<'py>, gradients: &Gradients) -> PyResult<Bound<'py, PyTuple>> {
+    let wrapped: PyResult<Vec<_>> = gradients
+        .iter()
+        .map(|gradient| gradient.clone().map(|gradient| wrap(py, gradient)).transpose())
+        .collect();
+    PyTuple::new(py, wrapped?)
+}
+
+/// Takes over what a node's hook answered, unless it was `None`.
+fn replace_all(
+    function: &Bound<'_, PyAny>,
+    answer: &Bound<'_, PyAny>,
+    gradients: &mut Gradients,
+) -> PyResult<()> {
+    if answer.is_none() {
+        return Ok(());
+    }
+    let Ok(answers) = answer.cast::<PyTuple>() else {
+        let found = answer.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("expected tuple, but hook returned '{found}'")));
+    };
+    let (got, expected) = (answers.len(), gradients.len());
+    if got != expected {
+        let name = name_of(function);
+        return Err(PyRuntimeError::new_err(format!(
+            "hook '{name}' has returned an incorrect number of values (got {got}, but expected {expected})"
+        )));
+    }
+    for (gradient, answer) in gradients.iter_mut().zip(answers.iter()) {
+        *gradient = match (gradient.as_ref(), answer.is_none()) {
+            (_, true) => None,
+            (None, false) => {
+                return Err(PyTypeError::new_err("can't replace a None gradient with a non-None value"));
+            }
+            (before, false) => Some(checked(function, &answer, before)?),
+        };
+    }
+    Ok(())
+}
+
+/// What a hook put in the place of a gradient: a tensor that looks like it.
+fn checked(
+    function: &Bound<'_, PyAny>,
+    answer: &Bound<'_, PyAny>,
+    before: Option<&Tensor>,
+) -> PyResult<Tensor> {
+    let Some(tensor) = as_tensor(answer) else {
+        let found = answer.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("expected Variable, but hook returned '{found}'")));
+    };
+    let Some(before) = before else { return Ok(tensor.clone()) };
+    let name = || name_of(function);
+    if before.dtype() != tensor.dtype() {
+        let (was, got) = (tensor_type_name(before.dtype()), tensor_type_name(tensor.dtype()));
+        let text = format!("hook '{}' has changed the type of value (was {was} got {got})", name());
+        return Err(PyRuntimeError::new_err(text));
+    }
+    if before.layout().shape() != tensor.layout().shape() {
+        return Err(PyRuntimeError::new_err(format!("hook '{}' has changed the size of value", name())));
+    }
+    Ok(tensor.clone())
+}
+
+/// The name of a callable in messages.
+fn name_of(function: &Bound<'_, PyAny>) -> String {
+    function.getattr("__name__").and_then(|name| name.extract()).unwrap_or_else(|_| "<unknown>".to_owned())
+}
+
+/// Takes a hook out again: by `remove()`, or at the end of a `with` block.
+#[pyclass(module = "rushlight._rushlight", frozen)]
+pub(crate) struct RemovableHandle {
+    /// A number of its own.
+    #[pyo3(get)]
+    id: u64,
+    hook: HookHandle,
+}
+
+impl RemovableHandle {
+    pub(crate) fn new(hook: HookHandle) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), hook }
+    }
+}
+
+#[pymethods]
+impl RemovableHandle {
+    /// Removes the hook; nothing happens if it is gone already.
+    fn remove(&self) {
+        self.hook.remove();
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        self.hook.remove();
+    }
+}

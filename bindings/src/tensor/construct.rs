@@ -1,0 +1,285 @@
+//! Tensors from Python data: numbers, nested sequences, numpy arrays, other tensors.
+//!
+//! Sequences are walked twice or three times, as their errors come in that order: for the shape
+//! along the first elements, for the element type if none is given, then for the elements.
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rushlight::dtype::{Bool, DType, Element};
+use rushlight::ops::{self, default_dtype};
+use rushlight::tensor::Array;
+use rushlight::{Tensor, dispatch};
+
+use super::numpy;
+use super::object::as_tensor;
+use crate::error::raise;
+
+/// The most dimensions that a nested sequence may have.
+const MAX_DIMS: usize = 128;
+
+const COPY_CONSTRUCT: &std::ffi::CStr = c"To copy construct from a tensor, it is recommended to use \
+    sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), rather than \
+    torch.tensor(sourceTensor).";
+const SLOW_ARRAYS: &std::ffi::CStr = c"Creating a tensor from a list of numpy.ndarrays is extremely slow. \
+    Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a \
+    tensor.";
+
+/// What `torch.tensor` makes: a copy of the data, without history.
+pub(crate) fn tensor(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    let py = data.py();
+    if let Some(source) = as_tensor(data) {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), COPY_CONSTRUCT, 1)?;
+        return copied(&source.detach(), dtype);
+    }
+    match numpy::shared(data)? {
+        Some(shared) => copied(&shared, dtype),
+        None => from_sequence(data, dtype),
+    }
+}
+
+/// What `torch.as_tensor` makes: the data itself where it is a tensor or an array of that type.
+pub(crate) fn as_is(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    let source = match as_tensor(data) {
+        Some(tensor) => Some(tensor.clone()),
+        None => numpy::shared(data)?,
+    };
+    match source {
+        Some(source) => match dtype {
+            Some(dtype) if dtype != source.dtype() => ops::cast::to_dtype(&source, dtype).map_err(raise),
+            _ => Ok(source),
+        },
+        None => from_sequence(data, dtype),
+    }
+}
+
+fn copied(source: &Tensor, dtype: Option<DType>) -> PyResult<Tensor> {
+    match dtype {
+        Some(dtype) if dtype != source.dtype() => ops::cast::to_dtype(source, dtype),
+        _ => ops::cast::clone(source),
+    }
+    .map_err(raise)
+}
+
+/// A tensor of a number or of nested sequences of numbers.
+fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    if is_text(data) {
+        return Err(not_data(data));
+    }
+    let shape = shape_of(data)?;
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => infer(data, 0)?,
+    };
+    if let Some(first) = first_item(data)
+        && numpy::is_array(&first)
+    {
+        let py = data.py();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), SLOW_ARRAYS, 1)?;
+    }
+    let array = dispatch!(all dtype, T => {
+        let mut elements: Vec<T> = Vec::new();
+        collect(data, &shape, 0, &mut elements)?;
+        Array::from_slice(&shape, &elements)
+    });
+    Ok(Tensor::from_array(array.map_err(raise)?))
+}
+
+/// Whether the interpreter sees a sequence.
+fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyList>()
+        || object.is_exact_instance_of::<PyTuple>()
+        // SAFETY: a live object may be asked for its slots.
+        || unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0
+}
+
+fn is_text(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()
+}
+
+fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}
+
+fn not_data(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("new(): invalid data type '{}'", type_name(object)))
+}
+
+fn too_deep(object: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!("too many dimensions '{}'", type_name(object)))
+}
+
+fn first_item<'py>(data: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if !is_sequence(data) {
+        return None;
+    }
+    data.get_item(0).ok()
+}
+
+/// The lengths along the first elements.
+fn shape_of(data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let mut shape = Vec::new();
+    let mut level = data.clone();
+    while is_sequence(&level) {
+        shape.push(level.len()?);
+        if shape.len() > MAX_DIMS {
+            return Err(too_deep(&level));
+        }
+        if shape.ends_with(&[0]) {
+            break;
+        }
+        level = level.get_item(0).map_err(|_| {
+            PyValueError::new_err(format!(
+                "could not determine the shape of object type '{}'",
+                type_name(&level)
+            ))
+        })?;
+    }
+    Ok(shape)
+}
+
+/// The smallest type that holds all elements; the default one where there are none.
+fn infer(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<DType> {
+    if object.is_exact_instance_of::<PyFloat>() {
+        return Ok(default_dtype::get());
+    }
+    if object.is_exact_instance_of::<PyInt>() {
+        return Ok(DType::Int64);
+    }
+    if object.is_exact_instance_of::<PyBool>() {
+        return Ok(DType::Bool);
+    }
+    if let Some(tensor) = as_tensor(object) {
+        return Ok(tensor.dtype());
+    }
+    if let Some(dtype) = numpy::dtype_of(object)? {
+        return Ok(dtype);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(default_dtype::get());
+    }
+    if object.is_instance_of::<PyInt>() {
+        return Ok(DType::Int64);
+    }
+    if is_text(object) {
+        return Err(not_data(object));
+    }
+    if !is_sequence(object) {
+        return Err(PyRuntimeError::new_err(format!("Could not infer dtype of {}", type_name(object))));
+    }
+    if depth > MAX_DIMS {
+        return Err(too_deep(object));
+    }
+    let mut common: Option<DType> = None;
+    for item in items(object)? {
+        let dtype = infer(&item?, depth + 1)?;
+        common = Some(common.map_or(dtype, |common| common.promote(dtype)));
+    }
+    Ok(common.unwrap_or_else(default_dtype::get))
+}
+
+/// The items of a sequence, by number: the sequence may change under way.
+fn items<'a, 'py>(
+    sequence: &'a Bound<'py, PyAny>,
+) -> PyResult<Box<dyn Iterator<Item = PyResult<Bound<'py, PyAny>>> + 'a>> {
+    if let Ok(list) = sequence.cast::<PyList>() {
+        return Ok(Box::new(list.iter().map(Ok)));
+    }
+    if let Ok(tuple) = sequence.cast::<PyTuple>() {
+        return Ok(Box::new(tuple.iter().map(Ok)));
+    }
+    let iterator = sequence.try_iter().map_err(|_| PyTypeError::new_err("not a sequence"))?;
+    Ok(Box::new(iterator))
+}
+
+/// Appends the elements in row-major order, checking every length against the shape.
+fn collect<T: Element>(
+    object: &Bound<'_, PyAny>,
+    shape: &[usize],
+    dim: usize,
+    elements: &mut Vec<T>,
+) -> PyResult<()> {
+    let Some(&expected) = shape.get(dim) else {
+        elements.push(element(object)?);
+        return Ok(());
+    };
+    if !is_sequence(object) {
+        return Err(PyTypeError::new_err("not a sequence"));
+    }
+    let length = object.len()?;
+    let wrong = |length: usize| {
+        PyValueError::new_err(format!("expected sequence of length {expected} at dim {dim} (got {length})"))
+    };
+    if length != expected {
+        return Err(wrong(length));
+    }
+    let before = elements.len();
+    let mut count = 0;
+    for item in items(object)? {
+        collect(&item?, shape, dim + 1, elements)?;
+        count += 1;
+        if count > expected {
+            break;
+        }
+    }
+    // An item's conversion may run Python code that changes the sequence.
+    if count != expected || elements.len() - before != shape[dim..].iter().product::<usize>() {
+        return Err(wrong(count));
+    }
+    Ok(())
+}
+
+/// One element.
+#[inline]
+fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
+    if T::DTYPE == DType::Bool {
+        return Ok(Bool::new(object.is_truthy()?).convert());
+    }
+    if T::DTYPE.is_float() {
+        if let Some(tensor) = as_tensor(object) {
+            return tensor.item().map(|item| item.to()).map_err(raise);
+        }
+        return Ok(T::from_f64(object.extract()?));
+    }
+    if let Ok(number) = object.cast::<PyFloat>() {
+        return fitted_float(number.value());
+    }
+    if let Some(tensor) = as_tensor(object)
+        && tensor.dtype().is_float()
+        && let Ok(item) = tensor.item()
+    {
+        return fitted_float(item.to_f64());
+    }
+    // SAFETY: a live object; the result is a new reference or null with an exception set.
+    let index = unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr()))? };
+    let value: i64 =
+        index.extract().map_err(|_| PyValueError::new_err("Overflow when unpacking long long"))?;
+    fitted(value)
+}
+
+/// An integer as an element. Unsigned types wrap negative numbers around, as in C.
+fn fitted<T: Element>(value: i64) -> PyResult<T> {
+    let bits = 8 * T::DTYPE.size() as u32;
+    let highest = if T::DTYPE == DType::UInt8 { 255 } else { i64::MAX >> (64 - bits) };
+    let lowest = if T::DTYPE == DType::UInt8 { -255 } else { i64::MIN >> (64 - bits) };
+    if value < lowest || value > highest {
+        return Err(overflow::<T>());
+    }
+    Ok(T::from_i64(value))
+}
+
+/// A real number, truncated, as an integer element.
+fn fitted_float<T: Element>(value: f64) -> PyResult<T> {
+    let limit = 9_223_372_036_854_775_808.0;
+    if value.is_nan() || value < -limit || value >= limit {
+        return Err(overflow::<T>());
+    }
+    fitted(value as i64)
+}
+
+#[cold]
+fn overflow<T: Element>() -> PyErr {
+    let name = T::DTYPE.name();
+    PyRuntimeError::new_err(format!("value cannot be converted to type {name} without overflow"))
+}

@@ -1,0 +1,267 @@
+//! The way to numpy and back without copying. numpy is imported only when an array is made; whether
+//! an object is one of its arrays is asked of the module only if somebody else has imported it.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use rushlight::Tensor;
+use rushlight::dtype::DType;
+use rushlight::shape::{Dims, Layout};
+use rushlight::storage::Storage;
+use rushlight::tensor::Array;
+
+use super::object::{TensorBase, wrap};
+use crate::error::raise;
+
+const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
+    non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
+    copy the array to protect its data or make it writable before converting it to a tensor. This type of \
+    warning will be suppressed for the rest of this program.";
+const NEGATIVE_STRIDE: &str = "At least one stride in the given numpy array is negative, and tensors with \
+    negative strides are not currently supported. (You can probably work around this by making a copy of your \
+    array  with array.copy().) ";
+const ODD_STRIDE: &str = "given numpy array strides not a multiple of the element byte size. Copy the numpy \
+    array to reallocate the memory.";
+const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
+    between byte orders is currently not supported.";
+const NO_DTYPE: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
+    uint32, uint16, uint8, and bool.";
+const REQUIRES_GRAD: &str =
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.";
+
+/// The classes of numpy that are looked for, once numpy is there.
+struct Classes {
+    array: Py<PyType>,
+    scalar: Py<PyType>,
+}
+
+/// numpy's classes, if it has been imported.
+fn classes(py: Python<'_>) -> Option<&'static Classes> {
+    static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+    if let Some(known) = CLASSES.get(py) {
+        return Some(known);
+    }
+    let numpy = py.import("sys").ok()?.getattr("modules").ok()?.get_item("numpy").ok()?;
+    let class = |name| numpy.getattr(name).ok()?.cast_into::<PyType>().ok().map(Bound::unbind);
+    let found = Classes { array: class("ndarray")?, scalar: class("generic")? };
+    Some(CLASSES.get_or_init(py, || found))
+}
+
+/// Whether the object is a numpy array.
+pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> bool {
+    classes(object.py())
+        .is_some_and(|classes| object.is_instance(classes.array.bind(object.py())).unwrap_or(false))
+}
+
+/// Whether the object is a numpy scalar.
+pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
+    classes(object.py())
+        .is_some_and(|classes| object.is_instance(classes.scalar.bind(object.py())).unwrap_or(false))
+}
+
+/// The element type of a numpy array or scalar; `None` for anything else.
+pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    if !is_array(object) && !is_scalar(object) {
+        return Ok(None);
+    }
+    let code: String = object.getattr("dtype")?.getattr("str")?.extract()?;
+    element_type(object, &code).map(Some)
+}
+
+/// A tensor of a numpy array's memory, or of a numpy scalar's value; `None` for anything else.
+pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    if is_array(object) {
+        return view_of(object).map(Some);
+    }
+    if is_scalar(object) {
+        return view_of(&object.call_method1("reshape", (PyTuple::empty(object.py()),))?).map(Some);
+    }
+    Ok(None)
+}
+
+/// What `torch.from_numpy` makes.
+pub(crate) fn from_numpy(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    if !is_array(object) {
+        let class = object.get_type();
+        let name = class.name()?;
+        let module = class.module()?;
+        let prefix = if module == "numpy" { "numpy." } else { "" };
+        return Err(PyTypeError::new_err(format!("expected np.ndarray (got {prefix}{name})")));
+    }
+    view_of(object)
+}
+
+/// The element type that numpy writes as `code`, such as `<f8`.
+fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
+    let foreign = if cfg!(target_endian = "little") { '>' } else { '<' };
+    let dtype = match code.get(1..) {
+        Some("b1") => DType::Bool,
+        Some("u1") => DType::UInt8,
+        Some("i1") => DType::Int8,
+        Some("i2") => DType::Int16,
+        Some("i4") => DType::Int32,
+        Some("i8") => DType::Int64,
+        Some("f4") => DType::Float32,
+        Some("f8") => DType::Float64,
+        _ => {
+            let name = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?;
+            return Err(PyTypeError::new_err(format!(
+                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {NO_DTYPE}"
+            )));
+        }
+    };
+    if code.starts_with(foreign) {
+        return Err(PyValueError::new_err(BYTE_ORDER));
+    }
+    Ok(dtype)
+}
+
+/// A tensor on the memory of an array, which lives as long as the memory is used.
+fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let interface = array.getattr("__array_interface__")?;
+    let code: String = interface.get_item("typestr")?.extract()?;
+    let (address, read_only): (usize, bool) = interface.get_item("data")?.extract()?;
+    let sizes: Vec<usize> = array.getattr("shape")?.extract()?;
+    let byte_strides: Vec<isize> = array.getattr("strides")?.extract()?;
+    let dtype = element_type(array, &code)?;
+    let item = dtype.size() as isize;
+    let numel: usize = sizes.iter().product();
+    let mut strides = Dims::new();
+    for &stride in &byte_strides {
+        if stride < 0 {
+            return Err(PyValueError::new_err(NEGATIVE_STRIDE));
+        }
+        if stride % item != 0 {
+            return Err(PyValueError::new_err(ODD_STRIDE));
+        }
+        strides.push((stride / item) as usize);
+    }
+    if read_only {
+        warn_unwritable(array.py())?;
+    }
+    let layout = Layout::strided(sizes.as_slice().into(), strides, 0);
+    let Some(data) = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)).filter(|_| numel > 0)
+    else {
+        return Ok(Tensor::from_array(Array::uninit_shape(&sizes, dtype).map_err(raise)?));
+    };
+    if !address.is_multiple_of(dtype.size()) {
+        // Elements that are not aligned cannot be read in place.
+        return view_of(&array.call_method0("copy")?);
+    }
+    let owner: Arc<Py<PyAny>> = Arc::new(array.clone().unbind());
+    // SAFETY: the array says that its elements lie at these strides from the address, which is
+    // aligned; it keeps them for as long as it lives, and the owner keeps it.
+    let storage = unsafe { Storage::external(data, layout.end() * dtype.size(), owner) }.map_err(raise)?;
+    Ok(Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype }))
+}
+
+/// Warns once in the life of the process.
+fn warn_unwritable(py: Python<'_>) -> PyResult<()> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if WARNED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), UNWRITABLE, 1)
+}
+
+/// Shows a tensor's memory to numpy, and keeps it for the array that is made of it.
+#[pyclass(module = "rushlight._rushlight", frozen)]
+struct Memory {
+    tensor: Tensor,
+}
+
+#[pymethods]
+impl Memory {
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let array = self.tensor.array();
+        let item = array.dtype.size();
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", code(array.dtype))?;
+        interface.set_item("shape", PyTuple::new(py, array.layout.shape())?)?;
+        interface.set_item("data", (array.address().expose_provenance(), false))?;
+        let strides = array.layout.strides().iter().map(|stride| stride * item).collect::<Vec<_>>();
+        interface.set_item("strides", PyTuple::new(py, strides)?)?;
+        Ok(interface)
+    }
+}
+
+/// An element type as numpy writes it.
+fn code(dtype: DType) -> String {
+    let order = if dtype.size() == 1 {
+        '|'
+    } else if cfg!(target_endian = "little") {
+        '<'
+    } else {
+        '>'
+    };
+    let kind = match dtype {
+        DType::Bool => 'b',
+        DType::UInt8 => 'u',
+        _ if dtype.is_float() => 'f',
+        _ => 'i',
+    };
+    format!("{order}{kind}{}", dtype.size())
+}
+
+/// A numpy array on the memory of a tensor.
+fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
+    as_array.call1((Memory { tensor: tensor.clone() },))
+}
+
+#[pymethods]
+impl TensorBase {
+    /// The tensor as a numpy array on the same memory.
+    #[pyo3(signature = (*, force = false))]
+    fn numpy<'py>(&self, py: Python<'py>, force: bool) -> PyResult<Bound<'py, PyAny>> {
+        if self.tensor().requires_grad() && !force {
+            return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
+        }
+        array_of(py, &self.tensor().detach())
+    }
+
+    /// What numpy asks for to make an array of the tensor.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = self.numpy(py, false)?;
+        match (dtype, copy) {
+            (Some(dtype), copy) => {
+                let options = PyDict::new(py);
+                options.set_item("copy", copy.unwrap_or(false))?;
+                array.call_method("astype", (dtype,), Some(&options))
+            }
+            (None, Some(true)) => array.call_method0("copy"),
+            (None, _) => Ok(array),
+        }
+    }
+
+    /// What numpy makes of the array that one of its functions has computed from the tensor.
+    #[pyo3(signature = (array, _context = None, _return_scalar = false))]
+    fn __array_wrap__<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+        _context: Option<&Bound<'py, PyAny>>,
+        _return_scalar: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        wrap(array.py(), from_numpy(array)?)
+    }
+
+    /// Makes numpy's operators leave the work to the tensor's.
+    #[classattr]
+    fn __array_priority__() -> i32 {
+        1000
+    }
+}
