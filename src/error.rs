@@ -160,10 +160,14 @@ errors! {
     // Making tensors
     /// A range that does not advance.
     RangeStep {},
+    /// A range of integers whose step is less than one.
+    RangeStepTruncated {},
     /// A range that goes the wrong way.
     RangeBounds {},
     /// A range without an end.
     RangeInfinite { start: f64, end: f64 },
+    /// A range of more numbers than can be counted.
+    RangeOverflow {},
     /// A number of steps below zero.
     StepsNegative {},
     /// A side of a unit matrix below zero.
@@ -171,12 +175,12 @@ errors! {
     /// `zeros` of a negative size.
     ZerosNegative {},
     /// A number that the element type cannot hold.
-    ValueOverflow { r#type: &'static str },
+    ValueOverflow { name: &'static str },
     /// A default type that is not a floating-point one.
     DefaultDType {},
 
     // Random numbers
-    /// A negative standard deviation.
+    /// A standard deviation below zero.
     NormalDeviation { std: f64 },
     /// An empty interval.
     UniformBounds { low: f64, high: f64 },
@@ -184,8 +188,44 @@ errors! {
     RandomBounds { low: i64, high: i64 },
     /// A bound that the element type cannot hold.
     RandomRange { argument: &'static str, dtype: DType },
-    /// A probability outside of [0, 1].
+    /// An interval that is wider than the greatest number.
+    UniformWidth { low: f64, high: f64, dtype: DType },
+    /// Probabilities outside of [0, 1].
     Probability {},
+    /// One parameter of a distribution outside of its range.
+    DistributionParameter {
+        operation: &'static str,
+        argument: &'static str,
+        range: &'static str,
+        verb: &'static str,
+        value: f64,
+    },
+    /// An exponential distribution of integers.
+    ExponentialDType { dtype: DType },
+    /// Standard deviations below zero.
+    NormalDeviations {},
+    /// More numbers to permute than the element type counts.
+    PermutationLength { power: u32, dtype: DType },
+    /// Weights of another shape than a vector or a matrix.
+    ChoiceDimensions {},
+    /// Weights of integers.
+    ChoiceDType { dtype: DType },
+    /// A number of choices below one.
+    ChoiceCount {},
+    /// More choices than there are elements, without replacement.
+    ChoiceExhausted {},
+    /// Weights that are negative, infinite or not a number.
+    ChoiceWeights {},
+    /// Weights that are all zero.
+    ChoiceSum {},
+    /// A probability of dropping that is none.
+    DropProbability { value: f64 },
+    /// The state of a generator that has another size.
+    GeneratorStateSize { expected: usize, got: usize },
+    /// Bytes that are no state of a generator.
+    GeneratorState {},
+    /// The state of a generator that is not made of bytes.
+    GeneratorStateDType {},
 
     // Types
     /// A result that may not be written into memory of that type.

@@ -6,11 +6,11 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, binary, in_place, view};
-use crate::dtype::{DType, Number, Scalar};
+use crate::dtype::{Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::zip;
-use crate::shape::{self, Layout};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -129,7 +129,7 @@ fn add_to<T: Number>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
-    apply_one(AddProduct { product: Matrices::default(), weights }, &[x, a, b])
+    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
 }
 
 /// `addmm` in place of x.
@@ -198,5 +198,5 @@ pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<T
     refuse_bool(a, "bmm")?;
     let (left, right) = (a.layout(), b.layout());
     check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
-    apply_one(AddProduct { product: Matrices { batched: true, ..Matrices::default() }, weights }, &[x, a, b])
+    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
 }

@@ -4,16 +4,24 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod add_products;
 pub mod apply;
 pub mod arithmetic;
+mod bilinear;
 pub mod binary;
 pub mod cast;
+pub mod choose;
 mod copy;
 pub mod create;
 pub mod default_dtype;
+mod distribution;
 pub mod exp_log;
+mod generator;
 pub mod in_place;
 pub mod operand;
+pub mod products;
+pub mod random;
+pub mod ranges;
 pub mod reduce;
 pub mod strided;
 pub mod unary;

@@ -21,7 +21,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// Each factor counts as it is or transposed, so derivatives are products of the same kind, and no
 /// transposed view is made for them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Matrices {
     pub(super) batched: bool,
     turned: [bool; 2],
@@ -30,6 +30,11 @@ pub(super) struct Matrices {
 }
 
 impl Matrices {
+    /// Of two matrices, as they are.
+    pub(super) const TWO: Matrices = Matrices { batched: false, turned: [false; 2], by_columns: false };
+    /// Of two batches, as they are.
+    pub(super) const BATCHES: Matrices = Matrices { batched: true, ..Matrices::TWO };
+
     fn turned(self, turned: [bool; 2]) -> Matrices {
         Matrices { turned, by_columns: false, ..self }
     }
@@ -224,7 +229,7 @@ pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
         return Err(Error::MatrixDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
     }
     refuse_bool(a, "addmm_impl_cpu_")?;
-    Matrices::default().call(a, b)
+    Matrices::TWO.call(a, b)
 }
 
 /// Whether two matrices can be multiplied.
@@ -253,12 +258,12 @@ pub fn bmm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
     }
     refuse_bool(a, "bmm")?;
-    Matrices { batched: true, ..Matrices::default() }.call(a, b)
+    Matrices::BATCHES.call(a, b)
 }
 
 /// Whether the matrices of two batches can be multiplied pair by pair.
 pub(super) fn check_batches(a: &Tensor, b: &Tensor) -> Result<()> {
-    let (left, right): (Arc<Layout>, Arc<Layout>) = (a.layout(), b.layout());
+    let (left, right) = (a.layout(), b.layout());
     match (left.shape(), right.shape()) {
         (&[batch1, _, columns1], &[batch2, rows2, _]) if batch1 == batch2 && columns1 == rows2 => Ok(()),
         (&[batch1, _, columns1], &[batch2, rows2, _]) => {
