@@ -96,6 +96,8 @@ errors! {
     ViewAmbiguous { shape: Vec<i64> },
     /// Two `-1` in one shape.
     ViewInferTwice {},
+    /// A negative size other than `-1` in the shape of a view.
+    ViewNegative { size: i64, index: usize, shape: Vec<i64> },
     /// A `view` that the strides do not allow.
     ViewStride {},
     /// `expand` to fewer dimensions.
@@ -104,6 +106,26 @@ errors! {
     ExpandSize { wanted: i64, size: usize, dim: usize, target: Vec<i64>, shape: Vec<usize> },
     /// `expand` by `-1` in a new leading dimension.
     ExpandLeading { wanted: i64, dim: usize },
+    /// `flatten` from a dimension to one before it.
+    FlattenOrder {},
+    /// `unflatten` into sizes that do not make the dimension.
+    UnflattenSizes { sizes: Vec<i64>, dim: usize, size: usize },
+    /// `unflatten` into no sizes.
+    UnflattenEmpty {},
+    /// `t` of more than a matrix.
+    TransposeDimensions { ndim: usize },
+    /// The transposed matrices of less than a matrix.
+    MatrixTransposeDimensions { attribute: &'static str, ndim: usize },
+    /// `permute` with another number of dimensions.
+    PermuteCount { ndim: usize, given: usize },
+    /// `permute` with a dimension named twice.
+    PermuteRepeated {},
+    /// `movedim` from and to different numbers of dimensions.
+    MovedimCount { source: Vec<i64>, sources: usize, destination: Vec<i64>, destinations: usize },
+    /// `movedim` with a dimension named twice.
+    MovedimRepeated { argument: &'static str, dims: Vec<i64> },
+    /// A diagonal of one dimension.
+    DiagonalDimensions { dim1: i64, dim2: i64 },
     /// `as_strided` with as many strides as sizes not given.
     StridedRank { sizes: usize, strides: usize },
     /// A negative stride.
@@ -227,6 +249,54 @@ errors! {
     /// The state of a generator that is not made of bytes.
     GeneratorStateDType {},
 
+    // Parts and joins
+    /// A part asked of a tensor without dimensions.
+    NotOfScalar { operation: &'static str },
+    /// `select` of an element that is not there.
+    SelectRange { index: i64, shape: Vec<usize>, dim: usize },
+    /// A slice that does not step forward.
+    SliceStep {},
+    /// `narrow` of a tensor without dimensions.
+    NarrowScalar {},
+    /// `narrow` to a negative length.
+    NarrowNegative {},
+    /// `narrow` from an element that is not there.
+    NarrowStart { low: i64, high: i64, start: i64 },
+    /// `narrow` beyond the end.
+    NarrowLength { start: i64, length: i64, size: i64 },
+    /// A split of a tensor without dimensions.
+    SplitScalar { operation: &'static str },
+    /// A split into parts of negative length.
+    SplitNegative { size: i64 },
+    /// A split into parts without elements.
+    SplitZero { size: usize },
+    /// A split into parts some of which have a negative length.
+    SplitSizesNegative { sizes: Vec<i64> },
+    /// A split into parts that are not the whole.
+    SplitSum { size: usize, dim: usize, sizes: Vec<i64> },
+    /// `chunk` into no parts.
+    ChunkCount { chunks: i64 },
+    /// `tensor_split` of a tensor without dimensions.
+    TensorSplitScalar {},
+    /// `tensor_split` into no parts.
+    SectionCount { sections: i64 },
+    /// `cat` of nothing.
+    CatEmpty {},
+    /// `cat` of a tensor without dimensions.
+    CatScalar { position: usize },
+    /// `cat` of tensors with different numbers of dimensions.
+    CatDimensions { first: usize, got: usize },
+    /// `cat` of tensors with different sizes in other dimensions.
+    CatSizes { dim: usize, expected: usize, got: usize, position: usize },
+    /// A stack of nothing.
+    StackEmpty { operation: &'static str },
+    /// A stack of tensors with different shapes.
+    StackSizes { first: Vec<usize>, got: Vec<usize>, position: usize },
+    /// A grid of more than vectors.
+    MeshgridDimensions { ndim: usize },
+    /// A grid of vectors of different types.
+    MeshgridDTypes {},
+
     // Types
     /// A result that may not be written into memory of that type.
     ResultCast { from: DType, to: DType },
@@ -234,6 +304,8 @@ errors! {
     SubtractBool {},
     /// An operation that does not exist for this type.
     NotImplementedFor { operation: &'static str, dtype: DType },
+    /// `fill_` with a tensor that has dimensions.
+    FillValue { ndim: usize },
     /// A gradient asked of integers.
     RequiresGradDType {},
 

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
-use super::{arithmetic, binary, in_place, view};
+use super::{arithmetic, binary, expand, in_place};
 use crate::dtype::{Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
@@ -107,7 +107,7 @@ impl<P: Addable> Op for AddProduct<P> {
         };
         // A tangent is as large as the output, even where only what is broadcast has one.
         let output = at.node.form(0).layout.clone();
-        Ok(smallvec![sum.map(|sum| view::expand_to(&sum, output.shape())).transpose()?])
+        Ok(smallvec![sum.map(|sum| expand::expand_to(&sum, output.shape())).transpose()?])
     }
 
     fn work(&self, kept: &Self::Saved) -> Option<u64> {
@@ -165,8 +165,7 @@ fn check_expands(x: &Tensor, shape: &[usize]) -> Result<()> {
     if shape::is_expandable(x.layout().shape(), shape) {
         return Ok(());
     }
-    let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
-    view::expand(&x.detach(), &sizes).map(drop)
+    expand::expand(&x.detach(), &shape::signed(shape)).map(drop)
 }
 
 /// `βx + α av` for a matrix a and a vector v.

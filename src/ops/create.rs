@@ -79,39 +79,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
         return filled(&layout, value, dtype);
     }
     let tensor = filled(&Arc::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
-    Ok(Tensor::from_array(tensor.array().with_layout(dense_like(&layout))))
-}
-
-/// The layout without gaps whose dimensions lie in the same order in memory.
-pub(super) fn dense_like(layout: &Layout) -> Layout {
-    let (shape, strides) = (layout.shape(), layout.strides());
-    let mut order: Dims = (0..layout.ndim()).rev().collect();
-    // Whether the first dimension lies outside of the second; nothing is said of repeated ones.
-    let outside = |a: usize, b: usize| match (strides[a], strides[b]) {
-        (0, _) | (_, 0) => None,
-        (x, y) if x == y => (shape[a] > shape[b]).then_some(true),
-        (x, y) => Some(x > y),
-    };
-    for next in 1..order.len() {
-        let mut place = next;
-        for before in (0..next).rev() {
-            match outside(order[before], order[place]) {
-                Some(true) => {
-                    order.swap(before, place);
-                    place = before;
-                }
-                Some(false) => break,
-                None => {}
-            }
-        }
-    }
-    let mut dense: Dims = SmallVec::from_elem(0, shape.len());
-    let mut stride = 1;
-    for dim in order {
-        dense[dim] = stride;
-        stride *= shape[dim].max(1);
-    }
-    Layout::strided(shape.into(), dense, 0)
+    Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
 }
 
 /// A unit matrix of `rows` by `columns`.

@@ -8,7 +8,7 @@ use ndarray::{ArrayView, Dimension, Ix2, Ix3};
 use smallvec::smallvec;
 
 use super::bilinear::Product;
-use super::{copy, mul, view};
+use super::{copy, mul, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::kernels::gemm;
@@ -128,7 +128,7 @@ impl Product for MatrixVector {
 
     fn left(&self, x: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
         let (column, row) = if self.turned { (x, g) } else { (g, x) };
-        mul(&view::reshape_to(column, &[column.numel(), 1])?, row)
+        mul(&reshape::reshape_to(column, &[column.numel(), 1])?, row)
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
@@ -184,7 +184,7 @@ fn in_a_row(array: &Array) -> Result<Cow<'_, Array>> {
 /// elements. Integers are multiplied as the widest ones: what wraps around there wraps around here.
 fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
     let dtype = a.0.dtype;
-    shape::checked_shape(&shape.iter().map(|&size| size as i64).collect::<Vec<_>>())?;
+    shape::checked_shape(&shape::signed(shape))?;
     let wide = if dtype.is_float() { dtype } else { DType::Int64 };
     let mut c = Array::uninit_shape(shape, wide)?;
     let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);

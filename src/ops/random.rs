@@ -103,7 +103,7 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
 /// The array with its dimensions in the order of their strides.
 fn in_order(array: &Array) -> Array {
     let (shape, strides) = (array.layout.shape(), array.layout.strides());
-    let dense = create::dense_like(&array.layout);
+    let dense = array.layout.packed();
     let mut order: Vec<usize> = (0..shape.len()).collect();
     order.sort_by_key(|&dim| std::cmp::Reverse(dense.strides()[dim]));
     let pick = |sizes: &[usize]| order.iter().map(|&dim| sizes[dim]).collect();
@@ -172,8 +172,7 @@ pub fn normal(
         let y = match (mean, std) {
             (Given(mean), Given(std)) => {
                 let shape = shape::broadcast(mean.layout().shape(), std.layout().shape())?;
-                let shape: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
-                draw(&shape, mean.dtype(), &standard, generator)?
+                draw(&shape::signed(&shape), mean.dtype(), &standard, generator)?
             }
             _ => draw_like(like, like.dtype(), &standard, generator)?,
         };
