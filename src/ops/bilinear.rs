@@ -66,10 +66,8 @@ pub(super) fn gradients_of_factors<P: Product>(
         edge.map_or_else(|| g.layout(), |edge| edge.node.form(edge.output).layout.clone())
     };
     let load = |index: usize| load(&kept.0[index], at);
-    let left =
-        at.needs(first).then(|| product.left(&load(1)?, g, &like(first))).transpose()?;
-    let right =
-        at.needs(first + 1).then(|| product.right(&load(0)?, g, &like(first + 1))).transpose()?;
+    let left = at.needs(first).then(|| product.left(&load(1)?, g, &like(first))).transpose()?;
+    let right = at.needs(first + 1).then(|| product.right(&load(0)?, g, &like(first + 1))).transpose()?;
     Ok([left, right])
 }
 

@@ -91,7 +91,8 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     }
     let matrix = empty(&[rows, columns], dtype)?;
     let step = matrix.layout().shape()[1] + 1;
-    let diagonal = Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
+    let diagonal =
+        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
     let diagonal = matrix.array().with_layout(diagonal);
     dispatch!(all dtype, T => map::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)

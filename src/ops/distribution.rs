@@ -173,7 +173,9 @@ impl Distribution {
             Distribution::Geometric { probability } => dispatch!(all out.dtype, T => {
                 kernels::fill_geometric(generator, elements::<T>(out), probability);
             }),
-            Distribution::Integers { low, high, .. } => fill_integers(generator, out, low, high.wrapping_sub(low) as u64),
+            Distribution::Integers { low, high, .. } => {
+                fill_integers(generator, out, low, high.wrapping_sub(low) as u64)
+            }
             Distribution::From { low } => {
                 let range = greatest(out.dtype).wrapping_sub(low).wrapping_add(1) as u64;
                 fill_integers(generator, out, low, range);

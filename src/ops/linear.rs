@@ -20,7 +20,9 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
         return addmm(bias, x, &turned, Weights::default());
     }
     let is_row = matches!(*bias.layout().shape(), [_] | [1, _]);
-    if let (true, true, Some((&columns, outer))) = (is_row, layout.is_contiguous(), layout.shape().split_last()) {
+    if let (true, true, Some((&columns, outer))) =
+        (is_row, layout.is_contiguous(), layout.shape().split_last())
+    {
         // All rows at once, with the bias added in the same pass.
         let rows = reshape::reshape_to(x, &[outer.iter().product(), columns])?;
         let y = addmm(bias, &rows, &turned, Weights::default())?;

@@ -115,7 +115,8 @@ pub fn outer(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 /// The sums of products along the last dimensions of both.
 pub fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let (left, right) = (a.layout(), b.layout());
-    let (Some((last1, outer1)), Some((last2, outer2))) = (left.shape().split_last(), right.shape().split_last())
+    let (Some((last1, outer1)), Some((last2, outer2))) =
+        (left.shape().split_last(), right.shape().split_last())
     else {
         return mul(a, b);
     };

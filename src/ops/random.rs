@@ -80,7 +80,8 @@ fn overwrite(
 ) -> Result<()> {
     let recording = records(inputs);
     in_place::check(x, recording)?;
-    let edges: SmallVec<[Option<Edge>; 2]> = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
+    let edges: SmallVec<[Option<Edge>; 2]> =
+        if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     fill(&x.array())?;
     x.bump_version();
     if recording { in_place::record(x, Drawn { name }, edges) } else { Ok(()) }
@@ -126,8 +127,12 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
     let array = permutation.array();
     match dtype {
         DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
-        DType::Float32 if n > (1 << 24) + 1 => return Err(Error::PermutationLength { power: 24, dtype }.into()),
-        DType::Float64 if n > (1 << 53) + 1 => return Err(Error::PermutationLength { power: 53, dtype }.into()),
+        DType::Float32 if n > (1 << 24) + 1 => {
+            return Err(Error::PermutationLength { power: 24, dtype }.into());
+        }
+        DType::Float64 if n > (1 << 53) + 1 => {
+            return Err(Error::PermutationLength { power: 53, dtype }.into());
+        }
         dtype if !dtype.is_float() && i128::from(n) - 1 > *create::integers(dtype).end() => {
             return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
         }
