@@ -249,6 +249,78 @@ errors! {
     /// The state of a generator that is not made of bytes.
     GeneratorStateDType {},
 
+    // Indexing
+    /// More indices than dimensions.
+    IndexCount { ndim: usize },
+    /// An index of a tensor without dimensions.
+    IndexOfScalar {},
+    /// An index of an element that is not there.
+    IndexRange { index: i64, dim: usize, size: usize },
+    /// An index of a dimension without elements.
+    IndexOfEmpty {},
+    /// A mask of another shape.
+    MaskShape { mask: Vec<usize>, mask_dim: usize, shape: Vec<usize>, dim: usize },
+    /// Indices that are not integers.
+    IndexDType {},
+    /// Tensors of indices that do not broadcast together.
+    IndexShapes { shapes: String },
+    /// A value that does not fit what an index names.
+    IndexedValueShape { value: Vec<usize>, result: Vec<usize> },
+    /// A value of another type than what an index names.
+    IndexedValueDType { destination: DType, source: DType },
+    /// Indices of a type that the operation does not take.
+    IndexDTypeOf { operation: &'static str, expected: &'static str },
+    /// Indices of another number of dimensions.
+    GatherDimensions { argument: &'static str },
+    /// Indices that are larger than the tensor.
+    GatherShape { at: usize, index: Vec<usize>, shape: Vec<usize>, dim: usize },
+    /// Indices of elements that are not there, in `gather` and `scatter`.
+    GatherRange { index: i64, dim: usize, size: usize },
+    /// Indices that are larger than the tensor that is written to.
+    ScatterShape { index: Vec<usize>, shape: Vec<usize>, dim: usize },
+    /// Indices that are larger than the tensor that is written to, or than the values.
+    ScatterSource { index: Vec<usize>, shape: Vec<usize>, dim: usize, source: Vec<usize> },
+    /// Values of another type.
+    ScatterDType { operation: &'static str },
+    /// Indices along a dimension that are no vector.
+    IndexVector { operation: &'static str },
+    /// Indices along a dimension of a tensor without dimensions.
+    IndexScalarCount { count: usize },
+    /// `index_select` of an element that is not there.
+    IndexSelectRange {},
+    /// `index_select` of an element of a matrix that is not there.
+    IndexSelectMatrix { index: i64, size: usize },
+    /// Another number of indices than of slices.
+    IndexAddCount { indices: usize, size: usize, dim: usize },
+    /// Slices of another shape.
+    IndexAddShape { shape: Vec<usize>, source: Vec<usize> },
+    /// Slices of another type.
+    IndexAddDTypes { dtype1: DType, dtype2: DType },
+    /// Another number of indices than of slices.
+    IndexCopyCount { indices: usize, size: usize },
+    /// `index_copy` to an element that is not there.
+    IndexCopyRange { index: i64, dim: usize, size: usize },
+    /// Slices of another shape.
+    IndexCopyShape { destination: Vec<usize>, dim: usize, source: Vec<usize>, source_dim: usize },
+    /// Slices of another type.
+    IndexCopyDTypes { dtype1: DType, dtype2: DType },
+    /// A value with dimensions.
+    IndexFillValue { ndim: usize },
+    /// `take` of an element that is not there.
+    TakeRange { index: i64, numel: usize },
+    /// `take` from nothing.
+    TakeEmpty {},
+    /// Indices of another type.
+    LongIndex { operation: &'static str, dtype: DType },
+    /// A mask that is not boolean.
+    SelectMask {},
+    /// A mask that is not boolean.
+    MaskedScatterMask { dtype: DType },
+    /// Fewer values than places.
+    MaskedScatterCount {},
+    /// Values of another type.
+    MaskedScatterDTypes { dtype1: DType, dtype2: DType },
+
     // Parts and joins
     /// A part asked of a tensor without dimensions.
     NotOfScalar { operation: &'static str },

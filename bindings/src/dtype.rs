@@ -78,6 +78,18 @@ impl ElementType {
         self.0.size()
     }
 
+    /// A short name, such as `f32`.
+    #[getter]
+    fn abbr(&self) -> String {
+        let kind = match self.0 {
+            DType::Bool => 'b',
+            DType::UInt8 => 'u',
+            dtype if dtype.is_float() => 'f',
+            _ => 'i',
+        };
+        format!("{kind}{}", 8 * self.0.size())
+    }
+
     /// The type of the real part: this one.
     fn to_real(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf

@@ -17,8 +17,10 @@ mod device;
 mod dtype;
 mod error;
 mod functions;
+mod generator;
 mod hooks;
 mod inventory;
+mod limits;
 mod mode;
 mod node;
 mod outputs;
@@ -46,6 +48,8 @@ mod _rushlight {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         dtype::install(module)?;
         device::install(module)?;
+        limits::install(module)?;
+        generator::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
         functions::install(module)

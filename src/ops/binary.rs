@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{needed, record, single};
+use super::apply::{needed, record_new, single};
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{copy, in_place, unary};
 use crate::dtype::{Bool, DType, Element, Number, Real, Scalar};
@@ -165,14 +165,14 @@ fn records(a: Operand<'_>, b: Operand<'_>) -> bool {
 
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    let (left, right) = (a.numbers(), b.numbers());
+    let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
     let dtype = op.result(result_type([&left, &right]))?;
-    let y = Tensor::from_array(forward(&op, &left, &right, dtype)?);
-    if records(a, b) {
-        let edges = edges(a, b)?;
-        record(recorded(op, (a, left), (b, right), &edges), edges, std::slice::from_ref(&y));
+    let y = forward(&op, &left, &right, dtype)?;
+    if !(a_requires || b_requires) || !mode::is_grad_enabled() {
+        return Ok(Tensor::from_array(y));
     }
-    Ok(y)
+    let edges = edges(a, b)?;
+    Ok(record_new(recorded(op, (a, left), (b, right), &edges), edges, y))
 }
 
 /// The operation in place of its first operand.
@@ -233,6 +233,9 @@ pub(super) fn combine<T: Element, U: Element>(
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
+    if let Some((a, b)) = as_scalars(a, b) {
+        return combine(&a, &b, f);
+    }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
             let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
@@ -260,6 +263,19 @@ pub(super) fn combine<T: Element, U: Element>(
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
+}
+
+/// The operands again, when one of them is a single element in the shape of the other: it then is a
+/// number, which spares the kernel the strides. Gradients of sums are like that.
+fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
+    let (Numbers::Array(left), Numbers::Array(right)) = (a, b) else { return None };
+    if left.layout.shape() != right.layout.shape() || left.layout.numel() < 2 {
+        return None;
+    }
+    if let Some(element) = right.repeated_element() {
+        return Some((a.clone(), Numbers::Scalar(element)));
+    }
+    left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
 }
 
 fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {

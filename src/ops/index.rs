@@ -56,12 +56,13 @@ pub(super) fn is_mask(index: &Tensor) -> bool {
 /// What is left of an index expression after its views were taken.
 struct Viewed {
     view: Tensor,
-    /// The tensors of indices, by the dimension of the view that each stands for.
-    indices: Vec<Option<Tensor>>,
+    /// The tensors of indices and the (first) dimension of the view that each stands for.
+    indices: Vec<(usize, Tensor)>,
 }
 
-/// Takes the views of an index expression one after the other.
-fn views(x: &Tensor, items: &[Index]) -> Result<Viewed> {
+/// Takes the views of an index expression one after the other. A range that is the whole dimension
+/// is a view of its own only `if_whole`.
+fn views(x: &Tensor, items: &[Index], if_whole: bool) -> Result<Viewed> {
     let ndim = x.ndim();
     let named: usize = items.iter().map(Index::dimensions).sum();
     if let (0, [Index::Int(_)]) = (ndim, items) {
@@ -74,33 +75,29 @@ fn views(x: &Tensor, items: &[Index]) -> Result<Viewed> {
         return Err(Error::IndexCount { ndim }.into());
     }
     let mut viewed = Viewed { view: x.clone(), indices: Vec::new() };
-    let (mut dim, mut seen) = (0, false);
+    let mut dim = 0;
     for item in items {
-        match item {
-            // A second ellipsis stands for one whole dimension at most, like those after it.
-            Index::Ellipsis if seen => {}
-            Index::Ellipsis => {
-                seen = true;
-                dim += ndim - named;
-            }
-            item => dim = viewed.item(item, dim, items.len() == 1)?,
-        }
+        dim = match item {
+            Index::Ellipsis => dim + ndim - named,
+            item => viewed.item(item, dim, if_whole)?,
+        };
     }
     Ok(viewed)
 }
 
 impl Viewed {
     /// Takes the view of one item that stands at `dim`; answers where the next one stands.
-    fn item(&mut self, item: &Index, dim: usize, alone: bool) -> Result<usize> {
+    fn item(&mut self, item: &Index, dim: usize, if_whole: bool) -> Result<usize> {
         match item {
             Index::Int(index) => {
                 self.view = element(&self.view, dim, *index)?;
                 Ok(dim)
             }
             Index::Slice { start, stop, step } => {
+                let dim = shape::normalize_dim(dim as i64, self.view.ndim())?;
                 let size = self.view.layout().shape()[dim];
                 let part = sliced(dim, size, *start, *stop, step.unwrap_or(1))?;
-                if alone || part != (Part::Slice { dim, start: 0, length: size, step: 1 }) {
+                if if_whole || part != (Part::Slice { dim, start: 0, length: size, step: 1 }) {
                     self.view = take(&self.view, part)?;
                 }
                 Ok(dim + 1)
@@ -116,32 +113,27 @@ impl Viewed {
                 self.choose(chosen, dim)
             }
             Index::Indices(index) if index.ndim() == 0 && !index.dtype().is_float() => {
-                self.view = element(&self.view, dim, index.item()?.to_f64() as i64)?;
+                self.view = element(&self.view, dim, index.to_vec()[0])?;
                 Ok(dim)
             }
             Index::Indices(index) => {
-                self.record(index.clone(), dim);
+                self.indices.push((dim, index.clone()));
                 Ok(dim + if is_mask(index) { index.ndim() } else { 1 })
             }
         }
-    }
-
-    fn record(&mut self, index: Tensor, dim: usize) {
-        self.indices.resize(dim.max(self.indices.len()), None);
-        self.indices.push(Some(index));
     }
 
     /// A new dimension that has its one element, or none.
     fn choose(&mut self, chosen: bool, dim: usize) -> Result<usize> {
         self.view = squeeze::unsqueeze(&self.view, dim as i64)?;
         let indices: &[i64] = if chosen { &[0] } else { &[] };
-        self.record(Tensor::from_slice(&[indices.len()], indices)?, dim);
+        self.indices.push((dim, Tensor::from_slice(&[indices.len()], indices)?));
         Ok(dim + 1)
     }
 }
 
 fn element(x: &Tensor, dim: usize, index: i64) -> Result<Tensor> {
-    let size = x.layout().shape()[dim];
+    let size = x.layout().shape().get(dim).copied().unwrap_or(0);
     match from_end(index, size) {
         Some(index) => take(x, Part::Select { dim, index }),
         None => Err(Error::IndexRange { index, dim, size }.into()),
@@ -150,7 +142,7 @@ fn element(x: &Tensor, dim: usize, index: i64) -> Result<Tensor> {
 
 /// The elements that an index expression names.
 pub fn get(x: &Tensor, items: &[Index]) -> Result<Tensor> {
-    let Viewed { view, indices } = views(x, items)?;
+    let Viewed { view, indices } = views(x, items, items.len() == 1)?;
     match indices.is_empty() {
         true if view.is(x) => reshape::alias(x),
         true => Ok(view),
@@ -163,20 +155,17 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
     match items {
         [Index::Bool(false)] => return Ok(()),
         [Index::Bool(true)] => return write(&squeeze::unsqueeze(x, 0)?, value),
-        [Index::Slice { start: None | Some(0), stop: None, step: None | Some(1) }] if x.ndim() > 0 => {
-            return write(x, value);
-        }
         _ => {}
     }
-    let Viewed { view, indices } = views(x, items)?;
+    let Viewed { view, indices } = views(x, items, false)?;
     if indices.is_empty() {
         return write(&view, value);
     }
     match value {
-        Operand::Tensor(value) => indexed::index_put_(&view, &indices, &without_ones(value)?, false),
+        Operand::Tensor(value) => indexed::put_(&view, &indices, &without_ones(value)?, false),
         Operand::Scalar(value) => {
             let value = Tensor::from_scalar(value, x.dtype())?;
-            indexed::index_put_(&view, &indices, &value, false)
+            indexed::put_(&view, &indices, &value, false)
         }
     }
 }

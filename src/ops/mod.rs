@@ -20,12 +20,14 @@ pub mod expand;
 mod generator;
 pub mod in_place;
 pub mod index;
+pub mod indexed;
 pub mod join;
 pub mod linear;
 pub mod matmul;
 pub mod operand;
 pub mod part;
 pub mod permute;
+mod places;
 pub mod products;
 pub mod random;
 pub mod ranges;
@@ -127,4 +129,25 @@ elementwise2! {
 }
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
-pub const DIFFERENTIABLE: &[&str] = &["as_strided", "clone", "copy_", "expand", "fill_", "sum", "to", "view"];
+pub const DIFFERENTIABLE: &[&str] = &[
+    "addmm",
+    "addmv",
+    "as_strided",
+    "baddbmm",
+    "bmm",
+    "clone",
+    "copy_",
+    "dot",
+    "expand",
+    "fill_",
+    "inner",
+    "linear",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
+    "sum",
+    "to",
+    "vdot",
+    "view",
+];

@@ -100,6 +100,17 @@ impl Operand<'_> {
         }
     }
 
+    /// The numbers, and whether operations on the operand are recorded.
+    pub(super) fn observe(self) -> (Numbers, bool) {
+        match self {
+            Operand::Tensor(tensor) => {
+                let (array, requires_grad) = tensor.observe();
+                (Numbers::Array(array), requires_grad)
+            }
+            Operand::Scalar(scalar) => (Numbers::Scalar(scalar), false),
+        }
+    }
+
     pub(super) fn requires_grad(self) -> bool {
         matches!(self, Operand::Tensor(tensor) if tensor.requires_grad())
     }

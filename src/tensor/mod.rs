@@ -88,6 +88,12 @@ impl Tensor {
         self.0.core.read().array()
     }
 
+    /// The numbers, and whether operations on the tensor are recorded: what every operation asks.
+    pub(crate) fn observe(&self) -> (Array, bool) {
+        let core = self.0.core.read();
+        (core.array(), core.requires_grad || core.edge.is_some())
+    }
+
     /// The geometry.
     pub fn layout(&self) -> Arc<Layout> {
         self.0.core.read().layout.clone()

@@ -13,8 +13,8 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "add",
         signatures: &[
-            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
+            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
         doc: "The sum of `input` and `alpha * other`.",
         body: Body::Any(add),
@@ -23,8 +23,8 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "sub",
         signatures: &[
-            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
+            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
         doc: "The difference of `input` and `alpha * other`.",
         body: Body::Any(sub),
@@ -33,8 +33,8 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "add_",
         signatures: &[
-            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
+            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
         doc: "Adds `alpha * other` in place.",
         body: Body::Any(add_),
@@ -43,8 +43,8 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "sub_",
         signatures: &[
-            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
+            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
         doc: "Subtracts `alpha * other` in place.",
         body: Body::Any(sub_),
@@ -54,7 +54,7 @@ pub(super) const TABLE: &[Function] = &[
 
 /// Where `other` and `alpha` stand: the deprecated overload has them the other way round.
 fn places(arguments: &Arguments<'_, '_>) -> (usize, usize) {
-    if arguments.overload() == 0 { (2, 1) } else { (1, 2) }
+    if arguments.overload() == 1 { (2, 1) } else { (1, 2) }
 }
 
 fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
