@@ -153,7 +153,7 @@ impl GraphNode {
 
 impl GraphNode {
     fn register(&self, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
-        let id = self.node.extras_or_new().hooks.add(place, PythonHook::new(function));
+        let id = self.node.extras_or_new().hooks.add(place, PythonHook::of(function));
         RemovableHandle::new(HookHandle::on_node(&self.node, id))
     }
 }

@@ -68,7 +68,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
         }
         track(slf);
-        let handle = slf.get().tensor().register_hook(PythonHook::new(hook)).map_err(raise)?;
+        let handle = slf.get().tensor().register_hook(PythonHook::of(hook)).map_err(raise)?;
         Ok(RemovableHandle::new(handle))
     }
 
@@ -87,7 +87,7 @@ impl TensorBase {
             ));
         }
         track(slf);
-        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::new(hook))))
+        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::of(hook))))
     }
 
     /// Which of the outputs of the operation that made it the tensor is.
