@@ -4,6 +4,7 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod along;
 pub mod apply;
 pub mod arithmetic;
 pub mod binary;
@@ -13,19 +14,23 @@ pub mod create;
 pub mod default_dtype;
 pub mod exp_log;
 pub mod expand;
+pub mod gather;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
 pub mod join;
+pub mod masked;
 pub mod operand;
 pub mod part;
 pub mod permute;
 mod places;
+pub mod rearrange;
 pub mod reduce;
 pub mod reshape;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
+pub mod triangle;
 pub mod unary;
 pub mod view;
 
@@ -119,4 +124,48 @@ elementwise2! {
 }
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
-pub const DIFFERENTIABLE: &[&str] = &["as_strided", "clone", "copy_", "expand", "fill_", "sum", "to", "view"];
+pub const DIFFERENTIABLE: &[&str] = &[
+    "alias",
+    "as_strided",
+    "cat",
+    "clone",
+    "copy_",
+    "diag",
+    "diagonal",
+    "expand",
+    "fill_",
+    "flatten",
+    "flip",
+    "gather",
+    "index",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "masked_scatter",
+    "masked_select",
+    "permute",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "select",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
+    "sum",
+    "t",
+    "take",
+    "to",
+    "transpose",
+    "tril",
+    "triu",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+    "view",
+];

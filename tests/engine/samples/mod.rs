@@ -2,6 +2,7 @@
 //! registry has at least one; `gradcheck` asserts that.
 
 mod basics;
+mod views;
 
 use rushlight::ops;
 use rushlight::{Result, Tensor};
@@ -49,6 +50,7 @@ pub fn signed(shape: &[usize]) -> Tensor {
 /// Every sample, those of the tables included.
 pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
+    samples.extend(views::samples());
     for entry in ops::ELEMENTWISE {
         for shape in [&[][..], &[0], &[2, 3]] {
             samples.push(sample(entry.name, vec![positive(shape)], |x| (entry.function)(&x[0])));
