@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
+use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
@@ -138,6 +139,12 @@ impl TensorBase {
     #[getter]
     fn _grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
+    }
+
+    /// The element type that gradients have: the tensor's own.
+    #[getter]
+    fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.tensor().dtype())
     }
 
     /// A tensor on the same memory without history, whose writes autograd does not see.

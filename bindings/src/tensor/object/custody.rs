@@ -1,4 +1,4 @@
-//! Objects that outlive their last Python reference.
+//! Objects that outlive their last Python reference, because the engine keeps them.
 //!
 //! An object holds a handle of its tensor, and the tensor points back at its object without
 //! counting. When the last Python reference goes while the engine still has the tensor, an object
@@ -13,8 +13,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::ffi;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
 use rushlight::Tensor;
-use rushlight::tensor::register_watch;
+use rushlight::tensor::{Foreign, register_release, register_watch};
 
 use super::Object;
 use super::collect::track_raw;
@@ -45,9 +47,10 @@ static WAITING: Mutex<Vec<Tensor>> = Mutex::new(Vec::new());
 /// time with pending calls that another thread than the main one has added.
 static ARE_WAITING: AtomicBool = AtomicBool::new(false);
 
-/// Asks the engine to tell of handles of owned tensors that go.
+/// Asks the engine to tell of handles of owned tensors that go, and of deposits.
 pub(super) fn listen() {
     register_watch(handle_goes);
+    register_release(release);
 }
 
 /// A handle of a tensor that owns its object is about to go. Never waits for the GIL.
@@ -94,4 +97,40 @@ fn give_back(tensor: &Tensor) {
         }
         ffi::Py_DECREF(object);
     }
+}
+
+/// Gives a Python object into the keeping of an engine object's slot, which must be empty. It goes
+/// when the engine object goes, on whatever thread that is.
+pub(crate) fn deposit(slot: &Foreign, object: Py<PyAny>) {
+    debug_assert!(slot.get().is_null());
+    slot.set(Box::into_raw(Box::new(object)).cast());
+    slot.set_owned(true);
+}
+
+/// What was deposited in a slot. To be asked of slots that take deposits only, with the GIL held.
+pub(crate) fn deposited<'a>(slot: &'a Foreign, _: Python<'_>) -> Option<&'a Py<PyAny>> {
+    // SAFETY: the pointer is null or that of the box that `deposit` made, which nobody takes out
+    // before the slot's owner goes, but `withdraw`, which needs the GIL as well.
+    unsafe { slot.get().cast::<Py<PyAny>>().as_ref() }
+}
+
+/// Shows a deposit to the collector.
+pub(crate) fn visit_deposit(slot: &Foreign, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    // SAFETY: the collector runs with the GIL held.
+    visit.call(deposited(slot, unsafe { Python::assume_attached() }))
+}
+
+/// Takes a deposit out again.
+pub(crate) fn withdraw(slot: &Foreign, _: Python<'_>) {
+    let object = slot.get();
+    if slot.set_owned(false) && !object.is_null() {
+        slot.set(ptr::null_mut());
+        release(object);
+    }
+}
+
+/// Lets a deposit go. Without the GIL the reference is given back by the next thread that has it.
+fn release(object: *mut c_void) {
+    // SAFETY: as in `deposited`; whoever calls has ended the slot's ownership.
+    drop(unsafe { Box::from_raw(object.cast::<Py<PyAny>>()) });
 }
