@@ -56,7 +56,10 @@ impl Over {
             let mut kept = array.layout.strides().iter();
             for (dim, stride) in strides.iter_mut().enumerate() {
                 let reduced = self.dims.contains(&dim);
-                if (self.keepdim || !reduced) && let Some(&own) = kept.next() && !reduced {
+                if (self.keepdim || !reduced)
+                    && let Some(&own) = kept.next()
+                    && !reduced
+                {
                     *stride = own;
                 }
             }
