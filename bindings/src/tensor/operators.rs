@@ -90,6 +90,22 @@ fn binary(
     })
 }
 
+/// A slot of two tensors: unlike `binary`, it takes no numbers.
+#[inline]
+fn tensors(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: as in `binary`.
+        let (Some(left), Some(right)) = (unsafe { (borrow(left), borrow(right)) }) else {
+            return Ok(declined(py));
+        };
+        Ok(wrap_raw(operation(left, right).map_err(raise)?))
+    })
+}
+
 /// A slot that changes its first operand, which is a tensor, and answers it.
 #[inline]
 fn in_place(
@@ -153,6 +169,11 @@ macro_rules! slots {
             binary(left, right, |left, right| $operation(left, right))
         }
     };
+    (@tensors $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            tensors(left, right, |left, right| $operation(left, right))
+        }
+    };
     (@in_place $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
             in_place(target, other, |target, other| $operation(target, other))
@@ -175,6 +196,7 @@ slots! {
     binary Py_nb_subtract: ops::sub;
     binary Py_nb_multiply: ops::mul;
     binary Py_nb_true_divide: ops::div;
+    tensors Py_nb_matrix_multiply: ops::matmul::matmul;
     in_place Py_nb_inplace_add: ops::add_;
     in_place Py_nb_inplace_subtract: ops::sub_;
     in_place Py_nb_inplace_multiply: ops::mul_;
