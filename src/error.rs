@@ -151,6 +151,118 @@ errors! {
     /// A shape that one operation needs and another that it got.
     OutputShape { output: Vec<usize>, broadcast: Vec<usize> },
 
+    // Matrices
+    /// Two matrices whose sizes do not fit.
+    MatrixSizes { rows1: usize, columns1: usize, rows2: usize, columns2: usize },
+    /// A product of tensors of any rank with a tensor without dimensions.
+    MatmulScalar { operation: &'static str, ndim1: usize, ndim2: usize },
+    /// Two matrices of different types.
+    MatrixDTypes { dtype1: DType, dtype2: DType },
+    /// Two matrices of different types, where something is added to their product.
+    LinearDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to a product is of another type.
+    AddmmDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to the products of batches, or one of the batches, is of another type.
+    BatchDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// An argument that is not a matrix.
+    NotMatrix { argument: &'static str },
+    /// An argument that is not a matrix, where something is added to the product.
+    MatrixRank { argument: &'static str, ndim: usize },
+    /// A product that does not have the shape of what it would overwrite.
+    ProductInPlace { input: Vec<usize>, output: Vec<usize> },
+    /// Two batches of matrices whose sizes do not fit.
+    BatchSizes { batch1: usize, columns1: usize, batch2: usize, rows2: usize },
+    /// An argument that is not a batch of matrices.
+    NotBatch { argument: &'static str },
+    /// An argument of another type than the one before.
+    ScalarTypeExpected { expected: DType, got: DType },
+    /// A matrix and a vector whose sizes do not fit, and the size of what is added.
+    MatrixVectorSizes { size: usize, rows: usize, columns: usize, length: usize },
+    /// Arguments that are not a matrix and a vector.
+    MatrixVectorDimensions { ndim: usize, ndim1: usize, ndim2: usize },
+    /// A matrix and a vector of different types.
+    MatrixVectorDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// Two vectors of different lengths.
+    DotSizes { length1: usize, length2: usize },
+    /// Arguments that are not two vectors.
+    DotDimensions { ndim1: usize, ndim2: usize },
+    /// Two vectors of different types.
+    DotDTypes { dtype1: DType, dtype2: DType },
+    /// An argument of an outer product that is not a vector.
+    OuterDimensions { argument: &'static str, ndim: usize },
+    /// Two tensors whose last dimensions differ.
+    InnerSizes { shape1: Vec<usize>, shape2: Vec<usize> },
+
+    // Making tensors
+    /// A range that does not advance.
+    RangeStep {},
+    /// A range of integers whose step is less than one.
+    RangeStepTruncated {},
+    /// A range that goes the wrong way.
+    RangeBounds {},
+    /// A range without an end.
+    RangeInfinite { start: f64, end: f64 },
+    /// A range of more numbers than can be counted.
+    RangeOverflow {},
+    /// A number of steps below zero.
+    StepsNegative {},
+    /// A side of a unit matrix below zero.
+    EyeNegative { argument: &'static str, size: i64 },
+    /// `zeros` of a negative size.
+    ZerosNegative {},
+    /// A number that the element type cannot hold.
+    ValueOverflow { name: &'static str },
+    /// A default type that is not a floating-point one.
+    DefaultDType {},
+
+    // Random numbers
+    /// A standard deviation below zero.
+    NormalDeviation { std: f64 },
+    /// An empty interval.
+    UniformBounds { low: f64, high: f64 },
+    /// An empty range of integers.
+    RandomBounds { low: i64, high: i64 },
+    /// A bound that the element type cannot hold.
+    RandomRange { argument: &'static str, dtype: DType },
+    /// An interval that is wider than the greatest number.
+    UniformWidth { low: f64, high: f64, dtype: DType },
+    /// Probabilities outside of [0, 1].
+    Probability {},
+    /// One parameter of a distribution outside of its range.
+    DistributionParameter {
+        operation: &'static str,
+        argument: &'static str,
+        range: &'static str,
+        verb: &'static str,
+        value: f64,
+    },
+    /// An exponential distribution of integers.
+    ExponentialDType { dtype: DType },
+    /// Standard deviations below zero.
+    NormalDeviations {},
+    /// More numbers to permute than the element type counts.
+    PermutationLength { power: u32, dtype: DType },
+    /// Weights of another shape than a vector or a matrix.
+    ChoiceDimensions {},
+    /// Weights of integers.
+    ChoiceDType { dtype: DType },
+    /// A number of choices below one.
+    ChoiceCount {},
+    /// More choices than there are elements, without replacement.
+    ChoiceExhausted {},
+    /// Weights that are negative, infinite or not a number.
+    ChoiceWeights {},
+    /// Weights that are all zero.
+    ChoiceSum {},
+    /// A probability of dropping that is none.
+    DropProbability { value: f64 },
+    /// The state of a generator that has another size.
+    GeneratorStateSize { expected: usize, got: usize },
+    /// Bytes that are no state of a generator.
+    GeneratorState {},
+    /// The state of a generator that is not made of bytes.
+    GeneratorStateDType {},
+
     // Indexing
     /// More indices than dimensions.
     IndexCount { ndim: usize },

@@ -70,6 +70,9 @@ impl Layout {
 
     /// Whether no two elements share memory.
     pub fn is_non_overlapping(&self) -> bool {
+        if self.contiguous {
+            return true;
+        }
         let mut dims: Vec<(usize, usize)> =
             self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
         dims.retain(|&(_, size)| size != 1);

@@ -19,7 +19,11 @@ from rushlight import _rushlight
 HERE = Path(__file__).parent
 STUB = HERE.parent / "python" / "rushlight" / "_rushlight.pyi"
 CLASSES = HERE / "classes.pyi"
-HEAD = "# Written by tools/stubs.py from the table of native functions and tools/classes.pyi.\n"
+HEAD = """\
+# Written by tools/stubs.py from the table of native functions and tools/classes.pyi.
+# ruff: noqa: E501
+# fmt: off
+"""
 
 # A parameter: name, kind, whether None is taken, whether it is keyword-only, the default as written.
 Row = tuple[str, str, bool, bool, "str | None"]
@@ -42,7 +46,7 @@ ANNOTATIONS = {
     "Ints": "_Ints",
     "Floats": "_Floats",
     "Numbers": "_Numbers",
-    "Object": "Any",
+    "Object": "typing.Any",
 }
 LITERAL = re.compile(r'None|True|False|-?\d+(\.\d+)?(e-?\d+)?|"[^"]*"')
 
@@ -91,7 +95,7 @@ def definition(name: str, overloads: list[Overload], place: str) -> list[str]:
             forms.append((form, returned))
     decorators = ["@staticmethod"] if place == "nn" else []
     if len(forms) > 1:
-        decorators.insert(0, "@overload")
+        decorators.insert(0, "@typing.overload")
     receiver = ["self"] if place == "method" else []
     indent = "" if place == "function" else "    "
     lines = []
@@ -104,16 +108,15 @@ def definition(name: str, overloads: list[Overload], place: str) -> list[str]:
 def text() -> str:
     """The whole stub."""
     table = _rushlight._signatures()
-    natives = {
-        place: [line for at, name, overloads in table if at == place for line in definition(name, overloads, at)]
-        for place in ("function", "method", "nn")
-    }
+    natives: dict[str, list[str]] = {"function": [], "method": [], "nn": []}
+    for place, name, overloads in table:
+        natives[place] += definition(name, overloads, place)
     if natives["nn"]:
         natives["function"] += ["", "class _nn:", *natives["nn"]]
     lines = []
     for line in CLASSES.read_text().splitlines():
-        place = {"# native methods": "method", "# native functions": "function"}.get(line.strip())
-        lines += natives[place] if place else [line]
+        stands_for = {"# native methods": "method", "# native functions": "function"}.get(line.strip())
+        lines += natives[stands_for] if stands_for else [line]
     return HEAD + "\n".join(lines) + "\n"
 
 

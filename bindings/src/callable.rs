@@ -4,6 +4,7 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::outputs;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
@@ -253,7 +254,11 @@ fn dispatch<'py>(
                     warn_deprecated(py, name, signature, signatures)?;
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
-                return callable.function.body.run(&arguments);
+                let run = || callable.function.body.run(&arguments);
+                return match signature.out.and_then(|slot| arguments.slots[slot]) {
+                    None => run(),
+                    Some(out) => outputs::write(&arguments, out, run),
+                };
             }
             Err(Mismatch::Raised(error)) => return Err(error),
             Err(_) => {}

@@ -1,11 +1,15 @@
 //! `rushlight.device`, `layout` and `memory_format`: names that torch's API speaks of. There is one
 //! device, the CPU; others can be named, as configurations do, but not used.
 
+use std::hash::{Hash, Hasher};
+
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 
+use crate::border::type_name;
 use crate::tensor::object::name_in_messages;
 
 /// Every device type that torch knows the name of.
@@ -33,7 +37,7 @@ const TYPES: [&str; 20] = [
 ];
 
 /// Where a tensor's memory lies.
-#[pyclass(name = "device", module = "rushlight", frozen, eq, hash)]
+#[pyclass(name = "device", module = "rushlight", frozen)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Device {
     kind: &'static str,
@@ -41,6 +45,9 @@ pub(crate) struct Device {
 }
 
 impl Device {
+    /// The device that people ask for most and that is not there.
+    pub(crate) const CUDA: Device = Device { kind: "cuda", number: None };
+
     /// The device of every tensor.
     pub(crate) const CPU: Device = Device { kind: "cpu", number: None };
 
@@ -114,8 +121,9 @@ impl Device {
 #[pymethods]
 impl Device {
     #[new]
-    #[pyo3(signature = (r#type, index = None))]
-    fn construct(r#type: &Bound<'_, PyAny>, index: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+    #[pyo3(signature = (r#type = None, index = None))]
+    fn construct(r#type: Option<&Bound<'_, PyAny>>, index: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+        let r#type = r#type.ok_or_else(|| PyTypeError::new_err(refused("", "")))?;
         let Some(index) = index else {
             return Device::of(r#type).map_err(|error| refusal(r#type).unwrap_or(error));
         };
@@ -130,6 +138,25 @@ impl Device {
             return Err(PyTypeError::new_err(text));
         }
         Device::new(kind.to_str()?, Some(index.extract()?))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, comparison: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let equal = match (other.cast::<Device>(), comparison) {
+            (_, CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) => {
+                return Err(PyTypeError::new_err("comparison not implemented"));
+            }
+            (Ok(other), _) => self == other.get(),
+            (Err(_), _) => return Ok(py.NotImplemented()),
+        };
+        let answer = equal == matches!(comparison, CompareOp::Eq);
+        Ok(PyBool::new(py, answer).to_owned().into_any().unbind())
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut state = std::hash::DefaultHasher::new();
+        self.hash(&mut state);
+        state.finish()
     }
 
     /// The kind of device, such as `'cpu'`.
@@ -170,14 +197,16 @@ fn refusal(given: &Bound<'_, PyAny>) -> Option<PyErr> {
     let fits = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyInt>()
         || given.is_instance_of::<Device>();
-    let name = given.get_type().name().ok()?;
-    (!fits).then(|| {
-        PyTypeError::new_err(format!(
-            "device() received an invalid combination of arguments - got ({name}), but expected one of:\n \
-             * (torch.device device)\n      didn't match because some of the arguments have invalid types: \
-             (!{name}!)\n * (str type, int index = -1)\n"
-        ))
-    })
+    let name = type_name(given);
+    let why = format!("      didn't match because some of the arguments have invalid types: (!{name}!)\n");
+    (!fits).then(|| PyTypeError::new_err(refused(&name, &why)))
+}
+
+fn refused(given: &str, why: &str) -> String {
+    format!(
+        "device() received an invalid combination of arguments - got ({given}), but expected one of:\n \
+         * (torch.device device)\n{why} * (str type, int index = -1)\n"
+    )
 }
 
 /// How elements lie in memory; there is one way.

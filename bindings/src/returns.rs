@@ -10,6 +10,14 @@ use rushlight::dtype::{DType, Scalar};
 pub(crate) trait ToPython {
     /// The Python object.
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
+
+    /// The Python object as a native callable answers it.
+    fn answer(self, py: Python<'_>) -> PyResult<Py<PyAny>>
+    where
+        Self: Sized,
+    {
+        self.to_python(py).map(Bound::unbind)
+    }
 }
 
 /// A tuple whose elements have names, such as `return_types.max`.

@@ -36,6 +36,11 @@ pub(crate) fn wrap_size<'py>(py: Python<'py>, sizes: &[usize]) -> PyResult<Bound
     }
 }
 
+/// Whether an object is a size.
+pub(crate) fn is_size(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().as_type_ptr() == SIZE.load(Ordering::Relaxed)
+}
+
 /// Makes the type and adds it to the module.
 pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -25,6 +25,7 @@ class _Named(tuple[Any, ...]):
     """A tuple of as many elements as `__match_args__` has names."""
 
     __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
 
     def __new__(cls, elements: Iterable[Any]) -> Self:
         try:

@@ -233,7 +233,17 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    Form { layout: tensor.layout(), dtype: tensor.dtype() }
+    let array = tensor.array();
+    Form { layout: array.layout, dtype: array.dtype }
+}
+
+/// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
+/// elementwise operations.
+pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
+    let differentiable = y.dtype.is_float();
+    let node = Node::record(rule, edges, Forms::one(form));
+    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.

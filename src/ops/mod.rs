@@ -4,26 +4,36 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod add_products;
 pub mod along;
 pub mod apply;
 pub mod arithmetic;
+mod bilinear;
 pub mod binary;
 pub mod cast;
+pub mod choose;
 mod copy;
 pub mod create;
 pub mod default_dtype;
+mod distribution;
 pub mod exp_log;
 pub mod expand;
 pub mod gather;
+mod generator;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
 pub mod join;
+pub mod linear;
 pub mod masked;
+pub mod matmul;
 pub mod operand;
 pub mod part;
 pub mod permute;
 mod places;
+pub mod products;
+pub mod random;
+pub mod ranges;
 pub mod rearrange;
 pub mod reduce;
 pub mod reshape;
@@ -125,13 +135,18 @@ elementwise2! {
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
 pub const DIFFERENTIABLE: &[&str] = &[
+    "addmm",
+    "addmv",
     "alias",
     "as_strided",
+    "baddbmm",
+    "bmm",
     "cat",
     "clone",
     "copy_",
     "diag",
     "diagonal",
+    "dot",
     "expand",
     "fill_",
     "flatten",
@@ -143,8 +158,14 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_fill",
     "index_put",
     "index_select",
+    "inner",
+    "linear",
     "masked_scatter",
     "masked_select",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
     "permute",
     "ravel",
     "repeat",
@@ -167,5 +188,6 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "unbind",
     "unflatten",
     "unsqueeze",
+    "vdot",
     "view",
 ];

@@ -96,8 +96,13 @@ pub(in crate::ops) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> 
             let name = if layout.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
             apply(Reshape { name }, x, Layout::strided(shape.into(), strides, layout.offset()))
         }
-        None => apply_one(UnsafeView { shape: shape.into() }, &[&cast::clone_contiguous(x)?]),
+        None => unsafe_view(&cast::clone_contiguous(x)?, shape),
     }
+}
+
+/// The elements of a fresh contiguous tensor, which the caller gives away, in a shape with as many.
+pub(super) fn unsafe_view(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    apply_one(UnsafeView { shape: shape.into() }, &[x])
 }
 
 /// The dimensions from `start` to `end` as one.

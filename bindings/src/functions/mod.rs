@@ -2,6 +2,11 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod arithmetic;
+mod attributes;
+mod construction;
+mod conversion;
+mod creation;
 mod reductions;
 
 use crate::body::Body;
@@ -11,7 +16,14 @@ use pyo3::prelude::*;
 use rushlight::ops;
 
 /// The families.
-const TABLES: &[&[Function]] = &[reductions::TABLE];
+const TABLES: &[&[Function]] = &[
+    arithmetic::TABLE,
+    attributes::TABLE,
+    construction::TABLE,
+    conversion::TABLE,
+    creation::TABLE,
+    reductions::TABLE,
+];
 
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()
@@ -24,7 +36,10 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_nn", &neural)?;
     py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
     let functions = unary().chain(binary()).chain(listed());
-    callable::install(functions, module, &neural, &py.get_type::<TensorBase>())
+    let base = py.get_type::<TensorBase>();
+    // Pickled methods are looked up through the class they belong to.
+    module.setattr("TensorBase", &base)?;
+    callable::install(functions, module, &neural, &base)
 }
 
 fn unary() -> impl Iterator<Item = Function> {

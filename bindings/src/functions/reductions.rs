@@ -25,5 +25,5 @@ fn sum(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     } else {
         ops::reduce::sum(x, arguments.dims(1)?.as_deref(), arguments.boolean(2), arguments.dtype(3))
     };
-    Ok(result.to_python(arguments.py())?.unbind())
+    result.answer(arguments.py())
 }

@@ -39,7 +39,7 @@ pub(crate) fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Ve
 fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     match kind {
         Kind::Tensors => tensors(object, index),
-        Kind::Number | Kind::Float => (is_number(object) || is_plain_scalar(object)).into(),
+        Kind::Number | Kind::Float => number_or_scalar(object).into(),
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
         Kind::DType => dtype(object).is_some().into(),
         Kind::Device => {
@@ -89,6 +89,11 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 /// A Python or numpy number, truth values included.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() || numpy(object).is_some()
+}
+
+/// A number, or a tensor that can be read as one.
+fn number_or_scalar(object: &Bound<'_, PyAny>) -> bool {
+    if border::as_tensor(object).is_some() { is_plain_scalar(object) } else { is_number(object) }
 }
 
 /// A tensor that can be read as a number: without dimensions and outside the graph.

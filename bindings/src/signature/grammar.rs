@@ -35,6 +35,7 @@ pub(crate) fn parse(
         required: 0,
         enough: 0,
         receiver: None,
+        out: None,
         overload,
         returns,
         deprecated,
@@ -51,6 +52,9 @@ pub(crate) fn parse(
             Form::Method if is_receiver(&parameter) => signature.receiver = Some(parameter.slot),
             Form::Method if parameter.name == "out" => {}
             _ => {
+                if parameter.name == "out" {
+                    signature.out = Some(parameter.slot);
+                }
                 signature.positional += usize::from(!keyword_only);
                 let required = !parameter.optional();
                 signature.required += usize::from(required);

@@ -162,6 +162,8 @@ pub(crate) struct Signature {
     pub(crate) enough: usize,
     /// Where the receiver of a method goes.
     pub(crate) receiver: Option<usize>,
+    /// Where tensors to write the result into go.
+    pub(crate) out: Option<usize>,
     /// Which of the written overloads it is.
     pub(crate) overload: usize,
     /// What it returns, as a Python annotation for the stub.

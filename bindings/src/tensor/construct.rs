@@ -14,7 +14,10 @@ use rushlight::{Tensor, dispatch};
 
 use super::numpy;
 use super::object::as_tensor;
+use crate::border::type_name;
+use crate::dtype::tensor_type_name;
 use crate::error::raise;
+use crate::size::is_size;
 
 /// The most dimensions that a nested sequence may have.
 const MAX_DIMS: usize = 128;
@@ -54,6 +57,35 @@ pub(crate) fn as_is(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<T
     }
 }
 
+/// What `torch.Tensor(...)` makes: sizes give memory, a sequence gives elements of the default type.
+pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
+    let default = default_dtype::get();
+    let first = match arguments.len() {
+        0 => return ops::create::empty(&[0], default).map_err(raise),
+        _ => arguments.get_item(0)?,
+    };
+    if arguments.len() == 1 {
+        if let Some(source) = as_tensor(&first) {
+            if source.dtype() != default {
+                let (expected, got) = (tensor_type_name(default), tensor_type_name(source.dtype()));
+                return Err(PyTypeError::new_err(format!("expected {expected} (got {got})")));
+            }
+            return Ok(source.detach());
+        }
+        if is_size(&first) {
+            return ops::create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
+        }
+        if !first.is_instance_of::<PyInt>() {
+            if !is_sequence(&first) && !numpy::is_array(&first) {
+                let found = type_name(&first);
+                return Err(PyTypeError::new_err(format!("new(): data must be a sequence (got {found})")));
+            }
+            return tensor(&first, Some(default));
+        }
+    }
+    ops::create::empty(&arguments.extract::<Vec<i64>>()?, default).map_err(raise)
+}
+
 fn copied(source: &Tensor, dtype: Option<DType>) -> PyResult<Tensor> {
     match dtype {
         Some(dtype) if dtype != source.dtype() => ops::cast::to_dtype(source, dtype),
@@ -63,7 +95,7 @@ fn copied(source: &Tensor, dtype: Option<DType>) -> PyResult<Tensor> {
 }
 
 /// A tensor of a number or of nested sequences of numbers.
-fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     if is_text(data) {
         return Err(not_data(data));
     }
@@ -87,7 +119,7 @@ fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tens
 }
 
 /// Whether the interpreter sees a sequence.
-fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
     object.is_exact_instance_of::<PyList>()
         || object.is_exact_instance_of::<PyTuple>()
         // SAFETY: a live object may be asked for its slots.
@@ -96,10 +128,6 @@ fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 
 fn is_text(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()
-}
-
-fn type_name(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }
 
 fn not_data(object: &Bound<'_, PyAny>) -> PyErr {

@@ -3,9 +3,9 @@
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyType};
 
-use super::object::{TensorBase, as_tensor, track, wrap};
+use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
@@ -55,9 +55,11 @@ impl TensorBase {
 
     /// The recorded operation that made the tensor.
     #[getter]
-    fn grad_fn<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let edge = self.tensor().edge().map_err(raise)?;
-        edge.map(|edge| wrap_node(py, &edge.node)).transpose()
+    fn grad_fn<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(edge) = slf.get().tensor().edge().map_err(raise)? else { return Ok(None) };
+        // Hooks may be added to the node, and lead back here.
+        track(slf);
+        wrap_node(slf.py(), &edge.node).map(Some)
     }
 
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
@@ -178,6 +180,26 @@ impl TensorBase {
         self.tensor().retain_grad().map_err(raise)
     }
 
+    /// A tensor of a class below `Tensor` on the memory of `data`: a leaf of its own.
+    #[staticmethod]
+    #[pyo3(signature = (cls, data, require_grad = false))]
+    fn _make_subclass<'py>(
+        cls: &Bound<'py, PyType>,
+        data: &Bound<'py, PyAny>,
+        require_grad: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(data) = as_tensor(data) else {
+            let found = data.get_type().name()?;
+            let text = format!("_make_subclass(): argument 'data' (position 2) must be Tensor, not {found}");
+            return Err(PyTypeError::new_err(text));
+        };
+        let made = data.detach();
+        if require_grad {
+            made.set_requires_grad(true).map_err(raise)?;
+        }
+        wrap_as(cls, made)
+    }
+
     /// Whether the tensor is not a leaf and keeps its gradient.
     #[getter]
     fn retains_grad(&self) -> bool {
@@ -188,7 +210,7 @@ impl TensorBase {
 impl TensorBase {
     /// Refuses to change `requires_grad` of a tensor that an operation made. To switch it on where
     /// it is on already is allowed in one place and not in the other: `refuse` says which.
-    pub(super) fn check_leaf(&self, value: bool, refuse: bool) -> PyResult<()> {
+    pub(crate) fn check_leaf(&self, value: bool, refuse: bool) -> PyResult<()> {
         if self.tensor().is_leaf().map_err(raise)? || (value && !refuse) {
             return Ok(());
         }

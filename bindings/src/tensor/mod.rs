@@ -7,4 +7,5 @@ mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;
-mod values;
+pub(crate) mod text;
+pub(crate) mod values;

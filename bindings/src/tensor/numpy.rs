@@ -217,17 +217,16 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
     as_array.call1((Memory { tensor: tensor.clone() },))
 }
 
+/// What `x.numpy()` makes.
+pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
+    if tensor.requires_grad() && !force {
+        return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
+    }
+    array_of(py, &tensor.detach())
+}
+
 #[pymethods]
 impl TensorBase {
-    /// The tensor as a numpy array on the same memory.
-    #[pyo3(signature = (*, force = false))]
-    fn numpy<'py>(&self, py: Python<'py>, force: bool) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().requires_grad() && !force {
-            return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
-        }
-        array_of(py, &self.tensor().detach())
-    }
-
     /// What numpy asks for to make an array of the tensor.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
@@ -236,7 +235,7 @@ impl TensorBase {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = self.numpy(py, false)?;
+        let array = to_numpy(py, self.tensor(), false)?;
         match (dtype, copy) {
             (Some(dtype), copy) => {
                 let options = PyDict::new(py);

@@ -2,19 +2,25 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList};
+use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
 use rushlight::dtype::{Category, Element, Scalar};
 use rushlight::{Error, Tensor};
 
 use super::object::TensorBase;
 use crate::error::raise;
+use crate::returns::ToPython;
 
 #[pymethods]
 impl TensorBase {
     /// The only element as a Python number.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(scalar(py, self.tensor().item().map_err(raise)?))
+        self.tensor().item().to_python(py)
+    }
+
+    /// Whether the only element is not zero.
+    fn is_nonzero(&self) -> PyResult<bool> {
+        is_true(self.tensor())
     }
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
@@ -27,15 +33,6 @@ impl TensorBase {
     }
 }
 
-/// A Python number.
-pub(crate) fn scalar(py: Python<'_>, scalar: Scalar) -> Bound<'_, PyAny> {
-    match scalar {
-        Scalar::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
-        Scalar::Int(value) => PyInt::new(py, value).into_any(),
-        Scalar::Float(value) => PyFloat::new(py, value).into_any(),
-    }
-}
-
 /// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
 fn nested<'py>(
     py: Python<'py>,
@@ -45,7 +42,7 @@ fn nested<'py>(
     let Some((&size, inner)) = shape.split_first() else {
         let element =
             elements.next().ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?;
-        return Ok(scalar(py, element));
+        return element.to_python(py);
     };
     let list = PyList::empty(py);
     for _ in 0..size {
@@ -63,7 +60,7 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
 
 /// `int(x)`.
 pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    let element = scalar(py, only(tensor)?);
+    let element = only(tensor)?.to_python(py)?;
     Ok(py.get_type::<PyInt>().call1((element,))?.into_any())
 }
 
@@ -85,7 +82,7 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 }
 
 /// `bool(x)`.
-pub(super) fn is_true(tensor: &Tensor) -> PyResult<bool> {
+pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
     match tensor.item() {
         Ok(element) => Ok(element.to_f64() != 0.0),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),

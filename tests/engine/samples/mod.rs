@@ -2,6 +2,7 @@
 //! registry has at least one; `gradcheck` asserts that.
 
 mod basics;
+mod products;
 mod views;
 
 use rushlight::ops;
@@ -51,6 +52,7 @@ pub fn signed(shape: &[usize]) -> Tensor {
 pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
     samples.extend(views::samples());
+    samples.extend(products::samples());
     for entry in ops::ELEMENTWISE {
         for shape in [&[][..], &[0], &[2, 3]] {
             samples.push(sample(entry.name, vec![positive(shape)], |x| (entry.function)(&x[0])));

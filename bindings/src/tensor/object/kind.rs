@@ -10,8 +10,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Object, TensorBase, life};
-use crate::tensor::operators;
+use super::{Object, TensorBase, guarded, life, wrap_as};
+use crate::device::Device;
+use crate::tensor::{construct, operators};
 
 /// The type, for the whole life of the process once `install` has run.
 static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
@@ -70,6 +71,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let members = Box::leak(Box::new(members()));
     let properties = Box::leak(Box::new(properties()));
     let mut slots = vec![
+        slot(ffi::Py_tp_new, new as *mut c_void),
         slot(ffi::Py_tp_dealloc, life::dealloc as *mut c_void),
         slot(ffi::Py_tp_traverse, life::traverse as *mut c_void),
         slot(ffi::Py_tp_clear, life::clear as *mut c_void),
@@ -97,6 +99,31 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
     life::listen();
     Ok(())
+}
+
+/// `tp_new`: torch's old constructor, for `rushlight.Tensor` and for the classes below it.
+unsafe extern "C" fn new(
+    class: *mut ffi::PyTypeObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: the interpreter passes a live class, a tuple, and a dictionary or null.
+        let (class, arguments, keywords) = unsafe {
+            (
+                Bound::from_borrowed_ptr(py, class.cast()),
+                Bound::from_borrowed_ptr(py, arguments),
+                Bound::from_borrowed_ptr_or_opt(py, keywords),
+            )
+        };
+        if let Some(keywords) = keywords
+            && let Ok(device) = keywords.get_item("device")
+        {
+            Device::of(&device)?.usable()?;
+        }
+        let made = construct::legacy(arguments.cast()?)?;
+        wrap_as(class.cast()?, made).map(Bound::into_ptr)
+    })
 }
 
 /// Makes the instances of a class derived in Python die by `life::dealloc`: the interpreter's own

@@ -1,0 +1,86 @@
+//! Arithmetic that takes more than its operands: `add` and its kin with `alpha`.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::callable::{FUNCTION, Function, METHOD};
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::ops::arithmetic::{Add, Sub};
+use rushlight::ops::binary;
+
+/// The entries. They stand in for those that the engine's lists would make.
+pub(super) const TABLE: &[Function] = &[
+    Function {
+        name: "add",
+        signatures: &[
+            "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
+            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
+        ],
+        doc: "The sum of `input` and `alpha * other`.",
+        body: Body::Any(add),
+        kind: FUNCTION | METHOD,
+    },
+    Function {
+        name: "sub",
+        signatures: &[
+            "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
+            "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
+        ],
+        doc: "The difference of `input` and `alpha * other`.",
+        body: Body::Any(sub),
+        kind: FUNCTION | METHOD,
+    },
+    Function {
+        name: "add_",
+        signatures: &[
+            "(Tensor input, Tensor|Number other, *, Number alpha=1)",
+            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
+        ],
+        doc: "Adds `alpha * other` in place.",
+        body: Body::Any(add_),
+        kind: METHOD,
+    },
+    Function {
+        name: "sub_",
+        signatures: &[
+            "(Tensor input, Tensor|Number other, *, Number alpha=1)",
+            "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
+        ],
+        doc: "Subtracts `alpha * other` in place.",
+        body: Body::Any(sub_),
+        kind: METHOD,
+    },
+];
+
+/// Where `other` and `alpha` stand: the deprecated overload has them the other way round.
+fn places(arguments: &Arguments<'_, '_>) -> (usize, usize) {
+    if arguments.overload() == 1 { (2, 1) } else { (1, 2) }
+}
+
+fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (other, alpha) = places(arguments);
+    let operation = Add { alpha: arguments.number(alpha)? };
+    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
+    result.answer(arguments.py())
+}
+
+fn sub(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (other, alpha) = places(arguments);
+    let operation = Sub { alpha: arguments.number(alpha)? };
+    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
+    result.answer(arguments.py())
+}
+
+fn add_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (other, alpha) = places(arguments);
+    let operation = Add { alpha: arguments.number(alpha)? };
+    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
+    arguments.object(0).answer(arguments.py())
+}
+
+fn sub_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (other, alpha) = places(arguments);
+    let operation = Sub { alpha: arguments.number(alpha)? };
+    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
+    arguments.object(0).answer(arguments.py())
+}

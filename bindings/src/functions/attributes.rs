@@ -1,0 +1,152 @@
+//! Methods that tell of a tensor or change what it is, and take arguments. Those without stand
+//! with the tensor object itself.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::callable::{FUNCTION, Function, METHOD};
+use crate::error::raise;
+use crate::returns::ToPython;
+use crate::size::wrap_size;
+use crate::tensor::object::{TensorBase, wrap_as};
+use crate::tensor::values::is_true;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use rushlight::dtype::DType;
+use rushlight::shape::normalize_dim;
+
+/// An entry for a question about a tensor that is asked as a function; as a method it stands with
+/// the object.
+const fn question(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+) -> Function {
+    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION }
+}
+
+const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    question("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
+        answer(a, a.tensor(0)?.numel() as i64)
+    }),
+    question("is_floating_point", YES_OR_NO, "Whether elements have a fraction.", |a| {
+        answer(a, a.tensor(0)?.dtype().is_float())
+    }),
+    question("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
+        answer(a, a.tensor(0).map(|_| false)?)
+    }),
+    question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
+        answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
+    }),
+    question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
+        answer(a, is_true(a.tensor(0)?)?)
+    }),
+    Function {
+        name: "size",
+        signatures: &["(Tensor input, int? dim=None) -> Size | int"],
+        doc: "The size of every dimension, or of one.",
+        body: Body::Any(size),
+        kind: METHOD,
+    },
+    Function {
+        name: "stride",
+        signatures: &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int dim) -> int"],
+        doc: "The number of elements to step over in memory, for every dimension or for one.",
+        body: Body::Any(stride),
+        kind: METHOD,
+    },
+    Function {
+        name: "is_contiguous",
+        signatures: &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
+        doc: "Whether the elements lie in memory in row-major order without gaps.",
+        body: Body::Any(is_contiguous),
+        kind: METHOD,
+    },
+    Function {
+        name: "get_device",
+        signatures: &["(Tensor input) -> int"],
+        doc: "The number of the device; minus one for the CPU.",
+        body: Body::Any(get_device),
+        kind: METHOD,
+    },
+    Function {
+        name: "requires_grad_",
+        signatures: &["(Tensor input, bool requires_grad=True)"],
+        doc: "Makes operations on this leaf be recorded, or not.",
+        body: Body::Any(set_requires_grad),
+        kind: METHOD,
+    },
+    Function {
+        name: "as_subclass",
+        signatures: &["(Tensor input, object cls)"],
+        doc: "The tensor as an instance of another tensor class, on the same memory.",
+        body: Body::Any(as_subclass),
+        kind: METHOD,
+    },
+];
+
+fn answer(arguments: &Arguments<'_, '_>, value: impl ToPython) -> PyResult<Py<PyAny>> {
+    value.to_python(arguments.py()).map(Bound::unbind)
+}
+
+fn size(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let layout = arguments.tensor(0)?.layout();
+    match arguments.optional_int(1)? {
+        None => wrap_size(arguments.py(), layout.shape()),
+        Some(dim) => {
+            let dim = normalize_dim(dim, layout.ndim()).map_err(raise)?;
+            // A tensor without dimensions has none to ask for, though it answers to 0 elsewhere.
+            let size = layout.shape().get(dim).ok_or_else(|| no_dimension(dim))?;
+            (*size as i64).to_python(arguments.py())
+        }
+    }
+    .map(Bound::unbind)
+}
+
+fn stride(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let layout = arguments.tensor(0)?.layout();
+    if arguments.overload() == 0 {
+        return Ok(PyTuple::new(arguments.py(), layout.strides())?.into_any().unbind());
+    }
+    let dim = normalize_dim(arguments.int(1)?, layout.ndim()).map_err(raise)?;
+    let stride = layout.strides().get(dim).ok_or_else(|| no_dimension(dim))?;
+    answer(arguments, *stride as i64)
+}
+
+fn no_dimension(dim: usize) -> PyErr {
+    raise(rushlight::Error::DimOfScalar { dim: dim as i64, operation: "size" }.into())
+}
+
+fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    answer(arguments, arguments.tensor(0)?.is_contiguous())
+}
+
+fn get_device(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    answer(arguments, -1i64)
+}
+
+fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, TensorBase>> {
+    let object = arguments.object(0).ok_or_else(|| PyRuntimeError::new_err("a method without a tensor"))?;
+    Ok(object.cast()?)
+}
+
+fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let object = receiver(arguments)?;
+    let value = arguments.boolean(1);
+    object.get().check_leaf(value, false)?;
+    if value && !object.get().tensor().dtype().is_float() {
+        return Err(PyRuntimeError::new_err("only Tensors of floating point dtype can require gradients"));
+    }
+    object.get().tensor().set_requires_grad(value).map_err(raise)?;
+    Ok(object.clone().into_any().unbind())
+}
+
+fn as_subclass(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let class = arguments.object(1).map(|class| class.cast::<PyType>()).transpose()?;
+    let class = class.ok_or_else(|| PyRuntimeError::new_err("as_subclass() needs a class"))?;
+    let alias = arguments.tensor(0)?.detach();
+    wrap_as(class, alias).map(Bound::unbind)
+}

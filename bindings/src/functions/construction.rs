@@ -1,0 +1,100 @@
+//! Tensors from Python data and from numpy: `tensor` and its kin. How data is read is in
+//! `tensor::construct` and `tensor::numpy`.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::callable::{FUNCTION, Function};
+use crate::device::Device;
+use crate::error::raise;
+use crate::returns::ToPython;
+use crate::tensor::{construct, numpy};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::{Tensor, ops};
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    Function {
+        name: "tensor",
+        signatures: &[
+            "(object data, *, dtype? dtype=None, device? device=None, bool pin_memory=False, bool requires_grad=False)",
+        ],
+        doc: "A tensor of a copy of the data, without history.",
+        body: Body::Any(tensor),
+        kind: FUNCTION,
+    },
+    Function {
+        name: "as_tensor",
+        signatures: &["(object data, dtype? dtype=None, device? device=None)"],
+        doc: "The data as a tensor, without a copy and with its history where that is possible.",
+        body: Body::Any(as_tensor),
+        kind: FUNCTION,
+    },
+    Function {
+        name: "asarray",
+        signatures: &[
+            "(object obj, *, dtype? dtype=None, device? device=None, bool? copy=None, bool requires_grad=False)",
+        ],
+        doc: "The object as a tensor, copied always, never or where it must be.",
+        body: Body::Any(asarray),
+        kind: FUNCTION,
+    },
+    Function {
+        name: "from_numpy",
+        signatures: &["(object ndarray)"],
+        doc: "A tensor on the memory of a numpy array.",
+        body: Body::Any(from_numpy),
+        kind: FUNCTION,
+    },
+];
+
+/// The object at a position where the signature requires one.
+fn object<'a, 'py>(arguments: &Arguments<'a, 'py>, index: usize) -> PyResult<&'a Bound<'py, PyAny>> {
+    arguments.object(index).ok_or_else(|| PyRuntimeError::new_err("an argument is missing"))
+}
+
+/// Refuses a device other than the CPU.
+fn check_device(arguments: &Arguments<'_, '_>, index: usize) -> PyResult<()> {
+    arguments.object(index).map_or(Ok(()), |device| Device::of(device)?.usable())
+}
+
+/// The tensor, made to require grad if it was asked for.
+fn finished(arguments: &Arguments<'_, '_>, tensor: Tensor, requires_grad: bool) -> PyResult<Py<PyAny>> {
+    if requires_grad {
+        if !tensor.dtype().is_float() {
+            return Err(PyRuntimeError::new_err(
+                "Only Tensors of floating point and complex dtype can require gradients",
+            ));
+        }
+        tensor.set_requires_grad(true).map_err(raise)?;
+    }
+    tensor.to_python(arguments.py()).map(Bound::unbind)
+}
+
+fn tensor(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    check_device(arguments, 2)?;
+    let made = construct::tensor(object(arguments, 0)?, arguments.dtype(1))?;
+    finished(arguments, made, arguments.boolean(4))
+}
+
+fn as_tensor(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    check_device(arguments, 2)?;
+    let made = construct::as_is(object(arguments, 0)?, arguments.dtype(1))?;
+    finished(arguments, made, false)
+}
+
+fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    check_device(arguments, 2)?;
+    let (data, dtype) = (object(arguments, 0)?, arguments.dtype(1));
+    let mut made = construct::as_is(data, dtype)?;
+    if arguments.optional_boolean(3) == Some(true) {
+        made = ops::cast::clone(&made).map_err(raise)?;
+    }
+    if !arguments.boolean(4) && made.requires_grad() {
+        made = made.detach();
+    }
+    finished(arguments, made, arguments.boolean(4))
+}
+
+fn from_numpy(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    numpy::from_numpy(object(arguments, 0)?)?.to_python(arguments.py()).map(Bound::unbind)
+}

@@ -1,0 +1,124 @@
+//! Methods that give a tensor in another element type, and `to`, which torch lets name anything.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::callable::{Function, METHOD};
+use crate::device::Device;
+use crate::dtype::tensor_type_name;
+use crate::returns::ToPython;
+use crate::signature::accept;
+use crate::tensor::numpy::to_numpy;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use rushlight::dtype::DType;
+use rushlight::{Tensor, ops};
+
+const NAMED: &[&str] = &["(Tensor input, *, memory_format? memory_format=None)"];
+
+/// An entry for a method that is named for its element type.
+const fn named(
+    name: &'static str,
+    doc: &'static str,
+    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+) -> Function {
+    Function { name, signatures: NAMED, doc, body: Body::Any(body), kind: METHOD }
+}
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
+    named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
+    named("bool", "Whether each element is not zero.", |a| given(a, DType::Bool)),
+    named("byte", "The elements as unsigned 8-bit integers.", |a| given(a, DType::UInt8)),
+    named("char", "The elements as 8-bit integers.", |a| given(a, DType::Int8)),
+    named("short", "The elements as 16-bit integers.", |a| given(a, DType::Int16)),
+    named("int", "The elements as 32-bit integers.", |a| given(a, DType::Int32)),
+    named("long", "The elements as 64-bit integers.", |a| given(a, DType::Int64)),
+    named("cpu", "The tensor on the CPU: itself.", |a| given(a, a.tensor(0)?.dtype())),
+    Function {
+        name: "cuda",
+        signatures: &[
+            "(Tensor input, device? device=None, bool non_blocking=False, *, memory_format? memory_format=None)",
+        ],
+        doc: "Fails: there is no such device.",
+        body: Body::Any(cuda),
+        kind: METHOD,
+    },
+    Function {
+        name: "numpy",
+        signatures: &["(Tensor input, *, bool force=False) -> numpy.ndarray"],
+        doc: "The tensor as a numpy array on the same memory.",
+        body: Body::Any(|a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind)),
+        kind: METHOD,
+    },
+    Function {
+        name: "to",
+        signatures: &[
+            "(Tensor input, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
+            "(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
+            "(Tensor input, Tensor tensor, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
+        ],
+        doc: "The tensor in another element type, on a device, or like another tensor.",
+        body: Body::Any(to),
+        kind: METHOD,
+    },
+    Function {
+        name: "type",
+        signatures: &["(Tensor input, object dtype=None, bool non_blocking=False) -> Tensor | str"],
+        doc: "The name of the tensor's type, or the tensor in the type of that name.",
+        body: Body::Any(r#type),
+        kind: METHOD,
+    },
+];
+
+/// The receiver in an element type: the very object if it is of that type already.
+fn given(arguments: &Arguments<'_, '_>, dtype: DType) -> PyResult<Py<PyAny>> {
+    converted(arguments, dtype, false)
+}
+
+fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResult<Py<PyAny>> {
+    let tensor: &Tensor = arguments.tensor(0)?;
+    if tensor.dtype() != dtype {
+        ops::cast::to_dtype(tensor, dtype).to_python(arguments.py())
+    } else if copy {
+        ops::cast::clone(tensor).to_python(arguments.py())
+    } else {
+        arguments.object(0).to_python(arguments.py())
+    }
+    .map(Bound::unbind)
+}
+
+fn cuda(_: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    Err(Device::CUDA.usable().err().unwrap_or_else(|| PyTypeError::new_err("cuda() is not there")))
+}
+
+fn to(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let own = arguments.tensor(0)?.dtype();
+    match arguments.overload() {
+        0 => {
+            if let Some(device) = arguments.object(1) {
+                Device::of(device)?.usable()?;
+            }
+            converted(arguments, arguments.dtype(2).unwrap_or(own), arguments.boolean(4))
+        }
+        1 => converted(arguments, arguments.dtype(1).unwrap_or(own), arguments.boolean(3)),
+        _ => converted(arguments, arguments.tensor(1)?.dtype(), arguments.boolean(3)),
+    }
+}
+
+fn r#type(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let Some(wanted) = arguments.object(1) else {
+        let name = tensor_type_name(arguments.tensor(0)?.dtype());
+        return name.as_str().to_python(arguments.py()).map(Bound::unbind);
+    };
+    let dtype = match wanted.cast::<PyString>() {
+        Ok(name) => {
+            let name = name.to_str()?;
+            let named = DType::ALL.into_iter().find(|&dtype| tensor_type_name(dtype) == name);
+            named.ok_or_else(|| PyValueError::new_err(format!("invalid type: '{name}'")))?
+        }
+        Err(_) => accept::dtype(wanted)
+            .ok_or_else(|| PyTypeError::new_err("dtype must be a type, str, or dtype object"))?,
+    };
+    given(arguments, dtype)
+}

@@ -1,0 +1,73 @@
+//! `out=`: an operation's result written into tensors that exist. It is the same for every
+//! operation, which calculates as without it and never sees the argument.
+use crate::arguments::Arguments;
+use crate::border::{as_tensor, raise, type_name};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rushlight::Tensor;
+use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
+use rushlight::ops::cast;
+use std::ffi::CString;
+
+/// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
+/// if there are several.
+#[cold]
+pub(crate) fn write<'py>(
+    arguments: &Arguments<'_, 'py>,
+    out: &Bound<'py, PyAny>,
+    calculate: impl FnOnce() -> PyResult<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let py = arguments.py();
+    let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
+    if is_grad_enabled() && given().any(Tensor::requires_grad) {
+        return Err(PyRuntimeError::new_err(format!(
+            "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
+            arguments.name
+        )));
+    }
+    let _off = GradModeGuard::off();
+    let result = calculate()?.into_bound(py);
+    // A tensor made from nothing but its size takes the place of the old one without a word.
+    let silent = given().count() <= 1;
+    let written = out.clone().unbind();
+    if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(&result)) {
+        store(py, out, result, silent)?;
+        return Ok(written);
+    }
+    let (results, outs) = (result.cast::<PyTuple>()?, out.try_iter()?.collect::<PyResult<Vec<_>>>()?);
+    if results.len() != outs.len() {
+        let text = format!("expected tuple of {} elements but got {}", results.len(), outs.len());
+        return Err(PyTypeError::new_err(text));
+    }
+    for (out, result) in outs.iter().zip(results.iter_borrowed()) {
+        let expected = || PyTypeError::new_err(format!("expected Tensor, but got {}", type_name(out)));
+        store(py, as_tensor(out).ok_or_else(expected)?, as_tensor(&result).ok_or_else(expected)?, false)?;
+    }
+    result.get_type().call1((PyTuple::new(py, outs)?,)).map(Bound::unbind)
+}
+
+fn store(py: Python<'_>, out: &Tensor, result: &Tensor, silent: bool) -> PyResult<()> {
+    let (from, to) = (result.dtype(), out.dtype());
+    if !from.can_cast(to) {
+        let text =
+            format!("result type {} can't be cast to the desired output type {}", from.title(), to.title());
+        return Err(PyRuntimeError::new_err(text));
+    }
+    let (old, new) = (out.layout(), result.layout());
+    let (old, new) = (old.shape(), new.shape());
+    if old == new {
+        return cast::copy_(out, result).map_err(raise);
+    }
+    if out.numel() > 0 && !silent {
+        let text = format!(
+            "An output with one or more elements was resized since it had shape {old:?}, which does not match the \
+             required output shape {new:?}. This behavior is deprecated, and in a future PyTorch release outputs will \
+             not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, \
+             inplace, to zero elements with t.resize_(0)."
+        );
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)?;
+    }
+    let data = cast::to_dtype(result, to).and_then(|data| out.set_data(&data));
+    data.map_err(raise)
+}

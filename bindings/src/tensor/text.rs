@@ -1,0 +1,70 @@
+//! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
+
+use pyo3::prelude::*;
+use rushlight::dispatch;
+use rushlight::dtype::Element;
+use rushlight::ops::default_dtype;
+use rushlight::shape::Dims;
+use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
+
+use super::object::{TensorBase, tensor_class};
+use crate::error::raise;
+
+#[pymethods]
+impl TensorBase {
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        let tensor = slf.get().tensor();
+        let class = slf.get_type();
+        let name = if class.is(tensor_class(py)) { "tensor".to_owned() } else { class.name()?.to_string() };
+        let grad_fn = tensor.edge().map_err(raise)?.map(|edge| edge.node.name());
+        let heading = Heading {
+            name: &name,
+            grad_fn: grad_fn.as_deref(),
+            requires_grad: tensor.requires_grad(),
+            default_dtype: default_dtype::get(),
+        };
+        let array = tensor.array();
+        let shape = array.layout.shape();
+        Ok(dispatch!(all array.dtype, T => {
+            let view = array.view::<T>();
+            let element = |position: usize| {
+                view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
+            };
+            render(element, array.dtype, shape, &heading, &print_options())
+        }))
+    }
+}
+
+/// The index in every dimension of the element at a row-major position.
+fn place(mut position: usize, shape: &[usize]) -> Dims {
+    let mut place: Dims = shape.into();
+    for (index, &size) in place.iter_mut().zip(shape).rev() {
+        *index = position % size.max(1);
+        position /= size.max(1);
+    }
+    place
+}
+
+/// Set how tensors are printed: a profile (`default`, `short`, `full`), then what is given beside it.
+#[pyfunction]
+#[pyo3(signature = (precision = None, threshold = None, edgeitems = None, linewidth = None, profile = None, sci_mode = None))]
+pub(crate) fn set_printoptions(
+    precision: Option<usize>,
+    threshold: Option<f64>,
+    edgeitems: Option<usize>,
+    linewidth: Option<usize>,
+    profile: Option<&str>,
+    sci_mode: Option<bool>,
+) {
+    let named = profile.map(str::to_lowercase).and_then(|name| PrintOptions::profile(&name));
+    let before = named.unwrap_or_else(print_options);
+    set_print_options(PrintOptions {
+        precision: precision.unwrap_or(before.precision),
+        threshold: threshold.unwrap_or(before.threshold),
+        edgeitems: edgeitems.unwrap_or(before.edgeitems),
+        linewidth: linewidth.unwrap_or(before.linewidth),
+        // As in torch: every call that does not say otherwise goes back to letting the elements decide.
+        sci_mode,
+    });
+}
