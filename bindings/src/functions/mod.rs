@@ -7,7 +7,11 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod entries;
+mod indexing;
+mod parts;
 mod reductions;
+mod views;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
@@ -22,7 +26,10 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+    indexing::TABLE,
+    parts::TABLE,
     reductions::TABLE,
+    views::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {
