@@ -8,8 +8,11 @@ mod construction;
 mod conversion;
 mod creation;
 mod entries;
+mod factory;
 mod indexing;
 mod parts;
+mod products;
+mod random;
 mod reductions;
 mod views;
 
@@ -28,6 +31,8 @@ const TABLES: &[&[Function]] = &[
     creation::TABLE,
     indexing::TABLE,
     parts::TABLE,
+    products::TABLE,
+    random::TABLE,
     reductions::TABLE,
     views::TABLE,
 ];
