@@ -7,10 +7,14 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod entries;
 mod factory;
+mod indexing;
+mod parts;
 mod products;
 mod random;
 mod reductions;
+mod views;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
@@ -25,9 +29,12 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+    indexing::TABLE,
+    parts::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
+    views::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {
