@@ -126,6 +126,20 @@ errors! {
     MovedimRepeated { argument: &'static str, dims: Vec<i64> },
     /// A diagonal of one dimension.
     DiagonalDimensions { dim1: i64, dim2: i64 },
+    /// `repeat` of fewer dimensions than there are.
+    RepeatCount {},
+    /// `repeat_interleave` a negative number of times.
+    RepeatsNegative {},
+    /// `repeat_interleave` a negative number of times, for some element.
+    RepeatsBelowZero {},
+    /// `repeat_interleave` with numbers for more or fewer elements.
+    RepeatsCount { repeats: usize, dim: usize, size: usize },
+    /// `roll` with more or fewer shifts than dimensions.
+    RollCount { shifts: usize, ndim: usize },
+    /// A triangle of less than a matrix.
+    TriangleDimensions { operation: &'static str },
+    /// `diag` of neither vector nor matrix.
+    DiagDimensions { ndim: usize },
     /// `as_strided` with as many strides as sizes not given.
     StridedRank { sizes: usize, strides: usize },
     /// A negative stride.
@@ -298,6 +312,12 @@ errors! {
     IndexAddCount { indices: usize, size: usize, dim: usize },
     /// Slices of another shape.
     IndexAddShape { shape: Vec<usize>, source: Vec<usize> },
+    /// Indices that are not integers.
+    IndexAddDType { dtype: DType },
+    /// Indices that are no vector.
+    IndexAddVector { ndim: usize, dtype: DType, shape: Vec<usize> },
+    /// A dimension that the slices do not have.
+    IndexAddDim { dim: usize, ndim: usize },
     /// Slices of another type.
     IndexAddDTypes { dtype1: DType, dtype2: DType },
     /// Another number of indices than of slices.
@@ -308,6 +328,14 @@ errors! {
     IndexCopyShape { destination: Vec<usize>, dim: usize, source: Vec<usize>, source_dim: usize },
     /// Slices of another type.
     IndexCopyDTypes { dtype1: DType, dtype2: DType },
+    /// Indices that are no vector.
+    IndexCopyVector { ndim: usize },
+    /// Several indices for one number.
+    IndexCopyScalar { count: usize },
+    /// Indices that are not integers.
+    IndexFillDType {},
+    /// Indices that are no vector.
+    IndexFillVector {},
     /// A value with dimensions.
     IndexFillValue { ndim: usize },
     /// `take` of an element that is not there.

@@ -56,11 +56,6 @@ impl Keep<'_> {
         index >= 64 || self.needed >> index & 1 == 1
     }
 
-    /// How many inputs there are.
-    pub fn count(&self) -> usize {
-        self.inputs.len()
-    }
-
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
         SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))

@@ -5,6 +5,7 @@
 
 pub mod accumulate;
 pub mod add_products;
+pub mod along;
 pub mod apply;
 pub mod arithmetic;
 mod bilinear;
@@ -17,12 +18,14 @@ pub mod default_dtype;
 mod distribution;
 pub mod exp_log;
 pub mod expand;
+pub mod gather;
 mod generator;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
 pub mod join;
 pub mod linear;
+pub mod masked;
 pub mod matmul;
 pub mod operand;
 pub mod part;
@@ -31,11 +34,13 @@ mod places;
 pub mod products;
 pub mod random;
 pub mod ranges;
+pub mod rearrange;
 pub mod reduce;
 pub mod reshape;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
+pub mod triangle;
 pub mod unary;
 pub mod view;
 
@@ -132,22 +137,57 @@ elementwise2! {
 pub const DIFFERENTIABLE: &[&str] = &[
     "addmm",
     "addmv",
+    "alias",
     "as_strided",
     "baddbmm",
     "bmm",
+    "cat",
     "clone",
     "copy_",
+    "diag",
+    "diagonal",
     "dot",
     "expand",
     "fill_",
+    "flatten",
+    "flip",
+    "gather",
+    "index",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
     "inner",
     "linear",
+    "masked_scatter",
+    "masked_select",
     "matmul",
     "mm",
     "mv",
     "outer",
+    "permute",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "select",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
     "sum",
+    "t",
+    "take",
     "to",
+    "transpose",
+    "tril",
+    "triu",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
     "vdot",
     "view",
 ];

@@ -14,6 +14,16 @@ pub enum Operand<'a> {
     Scalar(Scalar),
 }
 
+impl<'a> Operand<'a> {
+    /// The tensor, if it is one.
+    pub fn tensor(self) -> Option<&'a Tensor> {
+        match self {
+            Operand::Tensor(tensor) => Some(tensor),
+            Operand::Scalar(_) => None,
+        }
+    }
+}
+
 impl<'a> From<&'a Tensor> for Operand<'a> {
     fn from(tensor: &'a Tensor) -> Self {
         Operand::Tensor(tensor)

@@ -1,7 +1,7 @@
 //! Numbers in memory without any history: storage, layout and element type. What kernels work on.
 //!
 //! Note [Memory of tensors]
-//! ~~~~~~~~~~~~~~~~~~~~~~~~
+//! ----
 //! Several arrays may show the same bytes, and in-place operations write to bytes that others show:
 //! that is what a view is for. Rust's rules are kept by three habits. Fresh outputs are written
 //! through `fresh`, which wants the only handle to the storage. In-place operations write through

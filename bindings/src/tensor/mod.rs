@@ -3,9 +3,10 @@
 mod attributes;
 pub(crate) mod construct;
 mod history;
+mod index;
 mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;
-mod text;
-mod values;
+pub(crate) mod text;
+pub(crate) mod values;

@@ -3,6 +3,7 @@
 
 mod basics;
 mod products;
+mod views;
 
 use rushlight::ops;
 use rushlight::{Result, Tensor};
@@ -50,6 +51,7 @@ pub fn signed(shape: &[usize]) -> Tensor {
 /// Every sample, those of the tables included.
 pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
+    samples.extend(views::samples());
     samples.extend(products::samples());
     for entry in ops::ELEMENTWISE {
         for shape in [&[][..], &[0], &[2, 3]] {
