@@ -252,6 +252,10 @@ errors! {
     ChoiceExhausted {},
     /// Weights that are negative, infinite or not a number.
     ChoiceWeights {},
+    /// A weight that is negative or not a number, where choices are made with replacement.
+    ChoiceNegative {},
+    /// A weight that is infinite, where choices are made with replacement.
+    ChoiceInfinite {},
     /// Weights that are all zero.
     ChoiceSum {},
     /// A probability of dropping that is none.
