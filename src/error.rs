@@ -96,6 +96,8 @@ errors! {
     ViewAmbiguous { shape: Vec<i64> },
     /// Two `-1` in one shape.
     ViewInferTwice {},
+    /// A negative size other than `-1` in the shape of a view.
+    ViewNegative { size: i64, index: usize, shape: Vec<i64> },
     /// A `view` that the strides do not allow.
     ViewStride {},
     /// `expand` to fewer dimensions.
@@ -104,6 +106,40 @@ errors! {
     ExpandSize { wanted: i64, size: usize, dim: usize, target: Vec<i64>, shape: Vec<usize> },
     /// `expand` by `-1` in a new leading dimension.
     ExpandLeading { wanted: i64, dim: usize },
+    /// `flatten` from a dimension to one before it.
+    FlattenOrder {},
+    /// `unflatten` into sizes that do not make the dimension.
+    UnflattenSizes { sizes: Vec<i64>, dim: usize, size: usize },
+    /// `unflatten` into no sizes.
+    UnflattenEmpty {},
+    /// `t` of more than a matrix.
+    TransposeDimensions { ndim: usize },
+    /// The transposed matrices of less than a matrix.
+    MatrixTransposeDimensions { attribute: &'static str, ndim: usize },
+    /// `permute` with another number of dimensions.
+    PermuteCount { ndim: usize, given: usize },
+    /// `permute` with a dimension named twice.
+    PermuteRepeated {},
+    /// `movedim` from and to different numbers of dimensions.
+    MovedimCount { source: Vec<i64>, sources: usize, destination: Vec<i64>, destinations: usize },
+    /// `movedim` with a dimension named twice.
+    MovedimRepeated { argument: &'static str, dims: Vec<i64> },
+    /// A diagonal of one dimension.
+    DiagonalDimensions { dim1: i64, dim2: i64 },
+    /// `repeat` of fewer dimensions than there are.
+    RepeatCount {},
+    /// `repeat_interleave` a negative number of times.
+    RepeatsNegative {},
+    /// `repeat_interleave` a negative number of times, for some element.
+    RepeatsBelowZero {},
+    /// `repeat_interleave` with numbers for more or fewer elements.
+    RepeatsCount { repeats: usize, dim: usize, size: usize },
+    /// `roll` with more or fewer shifts than dimensions.
+    RollCount { shifts: usize, ndim: usize },
+    /// A triangle of less than a matrix.
+    TriangleDimensions { operation: &'static str },
+    /// `diag` of neither vector nor matrix.
+    DiagDimensions { ndim: usize },
     /// `as_strided` with as many strides as sizes not given.
     StridedRank { sizes: usize, strides: usize },
     /// A negative stride.
@@ -115,6 +151,252 @@ errors! {
     /// A shape that one operation needs and another that it got.
     OutputShape { output: Vec<usize>, broadcast: Vec<usize> },
 
+    // Matrices
+    /// Two matrices whose sizes do not fit.
+    MatrixSizes { rows1: usize, columns1: usize, rows2: usize, columns2: usize },
+    /// A product of tensors of any rank with a tensor without dimensions.
+    MatmulScalar { operation: &'static str, ndim1: usize, ndim2: usize },
+    /// Two matrices of different types.
+    MatrixDTypes { dtype1: DType, dtype2: DType },
+    /// Two matrices of different types, where something is added to their product.
+    LinearDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to a product is of another type.
+    AddmmDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to the products of batches, or one of the batches, is of another type.
+    BatchDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// An argument that is not a matrix.
+    NotMatrix { argument: &'static str },
+    /// An argument that is not a matrix, where something is added to the product.
+    MatrixRank { argument: &'static str, ndim: usize },
+    /// A product that does not have the shape of what it would overwrite.
+    ProductInPlace { input: Vec<usize>, output: Vec<usize> },
+    /// Two batches of matrices whose sizes do not fit.
+    BatchSizes { batch1: usize, columns1: usize, batch2: usize, rows2: usize },
+    /// An argument that is not a batch of matrices.
+    NotBatch { argument: &'static str },
+    /// An argument of another type than the one before.
+    ScalarTypeExpected { expected: DType, got: DType },
+    /// A matrix and a vector whose sizes do not fit, and the size of what is added.
+    MatrixVectorSizes { size: usize, rows: usize, columns: usize, length: usize },
+    /// Arguments that are not a matrix and a vector.
+    MatrixVectorDimensions { ndim: usize, ndim1: usize, ndim2: usize },
+    /// A matrix and a vector of different types.
+    MatrixVectorDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// Two vectors of different lengths.
+    DotSizes { length1: usize, length2: usize },
+    /// Arguments that are not two vectors.
+    DotDimensions { ndim1: usize, ndim2: usize },
+    /// Two vectors of different types.
+    DotDTypes { dtype1: DType, dtype2: DType },
+    /// An argument of an outer product that is not a vector.
+    OuterDimensions { argument: &'static str, ndim: usize },
+    /// Two tensors whose last dimensions differ.
+    InnerSizes { shape1: Vec<usize>, shape2: Vec<usize> },
+
+    // Making tensors
+    /// A range that does not advance.
+    RangeStep {},
+    /// A range of integers whose step is less than one.
+    RangeStepTruncated {},
+    /// A range that goes the wrong way.
+    RangeBounds {},
+    /// A range without an end.
+    RangeInfinite { start: f64, end: f64 },
+    /// A range of more numbers than can be counted.
+    RangeOverflow {},
+    /// A number of steps below zero.
+    StepsNegative {},
+    /// A side of a unit matrix below zero.
+    EyeNegative { argument: &'static str, size: i64 },
+    /// `zeros` of a negative size.
+    ZerosNegative {},
+    /// A number that the element type cannot hold.
+    ValueOverflow { name: &'static str },
+    /// A default type that is not a floating-point one.
+    DefaultDType {},
+
+    // Random numbers
+    /// A standard deviation below zero.
+    NormalDeviation { std: f64 },
+    /// An empty interval.
+    UniformBounds { low: f64, high: f64 },
+    /// An empty range of integers.
+    RandomBounds { low: i64, high: i64 },
+    /// A bound that the element type cannot hold.
+    RandomRange { argument: &'static str, dtype: DType },
+    /// An interval that is wider than the greatest number.
+    UniformWidth { low: f64, high: f64, dtype: DType },
+    /// Probabilities outside of [0, 1].
+    Probability {},
+    /// One parameter of a distribution outside of its range.
+    DistributionParameter {
+        operation: &'static str,
+        argument: &'static str,
+        range: &'static str,
+        verb: &'static str,
+        value: f64,
+    },
+    /// An exponential distribution of integers.
+    ExponentialDType { dtype: DType },
+    /// Standard deviations below zero.
+    NormalDeviations {},
+    /// More numbers to permute than the element type counts.
+    PermutationLength { power: u32, dtype: DType },
+    /// Weights of another shape than a vector or a matrix.
+    ChoiceDimensions {},
+    /// Weights of integers.
+    ChoiceDType { dtype: DType },
+    /// A number of choices below one.
+    ChoiceCount {},
+    /// More choices than there are elements, without replacement.
+    ChoiceExhausted {},
+    /// Weights that are negative, infinite or not a number.
+    ChoiceWeights {},
+    /// Weights that are all zero.
+    ChoiceSum {},
+    /// A probability of dropping that is none.
+    DropProbability { value: f64 },
+    /// The state of a generator that has another size.
+    GeneratorStateSize { expected: usize, got: usize },
+    /// Bytes that are no state of a generator.
+    GeneratorState {},
+    /// The state of a generator that is not made of bytes.
+    GeneratorStateDType {},
+
+    // Indexing
+    /// More indices than dimensions.
+    IndexCount { ndim: usize },
+    /// An index of a tensor without dimensions.
+    IndexOfScalar {},
+    /// An index of an element that is not there.
+    IndexRange { index: i64, dim: usize, size: usize },
+    /// An index of a dimension without elements.
+    IndexOfEmpty {},
+    /// A mask of another shape.
+    MaskShape { mask: Vec<usize>, mask_dim: usize, shape: Vec<usize>, dim: usize },
+    /// Indices that are not integers.
+    IndexDType {},
+    /// Tensors of indices that do not broadcast together.
+    IndexShapes { shapes: String },
+    /// A value that does not fit what an index names.
+    IndexedValueShape { value: Vec<usize>, result: Vec<usize> },
+    /// A value of another type than what an index names.
+    IndexedValueDType { destination: DType, source: DType },
+    /// Indices of a type that the operation does not take.
+    IndexDTypeOf { operation: &'static str, expected: &'static str },
+    /// Indices of another number of dimensions.
+    GatherDimensions { argument: &'static str },
+    /// Indices that are larger than the tensor.
+    GatherShape { at: usize, index: Vec<usize>, shape: Vec<usize>, dim: usize },
+    /// Indices of elements that are not there, in `gather` and `scatter`.
+    GatherRange { index: i64, dim: usize, size: usize },
+    /// Indices that are larger than the tensor that is written to.
+    ScatterShape { index: Vec<usize>, shape: Vec<usize>, dim: usize },
+    /// Indices that are larger than the tensor that is written to, or than the values.
+    ScatterSource { index: Vec<usize>, shape: Vec<usize>, dim: usize, source: Vec<usize> },
+    /// Values of another type.
+    ScatterDType { operation: &'static str },
+    /// Indices along a dimension that are no vector.
+    IndexVector { operation: &'static str },
+    /// Indices along a dimension of a tensor without dimensions.
+    IndexScalarCount { count: usize },
+    /// `index_select` of an element that is not there.
+    IndexSelectRange {},
+    /// `index_select` of an element of a matrix that is not there.
+    IndexSelectMatrix { index: i64, size: usize },
+    /// Another number of indices than of slices.
+    IndexAddCount { indices: usize, size: usize, dim: usize },
+    /// Slices of another shape.
+    IndexAddShape { shape: Vec<usize>, source: Vec<usize> },
+    /// Indices that are not integers.
+    IndexAddDType { dtype: DType },
+    /// Indices that are no vector.
+    IndexAddVector { ndim: usize, dtype: DType, shape: Vec<usize> },
+    /// A dimension that the slices do not have.
+    IndexAddDim { dim: usize, ndim: usize },
+    /// Slices of another type.
+    IndexAddDTypes { dtype1: DType, dtype2: DType },
+    /// Another number of indices than of slices.
+    IndexCopyCount { indices: usize, size: usize },
+    /// `index_copy` to an element that is not there.
+    IndexCopyRange { index: i64, dim: usize, size: usize },
+    /// Slices of another shape.
+    IndexCopyShape { destination: Vec<usize>, dim: usize, source: Vec<usize>, source_dim: usize },
+    /// Slices of another type.
+    IndexCopyDTypes { dtype1: DType, dtype2: DType },
+    /// Indices that are no vector.
+    IndexCopyVector { ndim: usize },
+    /// Several indices for one number.
+    IndexCopyScalar { count: usize },
+    /// Indices that are not integers.
+    IndexFillDType {},
+    /// Indices that are no vector.
+    IndexFillVector {},
+    /// A value with dimensions.
+    IndexFillValue { ndim: usize },
+    /// `take` of an element that is not there.
+    TakeRange { index: i64, numel: usize },
+    /// `take` from nothing.
+    TakeEmpty {},
+    /// Indices of another type.
+    LongIndex { operation: &'static str, dtype: DType },
+    /// A mask that is not boolean.
+    SelectMask {},
+    /// A mask that is not boolean.
+    MaskedScatterMask { dtype: DType },
+    /// Fewer values than places.
+    MaskedScatterCount {},
+    /// Values of another type.
+    MaskedScatterDTypes { dtype1: DType, dtype2: DType },
+
+    // Parts and joins
+    /// A part asked of a tensor without dimensions.
+    NotOfScalar { operation: &'static str },
+    /// `select` of an element that is not there.
+    SelectRange { index: i64, shape: Vec<usize>, dim: usize },
+    /// A slice that does not step forward.
+    SliceStep {},
+    /// `narrow` of a tensor without dimensions.
+    NarrowScalar {},
+    /// `narrow` to a negative length.
+    NarrowNegative {},
+    /// `narrow` from an element that is not there.
+    NarrowStart { low: i64, high: i64, start: i64 },
+    /// `narrow` beyond the end.
+    NarrowLength { start: i64, length: i64, size: i64 },
+    /// A split of a tensor without dimensions.
+    SplitScalar { operation: &'static str },
+    /// A split into parts of negative length.
+    SplitNegative { size: i64 },
+    /// A split into parts without elements.
+    SplitZero { size: usize },
+    /// A split into parts some of which have a negative length.
+    SplitSizesNegative { sizes: Vec<i64> },
+    /// A split into parts that are not the whole.
+    SplitSum { size: usize, dim: usize, sizes: Vec<i64> },
+    /// `chunk` into no parts.
+    ChunkCount { chunks: i64 },
+    /// `tensor_split` of a tensor without dimensions.
+    TensorSplitScalar {},
+    /// `tensor_split` into no parts.
+    SectionCount { sections: i64 },
+    /// `cat` of nothing.
+    CatEmpty {},
+    /// `cat` of a tensor without dimensions.
+    CatScalar { position: usize },
+    /// `cat` of tensors with different numbers of dimensions.
+    CatDimensions { first: usize, got: usize },
+    /// `cat` of tensors with different sizes in other dimensions.
+    CatSizes { dim: usize, expected: usize, got: usize, position: usize },
+    /// A stack of nothing.
+    StackEmpty { operation: &'static str },
+    /// A stack of tensors with different shapes.
+    StackSizes { first: Vec<usize>, got: Vec<usize>, position: usize },
+    /// A grid of more than vectors.
+    MeshgridDimensions { ndim: usize },
+    /// A grid of vectors of different types.
+    MeshgridDTypes {},
+
     // Types
     /// A result that may not be written into memory of that type.
     ResultCast { from: DType, to: DType },
@@ -122,6 +404,8 @@ errors! {
     SubtractBool {},
     /// An operation that does not exist for this type.
     NotImplementedFor { operation: &'static str, dtype: DType },
+    /// `fill_` with a tensor that has dimensions.
+    FillValue { ndim: usize },
     /// A gradient asked of integers.
     RequiresGradDType {},
 

@@ -70,6 +70,9 @@ impl Layout {
 
     /// Whether no two elements share memory.
     pub fn is_non_overlapping(&self) -> bool {
+        if self.contiguous {
+            return true;
+        }
         let mut dims: Vec<(usize, usize)> =
             self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
         dims.retain(|&(_, size)| size != 1);
@@ -85,6 +88,39 @@ impl Layout {
             reach += stride * (size - 1);
         }
         true
+    }
+
+    /// The shape in the same order of dimensions in memory, without gaps and repetitions: how a copy
+    /// of such a tensor lies.
+    pub fn packed(&self) -> Layout {
+        if self.contiguous {
+            return Layout::contiguous(&self.shape);
+        }
+        if self.is_non_overlapping() && self.end() - self.offset == self.numel {
+            return Layout::strided(self.shape.clone(), self.strides.clone(), 0);
+        }
+        // From the innermost dimension to the outermost; repeated ones keep their place.
+        let mut order: Dims = (0..self.ndim()).rev().collect();
+        for at in 1..order.len() {
+            for place in (0..at).rev() {
+                let (inner, outer) = (order[place], order[place + 1]);
+                let key = |dim: usize| (self.strides[dim], self.shape[dim]);
+                if self.strides[inner] == 0 || self.strides[outer] == 0 {
+                    continue;
+                }
+                if key(inner) <= key(outer) {
+                    break;
+                }
+                order.swap(place, place + 1);
+            }
+        }
+        let mut strides: Dims = SmallVec::from_elem(1, self.ndim());
+        let mut next = 1;
+        for dim in order {
+            strides[dim] = next;
+            next *= self.shape[dim].max(1);
+        }
+        Layout::strided(self.shape.clone(), strides, 0)
     }
 
     /// One past the last storage element that the layout reaches.
@@ -141,6 +177,11 @@ pub fn checked_shape(shape: &[i64]) -> Result<Dims> {
         return Err(Error::TooManyElements { shape: shape.to_vec() }.into());
     }
     Ok(sizes)
+}
+
+/// Sizes as they are given from outside.
+pub fn signed(shape: &[usize]) -> Vec<i64> {
+    shape.iter().map(|&size| size as i64).collect()
 }
 
 /// A dimension given from outside, counted from the end when negative.
@@ -263,7 +304,7 @@ pub fn infer_shape(shape: &[i64], numel: usize) -> Result<Dims> {
             -1 if inferred.is_some() => return Err(Error::ViewInferTwice {}.into()),
             -1 => inferred = Some(dim),
             size if size < 0 => {
-                return Err(Error::NegativeDimension { dim: size, shape: shape.to_vec() }.into());
+                return Err(Error::ViewNegative { size, index: dim, shape: shape.to_vec() }.into());
             }
             size => {
                 known = known

@@ -1,10 +1,13 @@
 //! `rushlight.dtype`: one Python object for every element type.
 
-use pyo3::exceptions::PySystemError;
+use pyo3::exceptions::{PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use rushlight::dtype::DType;
+use rushlight::ops::default_dtype;
 
+use crate::border::type_name;
+use crate::signature::accept;
 use crate::tensor::object::name_in_messages;
 
 /// The type of the elements of a tensor, such as `torch.float32`.
@@ -108,4 +111,57 @@ impl ElementType {
 /// What `x.type()` answers for a tensor of an element type, such as `torch.FloatTensor`.
 pub(crate) fn tensor_type_name(dtype: DType) -> String {
     format!("torch.{}Tensor", dtype.title())
+}
+
+/// Return the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    wrap_dtype(py, default_dtype::get())
+}
+
+/// Set the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+#[pyo3(signature = (d, /))]
+pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    let only = "only floating-point types are supported as the default type";
+    match as_dtype(d) {
+        Some(dtype) if dtype.is_float() => {
+            default_dtype::set(dtype);
+            Ok(())
+        }
+        Some(_) => Err(PyTypeError::new_err(only)),
+        None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
+    }
+}
+
+/// Return the smallest element type that holds both.
+#[pyfunction]
+pub(crate) fn promote_types<'py>(
+    type1: &Bound<'py, PyAny>,
+    type2: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let promoted =
+        asked("promote_types", "type1", 1, type1)?.promote(asked("promote_types", "type2", 2, type2)?);
+    wrap_dtype(type1.py(), promoted)
+}
+
+/// Tell whether results of the first element type may be written into memory of the second.
+#[pyfunction]
+pub(crate) fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(asked("can_cast", "from_", 1, from_)?.can_cast(asked("can_cast", "to", 2, to)?))
+}
+
+/// The element type that was asked for.
+pub(crate) fn asked(
+    function: &str,
+    argument: &str,
+    position: usize,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<DType> {
+    accept::dtype(object).ok_or_else(|| {
+        let found = type_name(object);
+        PyTypeError::new_err(format!(
+            "{function}(): argument '{argument}' (position {position}) must be torch.dtype, not {found}"
+        ))
+    })
 }

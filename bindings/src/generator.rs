@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyInt;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::kernels::random;
@@ -59,15 +60,12 @@ impl Generator {
 
     /// Begins the stream that a number names; a negative one names the same as in two's complement.
     fn manual_seed<'py>(slf: Bound<'py, Self>, seed: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        let seed = seed.extract::<u64>().or_else(|_| seed.extract::<i64>().map(i64::cast_unsigned)).map_err(
-            |_| {
-                let found = type_name(seed);
-                match found.as_str() {
-                    "int" => PyValueError::new_err("Overflow when unpacking unsigned long long"),
-                    _ => PyRuntimeError::new_err(format!("manual_seed expected a long, but got {found}")),
-                }
-            },
-        )?;
+        if !seed.is_instance_of::<PyInt>() {
+            let found = type_name(seed);
+            return Err(PyRuntimeError::new_err(format!("manual_seed expected a long, but got {found}")));
+        }
+        let seed = seed.extract::<u64>().or_else(|_| seed.extract::<i64>().map(i64::cast_unsigned));
+        let seed = seed.map_err(|_| PyValueError::new_err("Overflow when unpacking long long"))?;
         *slf.get().lock() = random::Generator::new(seed);
         Ok(slf)
     }
@@ -101,8 +99,13 @@ impl Generator {
         if state.dtype() != DType::UInt8 {
             return Err(PyTypeError::new_err("RNG state must be a torch.ByteTensor"));
         }
-        let read = random::Generator::from_state_bytes(&state.to_vec::<u8>());
-        *slf.get().lock() = read.ok_or_else(|| PyRuntimeError::new_err("RNG state is wrong size"))?;
+        let read = random::Generator::from_state_bytes(&state.to_vec::<u8>()).ok_or_else(|| {
+            let (expected, found) = (random::Generator::STATE_BYTES, state.numel());
+            PyRuntimeError::new_err(format!(
+                "Expected a CPUGeneratorImplState of size {expected} but found the input RNG state size to be {found}"
+            ))
+        })?;
+        *slf.get().lock() = read;
         Ok(slf)
     }
 
@@ -120,4 +123,35 @@ impl Generator {
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         format!("<torch._C.Generator object at {:p}>", slf.as_ptr())
     }
+}
+
+/// Begin the stream of random numbers that `seed` names; return the generator for everybody.
+#[pyfunction]
+pub(crate) fn manual_seed<'py>(seed: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Generator>> {
+    let py = seed.py();
+    Generator::manual_seed(default(py)?, &py.get_type::<PyInt>().call1((seed,))?)
+}
+
+/// Begin a stream of random numbers that nothing names beforehand; return its number.
+#[pyfunction]
+pub(crate) fn seed(py: Python<'_>) -> PyResult<u64> {
+    default(py)?.get().seed(py)
+}
+
+/// Return the number that names the stream of random numbers.
+#[pyfunction]
+pub(crate) fn initial_seed(py: Python<'_>) -> PyResult<u64> {
+    Ok(default(py)?.get().initial_seed())
+}
+
+/// Return where the stream of random numbers stands, as a tensor of bytes.
+#[pyfunction]
+pub(crate) fn get_rng_state(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    default(py)?.get().get_state(py)
+}
+
+/// Continue the stream of random numbers where `get_rng_state` told that it stood.
+#[pyfunction]
+pub(crate) fn set_rng_state(new_state: &Bound<'_, PyAny>) -> PyResult<()> {
+    Generator::set_state(default(new_state.py())?, new_state).map(drop)
 }

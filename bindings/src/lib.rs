@@ -37,11 +37,17 @@ mod _rushlight {
     #[pymodule_export]
     use super::backward::run_backward;
     #[pymodule_export]
+    use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
+    #[pymodule_export]
     use super::error::error_kinds;
+    #[pymodule_export]
+    use super::generator::{get_rng_state, initial_seed, manual_seed, seed, set_rng_state};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    #[pymodule_export]
+    use super::tensor::text::set_printoptions;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,8 +6,7 @@ use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Number};
 use rushlight::ops::default_dtype;
 
-use crate::border::type_name;
-use crate::signature::accept;
+use crate::dtype::asked;
 use crate::tensor::object::name_in_messages;
 
 /// The limits of a floating-point type.
@@ -30,22 +29,13 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The element type that was asked for.
-fn asked(function: &str, object: &Bound<'_, PyAny>) -> PyResult<DType> {
-    accept::dtype(object).ok_or_else(|| {
-        let found = type_name(object);
-        PyTypeError::new_err(format!(
-            "{function}(): argument 'type' (position 1) must be torch.dtype, not {found}"
-        ))
-    })
-}
-
 #[pymethods]
 impl FloatLimits {
     #[new]
     #[pyo3(signature = (r#type = None))]
     fn new(r#type: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let dtype = r#type.map_or_else(|| Ok(default_dtype::get()), |object| asked("finfo", object))?;
+        let dtype =
+            r#type.map_or_else(|| Ok(default_dtype::get()), |object| asked("finfo", "type", 1, object))?;
         if !dtype.is_float() {
             return Err(PyTypeError::new_err(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'",
@@ -126,7 +116,7 @@ impl FloatLimits {
 impl IntegerLimits {
     #[new]
     fn new(r#type: &Bound<'_, PyAny>) -> PyResult<Self> {
-        match asked("iinfo", r#type)? {
+        match asked("iinfo", "type", 1, r#type)? {
             DType::Bool => Err(PyTypeError::new_err("torch.bool is not supported by torch.iinfo")),
             dtype if dtype.category() == Category::Integer => Ok(IntegerLimits(dtype)),
             _ => Err(PyTypeError::new_err(

@@ -1,7 +1,7 @@
 //! Running a plan on several threads, with the same bits as on one.
 //!
 //! Note [Same bits]
-//! ~~~~~~~~~~~~~~~~
+//! ----
 //! Every gradient that will arrive at a task has a slot, numbered in the order in which the
 //! sequential run would deliver it. Tasks run when all slots have been answered, whoever answered
 //! them, and add up slot by slot. The time of arrival decides nothing.

@@ -2,7 +2,7 @@
 //! It knows nothing of graphs; the tests below drive it alone.
 //!
 //! Note [Arena]
-//! ~~~~~~~~~~~~
+//! ----
 //! - A slot has a fixed place: chunks double in size and never move, so a shared reference stays
 //!   valid for as long as a handle is held. An address is a `u32` index; with the generation it
 //!   makes an `Id`, which tells a slot's present tenant from its earlier ones.
@@ -188,9 +188,11 @@ impl<T: Home> Strong<T> {
         // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
         unsafe { (*slot.item.get()).write(item) };
         slot.strong.store(1, Ordering::Relaxed);
-        let before = slot.generation.fetch_add(1, Ordering::Release);
-        let generation = NonZeroU32::new(before.wrapping_add(1))
-            .unwrap_or_else(|| unreachable!("arrivals make generations odd"));
+        // Only the owner of an empty slot writes its generation, so this needs no atomic addition.
+        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
+        slot.generation.store(generation, Ordering::Release);
+        let generation =
+            NonZeroU32::new(generation).unwrap_or_else(|| unreachable!("arrivals make generations odd"));
         Strong { id: Id { index, generation }, home: std::marker::PhantomData }
     }
 
@@ -232,7 +234,7 @@ impl<T: Home> Strong<T> {
         // SAFETY: the count reached zero and `upgrade` refuses a count of zero, so nobody else
         // reaches the item, and each slot is retired once per tenant.
         unsafe { (*slot.item.get()).assume_init_drop() };
-        slot.generation.fetch_add(1, Ordering::Release);
+        slot.generation.store(slot.generation.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
         match local {
             Some(local) => {
                 let mut free = local.free.borrow_mut();

@@ -26,6 +26,7 @@ impl Rule for Accumulate {
 
 /// A node for `variable`.
 pub(crate) fn accumulator(variable: Tensor) -> NodeRef {
-    let form = Form { layout: variable.layout(), dtype: variable.dtype() };
+    let array = variable.array();
+    let form = Form { layout: array.layout, dtype: array.dtype };
     Node::leaf_node(Accumulate { variable }, form)
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::{copy, in_place};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, mode};
 use crate::shape::Layout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// What an operation gives; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -175,6 +176,46 @@ pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
     apply(op, inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
 }
 
+/// An operation that changes part of its first input and keeps none of its old values: it has an
+/// in-place form that touches no more than that part.
+pub trait Overwrite: Op {
+    /// Writes the new elements into memory that holds the first input. The target shows none of the
+    /// memory of the other inputs.
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
+
+    /// The first input with the new elements, in memory of its own: the forward of such operations.
+    fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let copy = copy::dense(&inputs[0].array())?;
+        self.overwrite(&copy, inputs)?;
+        Ok(smallvec![Tensor::from_array(copy)])
+    }
+}
+
+/// `apply` in place of the first input.
+pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
+    let x = inputs[0];
+    let recording = records(inputs);
+    in_place::check(x, recording)?;
+    let target = x.array();
+    let apart: SmallVec<[Tensor; 3]> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, &input)| match index > 0 && target.overlaps(&input.array()) {
+            true => copy::dense(&input.array()).map(Tensor::from_array),
+            false => Ok(input.clone()),
+        })
+        .collect::<Result<_>>()?;
+    let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
+    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
+    op.overwrite(&target, &apart)?;
+    x.bump_version();
+    if !recording {
+        return Ok(());
+    }
+    let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed: needed(&edges) });
+    in_place::record(x, Recorded { op, saved }, edges)
+}
+
 /// Whether an operation on these inputs is recorded.
 pub fn records(inputs: &[&Tensor]) -> bool {
     mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
@@ -192,7 +233,17 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    Form { layout: tensor.layout(), dtype: tensor.dtype() }
+    let array = tensor.array();
+    Form { layout: array.layout, dtype: array.dtype }
+}
+
+/// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
+/// elementwise operations.
+pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
+    let differentiable = y.dtype.is_float();
+    let node = Node::record(rule, edges, Forms::one(form));
+    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
 /// t · factor, without a multiplication by one
-fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
+pub(super) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
     if factor.to_f64() == 1.0 { Ok(t.clone()) } else { mul(t, factor) }
 }
 

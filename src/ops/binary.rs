@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{needed, record, single};
+use super::apply::{needed, record_new, single};
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{copy, in_place, unary};
 use crate::dtype::{Bool, DType, Element, Number, Real, Scalar};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Reading, Tensor};
 
 /// A function of two elements, and its derivatives.
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -165,14 +165,81 @@ fn records(a: Operand<'_>, b: Operand<'_>) -> bool {
 
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    let (left, right) = (a.numbers(), b.numbers());
-    let dtype = op.result(result_type([&left, &right]))?;
-    let y = Tensor::from_array(forward(&op, &left, &right, dtype)?);
-    if records(a, b) {
-        let edges = edges(a, b)?;
-        record(recorded(op, (a, left), (b, right), &edges), edges, std::slice::from_ref(&y));
+    if let Some(y) = apply_plain(op, a, b)? {
+        return Ok(y);
     }
-    Ok(y)
+    let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
+    let dtype = op.result(result_type([&left, &right]))?;
+    let y = forward(&op, &left, &right, dtype)?;
+    if !(a_requires || b_requires) || !mode::is_grad_enabled() {
+        return Ok(Tensor::from_array(y));
+    }
+    let edges = edges(a, b)?;
+    Ok(record_new(recorded(op, (a, left), (b, right), &edges), edges, y))
+}
+
+/// Note [The short way]
+/// ----
+/// Most operations of small tensors are on operands of one floating-point type and one shape, in
+/// row-major order, or on one such operand and a number. Their cost is that of counting handles, so
+/// these operands are read where they lie; a handle is made only of what is kept. All others take
+/// the general way, which gives the same results.
+fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Option<Tensor>> {
+    let (x, number) = match (a, b) {
+        (Operand::Tensor(x), Operand::Tensor(_)) => (x, None),
+        (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
+        _ => return Ok(None),
+    };
+    let left = x.read();
+    // The same tensor is not read twice at a time.
+    let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
+    let (p, q) = (left.array(), right.as_ref().map_or(left.array(), |right| right.array()));
+    let dtype = p.dtype;
+    let same = p.layout.is_contiguous()
+        && (Arc::ptr_eq(&p.layout, &q.layout)
+            || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
+    if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
+        return Ok(None);
+    }
+    let y = dispatch!(float dtype, T => {
+        let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
+        let mut y = Array::uninit(&left.array().layout, dtype)?;
+        match number {
+            None => zip::zip_slice(p, q, y.fresh(), move |p, q| op.real(p, q)),
+            Some(number) => {
+                let number: T = number.to();
+                map::map_slice(p, y.fresh(), move |p| op.real(p, number));
+            }
+        }
+        y
+    }, else { return Ok(None) });
+    let requires = |reading: Option<&Reading<'_>>| reading.is_some_and(Reading::requires_grad);
+    let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
+    let (left_requires, right_requires) = (left.requires_grad(), requires(second));
+    if !(left_requires || right_requires) || !mode::is_grad_enabled() {
+        return Ok(Some(Tensor::from_array(y)));
+    }
+    let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
+    let (first_needs, second_needs) =
+        (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
+    let kept = |array: &Array, wanted: bool, index: u8| match wanted {
+        true => Kept::Tensor(SavedTensor::new(array.clone(), Source::Input(index))),
+        false => Kept::Nothing,
+    };
+    let a_kept = kept(p, first_needs.left() || second_needs.left(), 0);
+    let b_kept = match number {
+        Some(number) => Kept::Scalar(number),
+        None => kept(q, first_needs.right() || second_needs.right(), 1),
+    };
+    let (left_edge, right_edge) = (left.edge(), second.and_then(Reading::edge));
+    drop((left, right));
+    // Leaves and views look their edges up, which reads them again.
+    let edge = |edge: Option<Edge>, requires: bool, operand: Operand<'_>| match operand {
+        Operand::Tensor(tensor) if requires && edge.is_none() => tensor.gradient_edge(),
+        _ => Ok(edge),
+    };
+    let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
+    Ok(Some(record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y)))
 }
 
 /// The operation in place of its first operand.
@@ -233,6 +300,9 @@ pub(super) fn combine<T: Element, U: Element>(
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
+    if let Some((a, b)) = as_scalars(a, b) {
+        return combine(&a, &b, f);
+    }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
             let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
@@ -260,6 +330,19 @@ pub(super) fn combine<T: Element, U: Element>(
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
+}
+
+/// The operands again, when one of them is a single element in the shape of the other: it then is a
+/// number, which spares the kernel the strides. Gradients of sums are like that.
+fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
+    let (Numbers::Array(left), Numbers::Array(right)) = (a, b) else { return None };
+    if left.layout.shape() != right.layout.shape() || left.layout.numel() < 2 {
+        return None;
+    }
+    if let Some(element) = right.repeated_element() {
+        return Some((a.clone(), Numbers::Scalar(element)));
+    }
+    left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
 }
 
 fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, gradient_edges, one, records, single, tangent};
+use super::operand::Operand;
 use super::{binary, copy, in_place};
 use crate::dtype::{DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::kernels::map;
 use crate::shape::{self, Layout};
-use crate::storage::Storage;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::Tensor;
 
-/// y = x, in memory of its own
+/// y = x, in memory of its own with this layout
 ///
 /// dy = dx, x̄ = ȳ
-pub struct Clone;
+struct Clone {
+    layout: Arc<Layout>,
+}
 
 impl Op for Clone {
     type Saved = ();
@@ -27,7 +29,7 @@ impl Op for Clone {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::dense(&inputs[0].array())?)])
+        Ok(smallvec![Tensor::from_array(copy::laid_out(&inputs[0].array(), &self.layout)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -41,53 +43,29 @@ impl Op for Clone {
     }
 }
 
-/// A copy in memory of its own.
+/// A copy in memory of its own, with the dimensions in the same order in memory.
 pub fn clone(x: &Tensor) -> Result<Tensor> {
-    apply_one(Clone, &[x])
+    let layout = x.layout();
+    let layout = if layout.is_plain() { layout } else { Arc::new(layout.packed()) };
+    apply_one(Clone { layout }, &[x])
 }
 
-/// y = x, in memory of its own laid out like another tensor's without its gaps being shared
-///
-/// dy = dx, x̄ = ȳ
-struct CloneAs {
-    layout: Arc<Layout>,
-}
-
-impl Op for CloneAs {
-    type Saved = ();
-
-    fn name(&self) -> &'static str {
-        "CloneBackward0"
-    }
-
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let storage = Storage::uninit(self.layout.end().saturating_mul(x.dtype.size()))?;
-        let y = Array { storage, layout: self.layout.clone(), dtype: x.dtype };
-        copy::write(&y, &x)?;
-        Ok(smallvec![Tensor::from_array(y)])
-    }
-
-    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
-
-    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(single(gradients).clone())
-    }
-
-    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(clone(tangent(tangents))?)
-    }
+/// A copy in memory of its own, in row-major order.
+pub fn clone_contiguous(x: &Tensor) -> Result<Tensor> {
+    let layout = x.layout();
+    let layout = if layout.is_plain() { layout } else { Arc::new(Layout::contiguous(layout.shape())) };
+    apply_one(Clone { layout }, &[x])
 }
 
 /// A copy in memory of its own with the strides of `like`, whose elements do not overlap.
 pub(super) fn clone_as(x: &Tensor, like: &Layout) -> Result<Tensor> {
     let layout = Arc::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
-    apply_one(CloneAs { layout }, &[x])
+    apply_one(Clone { layout }, &[x])
 }
 
 /// The tensor itself if its elements lie in row-major order, else a copy.
 pub fn contiguous(x: &Tensor) -> Result<Tensor> {
-    if x.is_contiguous() { Ok(x.clone()) } else { clone(x) }
+    if x.is_contiguous() { Ok(x.clone()) } else { clone_contiguous(x) }
 }
 
 /// y = x as another type
@@ -105,7 +83,7 @@ impl Op for ToCopy {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::converted(&inputs[0].array(), self.dtype)?)])
+        Ok(smallvec![Tensor::from_array(copy::converted_in_order(&inputs[0].array(), self.dtype)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -126,6 +104,11 @@ impl super::apply::Keepsake for ToCopy {}
 /// The tensor as another type; itself if it has it.
 pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
+}
+
+/// The tensor converted where it must be, and a copy even where it need not.
+pub fn to_copy(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if x.dtype() == dtype { clone(x) } else { to_dtype(x, dtype) }
 }
 
 /// x ← y, broadcast and converted
@@ -160,7 +143,7 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if !shape::is_expandable(values.layout.shape(), target.layout.shape()) {
         shape::broadcast(target.layout.shape(), values.layout.shape())?;
         let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
-        return Err(crate::Error::OutputShape { output, broadcast }.into());
+        return Err(Error::OutputShape { output, broadcast }.into());
     }
     let edges = if recording { gradient_edges(&[x, source])? } else { SmallVec::new() };
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
@@ -168,9 +151,9 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
 }
 
-/// x ← a number
+/// x ← a number, or a tensor without dimensions
 ///
-/// x̄ = 0
+/// x̄ = 0, the gradient of the tensor is the sum of ȳ
 struct Fill {
     name: &'static str,
 }
@@ -180,31 +163,48 @@ impl Rule for Fill {
         self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(super::create::zeros_like(single(gradients))?)
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let gradient = single(gradients);
+        let zeros = at.needs(0).then(|| super::create::zeros_like(gradient)).transpose()?;
+        if at.node.edges().len() == 1 {
+            return Ok(smallvec![zeros]);
+        }
+        let sum = at.needs(1).then(|| super::reduce::sum(gradient, None, false, None)).transpose()?;
+        Ok(smallvec![zeros, sum])
     }
 
-    fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(super::create::zeros_like(tangent(tangents))?)
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let form = at.node.form(0);
+        let value = match tangents.get(1).cloned().flatten() {
+            Some(value) => value,
+            None => super::create::zeros(&[], form.dtype)?,
+        };
+        one(super::view::expand_to(&value, form.layout.shape())?)
     }
 }
 
-fn overwrite(x: &Tensor, value: Scalar, name: &'static str) -> Result<()> {
-    let recording = records(&[x]);
+fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
+    let recording = records(inputs);
     in_place::check(x, recording)?;
     let target = x.array();
-    let edges = if recording { gradient_edges(&[x])? } else { SmallVec::new() };
+    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
     x.bump_version();
     if recording { in_place::record(x, Fill { name }, edges) } else { Ok(()) }
 }
 
-/// Overwrites every element with a number.
-pub fn fill_(x: &Tensor, value: Scalar) -> Result<()> {
-    overwrite(x, value, "FillBackward0")
+/// Overwrites every element with a number, or with the element of a tensor without dimensions.
+pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
+    match value.into() {
+        Operand::Scalar(value) => overwrite(x, value, &[x], "FillBackward2"),
+        Operand::Tensor(value) => match value.ndim() {
+            0 => overwrite(x, value.item()?, &[x, value], "FillBackward3"),
+            ndim => Err(Error::FillValue { ndim }.into()),
+        },
+    }
 }
 
 /// Overwrites every element with zero.
 pub fn zero_(x: &Tensor) -> Result<()> {
-    overwrite(x, Scalar::Int(0), "ZeroBackward0")
+    overwrite(x, Scalar::Int(0), &[x], "ZeroBackward0")
 }

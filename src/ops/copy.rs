@@ -2,10 +2,13 @@
 //! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::kernels::map;
+use crate::shape::Layout;
+use crate::storage::Storage;
 use crate::tensor::Array;
 
 /// The elements in row-major order, in memory of their own.
@@ -33,6 +36,30 @@ pub(super) fn converted(array: &Array, dtype: DType) -> Result<Array> {
         map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
     }));
     Ok(copy)
+}
+
+/// The elements in memory of their own with this layout, which starts at its start and is of the
+/// same shape.
+pub(super) fn laid_out(array: &Array, layout: &Arc<Layout>) -> Result<Array> {
+    if layout.is_plain() {
+        return dense(array);
+    }
+    let storage = Storage::uninit(layout.end().saturating_mul(array.dtype.size()))?;
+    let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
+    write(&copy, array)?;
+    Ok(copy)
+}
+
+/// `converted`, with the dimensions in the same order in memory.
+pub(super) fn converted_in_order(array: &Array, dtype: DType) -> Result<Array> {
+    let layout = Arc::new(array.layout.packed());
+    if layout.is_plain() {
+        return converted(array, dtype);
+    }
+    let packed = laid_out(array, &layout)?;
+    let flat = packed.with_layout(Layout::contiguous(&[layout.numel()]));
+    let flat = converted(&flat, dtype)?;
+    Ok(Array { storage: flat.storage, layout, dtype })
 }
 
 /// The array as another type: itself where it is that already.

@@ -1,26 +1,53 @@
-//! Tensors out of nothing: filled, counted.
+//! Tensors out of nothing: filled with one number. Those that are counted stand in `ranges`, those
+//! that are drawn in `random`.
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::dtype::{DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::map;
-use crate::shape::{self, Layout};
+use crate::shape::{self, Dims, Layout};
+use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
 /// Zeros.
 pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
-    let layout = Arc::new(Layout::contiguous(&shape::checked_shape(shape)?));
-    Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
+    if shape.iter().any(|&size| size < 0) {
+        return Err(Error::ZerosNegative {}.into());
+    }
+    empty(shape, dtype)
 }
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
-    zeros(shape, dtype)
+    let layout = Arc::new(Layout::contiguous(&shape::checked_shape(shape)?));
+    Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
+}
+
+/// `empty` with strides of its own.
+pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Tensor> {
+    let sizes = shape::checked_shape(shape)?;
+    if shape.len() != strides.len() {
+        return Err(Error::StridedRank { sizes: shape.len(), strides: strides.len() }.into());
+    }
+    if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
+        return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
+    }
+    let reach = |(&size, &stride): (&i64, &i64)| (size - 1).max(0).checked_mul(stride);
+    let end = shape.iter().zip(strides).try_fold(1i64, |end, pair| end.checked_add(reach(pair)?));
+    let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
+    let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
+    let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
+    let layout = Arc::new(Layout::strided(sizes, strides, 0));
+    let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;
+    Ok(Tensor::from_array(Array { storage, layout, dtype }))
 }
 
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
+    check_value(value, dtype)?;
     filled(&Arc::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
 }
 
@@ -32,15 +59,85 @@ fn filled(layout: &Arc<Layout>, value: Scalar, dtype: DType) -> Result<Tensor> {
 
 /// Zeros of the shape and type of `x`.
 pub fn zeros_like(x: &Tensor) -> Result<Tensor> {
-    full_like(x, Scalar::Int(0), x.dtype())
+    like(x, Scalar::Int(0), x.dtype())
 }
 
 /// Ones of the shape and type of `x`.
 pub fn ones_like(x: &Tensor) -> Result<Tensor> {
-    full_like(x, Scalar::Int(1), x.dtype())
+    like(x, Scalar::Int(1), x.dtype())
 }
 
 /// Every element `value`, in the shape of `x`.
 pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
-    filled(&x.layout(), value, dtype)
+    check_value(value, dtype)?;
+    like(x, value, dtype)
+}
+
+fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
+    let layout = x.layout();
+    if layout.is_contiguous() {
+        return filled(&layout, value, dtype);
+    }
+    let tensor = filled(&Arc::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
+    Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
+}
+
+/// A unit matrix of `rows` by `columns`.
+pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
+    for (argument, size) in [("n", rows), ("m", columns)] {
+        if size < 0 {
+            return Err(Error::EyeNegative { argument, size }.into());
+        }
+    }
+    let matrix = empty(&[rows, columns], dtype)?;
+    let step = matrix.layout().shape()[1] + 1;
+    let diagonal =
+        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
+    let diagonal = matrix.array().with_layout(diagonal);
+    dispatch!(all dtype, T => map::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    Ok(matrix)
+}
+
+/// Whether the type can hold the number. As in C, unsigned types take negative numbers that they can
+/// wrap around.
+pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
+    let fits = match (value, dtype) {
+        (Scalar::Bool(_), _) | (_, DType::Bool | DType::Float64) | (Scalar::Int(_), DType::Float32) => true,
+        (Scalar::Int(value), DType::UInt8) => (-255..=255).contains(&value),
+        (Scalar::Int(value), _) => integers(dtype).contains(&i128::from(value)),
+        (Scalar::Float(value), DType::Float32) => !value.is_finite() || value.abs() <= f64::from(f32::MAX),
+        (Scalar::Float(value), _) => {
+            let range = integers(dtype);
+            value >= *range.start() as f64 && value <= *range.end() as f64
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Error::ValueOverflow { name: name_in_c(dtype) }.into()),
+    }
+}
+
+/// The integers that an integer type holds.
+pub(super) fn integers(dtype: DType) -> std::ops::RangeInclusive<i128> {
+    match dtype {
+        DType::UInt8 => 0..=255,
+        _ => {
+            let half = 1i128 << (8 * dtype.size() - 1);
+            -half..=half - 1
+        }
+    }
+}
+
+/// What C calls the type.
+pub(super) fn name_in_c(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::UInt8 => "uint8_t",
+        DType::Int8 => "int8_t",
+        DType::Int16 => "int16_t",
+        DType::Int32 => "int",
+        DType::Int64 => "int64_t",
+        DType::Float32 => "float",
+        DType::Float64 => "double",
+    }
 }

@@ -22,9 +22,11 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
     if !x.layout().is_non_overlapping() {
         return Err(Error::OverlapModified {}.into());
     }
-    if !recording {
-        return Ok(());
-    }
+    if recording { check_history(x) } else { Ok(()) }
+}
+
+/// Whether the history of `x` may be given a new end.
+fn check_history(x: &Tensor) -> Result<()> {
     if let Some(base) = x.base() {
         match x.creation() {
             Creation::Default => {}
@@ -42,6 +44,25 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
     }
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
+    }
+    Ok(())
+}
+
+/// Shows the elements of `x` in another layout from now on, derived from the present one. The values
+/// stay, so that a view's base keeps its history; `rule` says how gradients come back.
+pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
+    let recording = super::apply::records(&[x]);
+    if recording {
+        if x.base().is_none() && x.is_leaf()? {
+            return Err(Error::LeafViewModified {}.into());
+        }
+        check_history(x)?;
+    }
+    let edges = if recording { super::apply::gradient_edges(&[x])? } else { SmallVec::new() };
+    x.set_layout(layout);
+    x.bump_version();
+    if recording {
+        x.set_edge(Some(Edge { node: Node::record(rule, edges, Forms::one(form(x))), output: 0 }));
     }
     Ok(())
 }

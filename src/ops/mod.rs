@@ -4,18 +4,43 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod add_products;
+pub mod along;
 pub mod apply;
 pub mod arithmetic;
+mod bilinear;
 pub mod binary;
 pub mod cast;
+pub mod choose;
 mod copy;
 pub mod create;
 pub mod default_dtype;
+mod distribution;
 pub mod exp_log;
+pub mod expand;
+pub mod gather;
+mod generator;
 pub mod in_place;
+pub mod index;
+pub mod indexed;
+pub mod join;
+pub mod linear;
+pub mod masked;
+pub mod matmul;
 pub mod operand;
+pub mod part;
+pub mod permute;
+mod places;
+pub mod products;
+pub mod random;
+pub mod ranges;
+pub mod rearrange;
 pub mod reduce;
+pub mod reshape;
+pub mod split;
+pub mod squeeze;
 pub mod strided;
+pub mod triangle;
 pub mod unary;
 pub mod view;
 
@@ -109,4 +134,60 @@ elementwise2! {
 }
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
-pub const DIFFERENTIABLE: &[&str] = &["as_strided", "clone", "copy_", "expand", "fill_", "sum", "to", "view"];
+pub const DIFFERENTIABLE: &[&str] = &[
+    "addmm",
+    "addmv",
+    "alias",
+    "as_strided",
+    "baddbmm",
+    "bmm",
+    "cat",
+    "clone",
+    "copy_",
+    "diag",
+    "diagonal",
+    "dot",
+    "expand",
+    "fill_",
+    "flatten",
+    "flip",
+    "gather",
+    "index",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "inner",
+    "linear",
+    "masked_scatter",
+    "masked_select",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
+    "permute",
+    "ravel",
+    "repeat",
+    "reshape",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "select",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
+    "sum",
+    "t",
+    "take",
+    "to",
+    "transpose",
+    "tril",
+    "triu",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+    "vdot",
+    "view",
+];

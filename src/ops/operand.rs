@@ -14,6 +14,16 @@ pub enum Operand<'a> {
     Scalar(Scalar),
 }
 
+impl<'a> Operand<'a> {
+    /// The tensor, if it is one.
+    pub fn tensor(self) -> Option<&'a Tensor> {
+        match self {
+            Operand::Tensor(tensor) => Some(tensor),
+            Operand::Scalar(_) => None,
+        }
+    }
+}
+
 impl<'a> From<&'a Tensor> for Operand<'a> {
     fn from(tensor: &'a Tensor) -> Self {
         Operand::Tensor(tensor)
@@ -97,6 +107,17 @@ impl Operand<'_> {
         match self {
             Operand::Tensor(tensor) => Numbers::Array(tensor.array()),
             Operand::Scalar(scalar) => Numbers::Scalar(scalar),
+        }
+    }
+
+    /// The numbers, and whether operations on the operand are recorded.
+    pub(super) fn observe(self) -> (Numbers, bool) {
+        match self {
+            Operand::Tensor(tensor) => {
+                let (array, requires_grad) = tensor.observe();
+                (Numbers::Array(array), requires_grad)
+            }
+            Operand::Scalar(scalar) => (Numbers::Scalar(scalar), false),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
 use super::{copy, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
@@ -61,6 +61,23 @@ impl Over {
 
     /// A result repeated along the dimensions that went.
     pub(super) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        if !records(&[result]) {
+            // The common case, a gradient on its way back: no view that anybody sees.
+            let array = result.array();
+            let mut strides = Dims::from_elem(0, input.len());
+            let mut kept = array.layout.strides().iter();
+            for (dim, stride) in strides.iter_mut().enumerate() {
+                let reduced = self.dims.contains(&dim);
+                if (self.keepdim || !reduced)
+                    && let Some(&own) = kept.next()
+                    && !reduced
+                {
+                    *stride = own;
+                }
+            }
+            let layout = Layout::strided(input.into(), strides, array.layout.offset());
+            return Ok(Tensor::from_array(array.with_layout(layout)));
+        }
         view::expand_to(&self.aligned(result, input)?, input)
     }
 

@@ -2,13 +2,13 @@
 //! operation, its in-place form, its rule in both modes. The functions themselves live in files by
 //! family, such as `exp_log` and `trigonometry`.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::apply::{gradient_edges, one, record, records, single, tangent};
+use super::apply::{gradient_edges, one, record_new, records, single, tangent};
 use super::{copy, default_dtype, in_place};
 use crate::dtype::{DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule, SavedTensor, Source};
+use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
 
@@ -97,17 +97,21 @@ impl<E: Elementwise> Rule for Recorded<E> {
 
 /// The operation on a tensor.
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
-    let input = x.array();
-    let y = Tensor::from_array(forward(&op, &input)?);
-    if records(&[x]) {
-        let kept = match E::KEEPS {
-            Keeps::Nothing => None,
-            Keeps::Input => Some(SavedTensor::new(input, Source::Input(0))),
-            Keeps::Output => Some(SavedTensor::new(y.array(), Source::Output(0))),
-        };
-        record(Recorded { op, kept }, gradient_edges(&[x])?, std::slice::from_ref(&y));
+    let reading = x.read();
+    let y = forward(&op, reading.array())?;
+    if !reading.requires_grad() || !mode::is_grad_enabled() {
+        return Ok(Tensor::from_array(y));
     }
-    Ok(y)
+    let kept = match E::KEEPS {
+        Keeps::Nothing => None,
+        Keeps::Input => Some(SavedTensor::new(reading.array().clone(), Source::Input(0))),
+        Keeps::Output => Some(SavedTensor::new(y.clone(), Source::Output(0))),
+    };
+    let edge = reading.edge();
+    drop(reading);
+    // Leaves and views look their edges up, which reads them again.
+    let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
+    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
 }
 
 /// The operation in place.

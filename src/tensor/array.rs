@@ -1,7 +1,7 @@
 //! Numbers in memory without any history: storage, layout and element type. What kernels work on.
 //!
 //! Note [Memory of tensors]
-//! ~~~~~~~~~~~~~~~~~~~~~~~~
+//! ----
 //! Several arrays may show the same bytes, and in-place operations write to bytes that others show:
 //! that is what a view is for. Rust's rules are kept by three habits. Fresh outputs are written
 //! through `fresh`, which wants the only handle to the storage. In-place operations write through
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Element, Scalar};
 use crate::error::Result;
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -87,6 +87,13 @@ impl Array {
         assert!(self.storage.is_unique() && self.layout.is_plain(), "only a fresh array is written whole");
         // SAFETY: the storage holds `numel` elements and nobody else has a handle to it.
         unsafe { std::slice::from_raw_parts_mut(self.start::<T>().cast(), self.layout.numel()) }
+    }
+
+    /// The element, if the layout shows nothing but one element again and again.
+    pub fn repeated_element(&self) -> Option<Scalar> {
+        let repeats = self.layout.numel() > 1 && self.layout.strides().iter().all(|&stride| stride == 0);
+        // SAFETY: there is an element at `start`, as in `slice`.
+        repeats.then(|| dispatch!(all self.dtype, T => unsafe { *self.start::<T>() }.to_scalar()))
     }
 
     /// The elements, to be overwritten in place. The layout must not show an element twice.

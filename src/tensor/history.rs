@@ -81,7 +81,7 @@ impl Tensor {
         if core.edge.is_some() {
             return if requires_grad { Ok(()) } else { Err(Error::RequiresGradNonLeaf {}.into()) };
         }
-        if requires_grad && !core.dtype.is_float() {
+        if requires_grad && !core.array.dtype.is_float() {
             return Err(Error::RequiresGradDType {}.into());
         }
         core.requires_grad = requires_grad;

@@ -10,13 +10,12 @@ mod view;
 use std::sync::{Arc, Weak};
 
 use once_cell::race::OnceBox;
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Edge;
 use crate::shape::Layout;
-use crate::storage::Storage;
 
 pub use array::Array;
 pub use foreign::{Foreign, register_release, register_watch};
@@ -41,18 +40,32 @@ struct TensorImpl {
 
 /// What every operation reads.
 struct Core {
-    storage: Storage,
-    layout: Arc<Layout>,
+    array: Array,
     edge: Option<Edge>,
-    dtype: DType,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
 }
 
-impl Core {
-    fn array(&self) -> Array {
-        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+/// A tensor that is being read: its numbers where they lie, without a handle to them of one's own.
+/// Reading one tensor twice at a time could wait for a writer between the two, which waits for the
+/// first: operands that are the same tensor are read once.
+pub(crate) struct Reading<'a>(RwLockReadGuard<'a, Core>);
+
+impl Reading<'_> {
+    /// The numbers.
+    pub(crate) fn array(&self) -> &Array {
+        &self.0.array
+    }
+
+    /// Whether operations on the tensor are recorded.
+    pub(crate) fn requires_grad(&self) -> bool {
+        self.0.requires_grad || self.0.edge.is_some()
+    }
+
+    /// The edge, unless it has to be looked up: that of a leaf, or of a view.
+    pub(crate) fn edge(&self) -> Option<Edge> {
+        if self.0.is_view { None } else { self.0.edge.clone() }
     }
 }
 
@@ -68,8 +81,7 @@ impl Tensor {
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let Array { storage, layout, dtype } = array;
-        let core = Core { storage, layout, edge, dtype, requires_grad: false, is_view };
+        let core = Core { array, edge, requires_grad: false, is_view };
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
 
@@ -85,48 +97,59 @@ impl Tensor {
 
     /// The numbers, without history.
     pub fn array(&self) -> Array {
-        self.0.core.read().array()
+        self.0.core.read().array.clone()
+    }
+
+    /// Reads the tensor; the shorter the better.
+    pub(crate) fn read(&self) -> Reading<'_> {
+        Reading(self.0.core.read())
+    }
+
+    /// The numbers, and whether operations on the tensor are recorded: what every operation asks.
+    pub(crate) fn observe(&self) -> (Array, bool) {
+        let core = self.0.core.read();
+        (core.array.clone(), core.requires_grad || core.edge.is_some())
     }
 
     /// The geometry.
     pub fn layout(&self) -> Arc<Layout> {
-        self.0.core.read().layout.clone()
+        self.0.core.read().array.layout.clone()
     }
 
     /// The element type.
     pub fn dtype(&self) -> DType {
-        self.0.core.read().dtype
+        self.0.core.read().array.dtype
     }
 
     /// Number of elements.
     pub fn numel(&self) -> usize {
-        self.0.core.read().layout.numel()
+        self.0.core.read().array.layout.numel()
     }
 
     /// Number of dimensions.
     pub fn ndim(&self) -> usize {
-        self.0.core.read().layout.ndim()
+        self.0.core.read().array.layout.ndim()
     }
 
     /// Whether the elements lie in row-major order without gaps.
     pub fn is_contiguous(&self) -> bool {
-        self.0.core.read().layout.is_contiguous()
+        self.0.core.read().array.layout.is_contiguous()
     }
 
     /// How often the memory was written to in place.
     pub fn version(&self) -> u32 {
-        self.0.core.read().storage.version()
+        self.0.core.read().array.storage.version()
     }
 
     /// Counts one more write in place.
     pub fn bump_version(&self) {
-        self.0.core.read().storage.bump_version();
+        self.0.core.read().array.storage.bump_version();
     }
 
     /// Where the first element lies.
     pub fn data_ptr(&self) -> *mut u8 {
         let core = self.0.core.read();
-        if core.layout.numel() == 0 { std::ptr::null_mut() } else { core.array().address() }
+        if core.array.layout.numel() == 0 { std::ptr::null_mut() } else { core.array.address() }
     }
 
     /// Whether both handles are one tensor.
@@ -138,7 +161,7 @@ impl Tensor {
     pub fn is_sole(&self) -> bool {
         Arc::strong_count(&self.0) == 1
             && Arc::weak_count(&self.0) == 0
-            && self.0.core.read().storage.is_unique()
+            && self.0.core.read().array.storage.is_unique()
     }
 
     /// Number of handles.
@@ -178,9 +201,9 @@ impl Tensor {
         let alias = array.storage.alias()?;
         alias.set_version(self.version());
         let mut core = self.0.core.write();
-        let old = std::mem::replace(&mut core.storage, alias);
-        core.layout = array.layout;
-        let retyped = std::mem::replace(&mut core.dtype, array.dtype) != array.dtype;
+        let old = std::mem::replace(&mut core.array.storage, alias);
+        core.array.layout = array.layout;
+        let retyped = std::mem::replace(&mut core.array.dtype, array.dtype) != array.dtype;
         drop(core);
         drop(old);
         if retyped && let Some(cold) = self.0.cold.get() {
@@ -191,7 +214,7 @@ impl Tensor {
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
-        self.0.core.write().layout = Arc::new(layout);
+        self.0.core.write().array.layout = Arc::new(layout);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a view knows of its base, and how it finds its history again after the base was written to.
 //!
 //! Note [Views and writes]
-//! ~~~~~~~~~~~~~~~~~~~~~~~
+//! ----
 //! A view is a tensor on its base's memory. Its base is always the tensor at the root: views of
 //! views have the same one. A write to a view in place gives the base a new history (see
 //! `ops::in_place`), and the other views' edges are then out of date. They are not looked up and

@@ -78,7 +78,7 @@ fn a_saved_tensor_that_was_overwritten_is_an_error_and_leaves_gradients_alone() 
 fn leaves_are_not_written_to() {
     let x = leaf(&[1.0, 2.0]);
     assert!(matches!(*ops::mul_(&x, 2.0).unwrap_err(), Error::LeafModified {}));
-    let row = ops::view::view(&x, &[1, 2]).unwrap();
+    let row = ops::reshape::view(&x, &[1, 2]).unwrap();
     assert!(matches!(*ops::mul_(&row, 2.0).unwrap_err(), Error::LeafViewModified {}));
     let _off = GradModeGuard::off();
     ops::mul_(&x, 2.0).unwrap();
@@ -89,7 +89,7 @@ fn leaves_are_not_written_to() {
 fn a_write_to_a_view_reaches_the_base_and_its_other_views() {
     let (x, w) = (leaf(&[1.0, 2.0, 3.0, 4.0]), leaf(&[10.0]));
     let y = ops::mul(&x, 1.0).unwrap();
-    let square = ops::view::view(&y, &[2, 2]).unwrap();
+    let square = ops::reshape::view(&y, &[2, 2]).unwrap();
     let first = ops::strided::as_strided(&y, &[2], &[1], Some(0)).unwrap();
     ops::mul_(&first, &w).unwrap();
     assert_eq!(square.to_vec::<f64>(), [10.0, 20.0, 3.0, 4.0]);

@@ -2,18 +2,48 @@
 //! with the tensor object itself.
 use crate::arguments::Arguments;
 use crate::body::Body;
-use crate::callable::{Function, METHOD};
+use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::object::{TensorBase, wrap_as};
+use crate::tensor::values::is_true;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
+use rushlight::dtype::DType;
 use rushlight::shape::normalize_dim;
+
+/// An entry for a question about a tensor that is asked as a function; as a method it stands with
+/// the object.
+const fn question(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+) -> Function {
+    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION }
+}
+
+const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
+    question("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
+        answer(a, a.tensor(0)?.numel() as i64)
+    }),
+    question("is_floating_point", YES_OR_NO, "Whether elements have a fraction.", |a| {
+        answer(a, a.tensor(0)?.dtype().is_float())
+    }),
+    question("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
+        answer(a, a.tensor(0).map(|_| false)?)
+    }),
+    question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
+        answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
+    }),
+    question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
+        answer(a, is_true(a.tensor(0)?)?)
+    }),
     Function {
         name: "size",
         signatures: &["(Tensor input, int? dim=None) -> Size | int"],
@@ -58,6 +88,10 @@ pub(super) const TABLE: &[Function] = &[
     },
 ];
 
+fn answer(arguments: &Arguments<'_, '_>, value: impl ToPython) -> PyResult<Py<PyAny>> {
+    value.to_python(arguments.py()).map(Bound::unbind)
+}
+
 fn size(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let layout = arguments.tensor(0)?.layout();
     match arguments.optional_int(1)? {
@@ -79,7 +113,7 @@ fn stride(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     }
     let dim = normalize_dim(arguments.int(1)?, layout.ndim()).map_err(raise)?;
     let stride = layout.strides().get(dim).ok_or_else(|| no_dimension(dim))?;
-    (*stride as i64).to_python(arguments.py()).map(Bound::unbind)
+    answer(arguments, *stride as i64)
 }
 
 fn no_dimension(dim: usize) -> PyErr {
@@ -87,11 +121,11 @@ fn no_dimension(dim: usize) -> PyErr {
 }
 
 fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    arguments.tensor(0)?.is_contiguous().to_python(arguments.py()).map(Bound::unbind)
+    answer(arguments, arguments.tensor(0)?.is_contiguous())
 }
 
 fn get_device(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    (-1i64).to_python(arguments.py()).map(Bound::unbind)
+    answer(arguments, -1i64)
 }
 
 fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, TensorBase>> {

@@ -7,5 +7,5 @@ mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;
-mod text;
-mod values;
+pub(crate) mod text;
+pub(crate) mod values;

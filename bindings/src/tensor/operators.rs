@@ -4,6 +4,7 @@
 
 use std::ffi::c_void;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
@@ -128,7 +129,7 @@ macro_rules! slots {
     ($($kind:ident $id:ident: $operation:expr;)*) => {
         /// The slots of the tensor type that operators of the language reach.
         pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
-            vec![slot(ffi::Py_nb_bool, truth as *mut c_void), $({
+            vec![slot(ffi::Py_nb_bool, truth as *mut c_void), slot(ffi::Py_mp_length, length as *mut c_void), $({
                 slots!(@$kind function, $operation);
                 slot(ffi::$id, function as *mut c_void)
             }),*]
@@ -166,9 +167,22 @@ slots! {
     in_place Py_nb_inplace_multiply: ops::mul_;
     in_place Py_nb_inplace_true_divide: ops::div_;
     unary Py_nb_negative: ops::neg;
+    unary Py_nb_positive: |x: &Tensor| Ok(x.clone());
     plain Py_nb_int: values::to_int;
     plain Py_nb_float: values::to_float;
     plain Py_nb_index: values::to_index;
+}
+
+/// `len(x)`.
+unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
+    guarded_status(|_| {
+        // SAFETY: slots are called with live objects; this one is reached through tensors only.
+        let layout = unsafe { borrow(object) }.map(Tensor::layout);
+        match layout.as_ref().and_then(|layout| layout.shape().first()) {
+            Some(&size) => Ok(size as ffi::Py_ssize_t),
+            None => Err(PyTypeError::new_err("len() of a 0-d tensor")),
+        }
+    })
 }
 
 /// `bool(x)`: one, zero, or minus one with an exception set.

@@ -5,7 +5,7 @@ use rushlight::dispatch;
 use rushlight::dtype::Element;
 use rushlight::ops::default_dtype;
 use rushlight::shape::Dims;
-use rushlight::tensor::print::{Heading, print_options, render};
+use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
 
 use super::object::{TensorBase, tensor_class};
 use crate::error::raise;
@@ -44,4 +44,27 @@ fn place(mut position: usize, shape: &[usize]) -> Dims {
         position /= size.max(1);
     }
     place
+}
+
+/// Set how tensors are printed: a profile (`default`, `short`, `full`), then what is given beside it.
+#[pyfunction]
+#[pyo3(signature = (precision = None, threshold = None, edgeitems = None, linewidth = None, profile = None, sci_mode = None))]
+pub(crate) fn set_printoptions(
+    precision: Option<usize>,
+    threshold: Option<f64>,
+    edgeitems: Option<usize>,
+    linewidth: Option<usize>,
+    profile: Option<&str>,
+    sci_mode: Option<bool>,
+) {
+    let named = profile.map(str::to_lowercase).and_then(|name| PrintOptions::profile(&name));
+    let before = named.unwrap_or_else(print_options);
+    set_print_options(PrintOptions {
+        precision: precision.unwrap_or(before.precision),
+        threshold: threshold.unwrap_or(before.threshold),
+        edgeitems: edgeitems.unwrap_or(before.edgeitems),
+        linewidth: linewidth.unwrap_or(before.linewidth),
+        // As in torch: every call that does not say otherwise goes back to letting the elements decide.
+        sci_mode,
+    });
 }

@@ -18,6 +18,11 @@ impl TensorBase {
         self.tensor().item().to_python(py)
     }
 
+    /// Whether the only element is not zero.
+    fn is_nonzero(&self) -> PyResult<bool> {
+        is_true(self.tensor())
+    }
+
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let array = self.tensor().array();
@@ -77,7 +82,7 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 }
 
 /// `bool(x)`.
-pub(super) fn is_true(tensor: &Tensor) -> PyResult<bool> {
+pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
     match tensor.item() {
         Ok(element) => Ok(element.to_f64() != 0.0),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),

@@ -1,7 +1,7 @@
 //! Samples of sums, copies and strided windows.
 
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::{self, cast, reduce, strided, view};
+use rushlight::ops::{self, cast, expand, reduce, reshape, strided};
 
 use super::{Sample, positive, sample, signed};
 
@@ -17,8 +17,8 @@ pub fn samples() -> Vec<Sample> {
         sample("to", vec![signed(&[2])], |x| {
             cast::to_dtype(&cast::to_dtype(&x[0], DType::Float64)?, DType::Float64)
         }),
-        sample("view", vec![signed(&[2, 3])], |x| view::view(&x[0], &[3, -1])),
-        sample("expand", vec![signed(&[2, 1])], |x| view::expand(&x[0], &[4, -1, 3])),
+        sample("view", vec![signed(&[2, 3])], |x| reshape::view(&x[0], &[3, -1])),
+        sample("expand", vec![signed(&[2, 1])], |x| expand::expand(&x[0], &[4, -1, 3])),
         sample("as_strided", vec![signed(&[6])], |x| {
             strided::as_strided(&x[0], &[2, 2, 2], &[1, 1, 2], Some(1))
         }),

@@ -2,6 +2,8 @@
 //! registry has at least one; `gradcheck` asserts that.
 
 mod basics;
+mod products;
+mod views;
 
 use rushlight::ops;
 use rushlight::{Result, Tensor};
@@ -49,6 +51,8 @@ pub fn signed(shape: &[usize]) -> Tensor {
 /// Every sample, those of the tables included.
 pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
+    samples.extend(views::samples());
+    samples.extend(products::samples());
     for entry in ops::ELEMENTWISE {
         for shape in [&[][..], &[0], &[2, 3]] {
             samples.push(sample(entry.name, vec![positive(shape)], |x| (entry.function)(&x[0])));

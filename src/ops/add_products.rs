@@ -1,0 +1,201 @@
+//! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
+use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
+use super::{arithmetic, binary, expand, in_place};
+use crate::dtype::{Number, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::kernels::zip;
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// The factors of the two summands.
+#[derive(Clone, Copy)]
+pub struct Weights {
+    /// Of what is added to. Zero leaves it unread.
+    pub beta: Scalar,
+    /// Of the product.
+    pub alpha: Scalar,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights { beta: Scalar::Int(1), alpha: Scalar::Int(1) }
+    }
+}
+
+/// Names that a product has when it is added to something.
+trait Addable: Product {
+    /// torch's name of the node.
+    fn added_name(&self) -> &'static str;
+    /// torch's names of the factors.
+    const ADDED_FACTORS: &'static [&'static str];
+}
+
+impl Addable for Matrices {
+    const ADDED_FACTORS: &'static [&'static str] = &["mat1", "mat2"];
+
+    fn added_name(&self) -> &'static str {
+        if self.batched { "BaddbmmBackward0" } else { "AddmmBackward0" }
+    }
+}
+
+impl Addable for MatrixVector {
+    const ADDED_FACTORS: &'static [&'static str] = &["mat", "vec"];
+
+    fn added_name(&self) -> &'static str {
+        "AddmvBackward0"
+    }
+}
+
+/// y = βx + α a·b, with x broadcast
+///
+/// x̄ = βȳ, and the factors get what they get from αȳ
+struct AddProduct<P> {
+    product: P,
+    weights: Weights,
+}
+
+impl<P: Addable> Op for AddProduct<P> {
+    type Saved = Factors;
+    const SAVED: &'static [&'static str] = P::ADDED_FACTORS;
+
+    fn name(&self) -> &'static str {
+        self.product.added_name()
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
+        let x = binary::expanded(&inputs[0].array(), y.layout.shape());
+        let Weights { beta, alpha } = self.weights;
+        dispatch!(number y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+            unreachable!("truth values are refused before")
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep_factors(&self.product, keep, 1)
+    }
+
+    fn vjp(&self, kept: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta)).transpose()?;
+        let [left, right] = match at.needs(1) || at.needs(2) {
+            true => {
+                let g = arithmetic::times(g, self.weights.alpha)?;
+                gradients_of_factors(&self.product, kept, at, &g, 1)?
+            }
+            false => [None, None],
+        };
+        Ok(smallvec![x, left, right])
+    }
+
+    fn jvp(&self, kept: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
+        let x = tangent(0).map(|dx| arithmetic::times(dx, self.weights.beta)).transpose()?;
+        let product = tangent_of_product(&self.product, kept, at, [tangent(1), tangent(2)])?
+            .map(|product| arithmetic::times(&product, self.weights.alpha))
+            .transpose()?;
+        let sum = match (x, product) {
+            (Some(x), Some(product)) => Some(super::add(&x, &product)?),
+            (x, product) => x.or(product),
+        };
+        // A tangent is as large as the output, even where only what is broadcast has one.
+        let output = at.node.form(0).layout.clone();
+        Ok(smallvec![sum.map(|sum| expand::expand_to(&sum, output.shape())).transpose()?])
+    }
+
+    fn work(&self, kept: &Self::Saved) -> Option<u64> {
+        Some(kept.1.0)
+    }
+}
+
+/// y ← βx + αy
+fn add_to<T: Number>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+    let read = beta.to_f64() != 0.0;
+    let (beta, alpha): (T, T) = (beta.to(), alpha.to());
+    zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
+        let x = if read { x.mul(beta) } else { T::ZERO };
+        x.add(y.mul(alpha))
+    });
+}
+
+/// `βx + α ab` for matrices a and b.
+pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    let shape = check_addmm(x, a, b)?;
+    check_expands(x, &shape)?;
+    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
+}
+
+/// `addmm` in place of x.
+pub fn addmm_(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<()> {
+    let output = check_addmm(x, a, b)?;
+    if x.layout().shape() != output {
+        let (input, output) = (x.layout().shape().to_vec(), output.to_vec());
+        return Err(Error::ProductInPlace { input, output }.into());
+    }
+    in_place::through(x, &[a, b], |x| addmm(x, a, b, weights))
+}
+
+fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
+    let (left, right) = (a.layout(), b.layout());
+    for (layout, argument) in [(&left, "mat1"), (&right, "mat2")] {
+        if layout.ndim() != 2 {
+            return Err(Error::MatrixRank { argument, ndim: layout.ndim() }.into());
+        }
+    }
+    check_matrix_sizes(left.shape(), right.shape())?;
+    if x.dtype() != b.dtype() {
+        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: b.dtype() }.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::LinearDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    refuse_bool(a, "addmm_impl_cpu_")?;
+    Ok([left.shape()[0], right.shape()[1]])
+}
+
+/// Whether x can be shown as large as the product.
+fn check_expands(x: &Tensor, shape: &[usize]) -> Result<()> {
+    if shape::is_expandable(x.layout().shape(), shape) {
+        return Ok(());
+    }
+    expand::expand(&x.detach(), &shape::signed(shape)).map(drop)
+}
+
+/// `βx + α av` for a matrix a and a vector v.
+pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
+    let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
+    let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
+        let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
+        return Err(Error::MatrixVectorDimensions { ndim, ndim1, ndim2 }.into());
+    };
+    let size = added.numel();
+    if columns != length || size != rows && size != 1 {
+        return Err(Error::MatrixVectorSizes { size, rows, columns, length }.into());
+    }
+    let [dtype, dtype1, dtype2] = [x, a, v].map(Tensor::dtype);
+    if dtype != dtype1 || dtype1 != dtype2 {
+        return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "addmv_impl_cpu")?;
+    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+}
+
+/// `βx + α ab` for every pair of matrices of two batches a and b.
+pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_batches(a, b)?;
+    let [dtype, dtype1, dtype2] = [x, a, b].map(Tensor::dtype);
+    if dtype != dtype1 || dtype1 != dtype2 {
+        return Err(Error::BatchDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "bmm")?;
+    let (left, right) = (a.layout(), b.layout());
+    check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
+    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
+}

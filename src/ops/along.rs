@@ -1,0 +1,374 @@
+//! Whole slices of a dimension named by a vector of indices: `index_select`, and its reverses
+//! `index_add`, `index_copy` and `index_fill`.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::indexed::tangent_or_zeros;
+use super::operand::Operand;
+use super::part::from_end;
+use super::{copy, create, reduce};
+use crate::dtype::{Bool, DType, Number, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::kernels::gather;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// Slices of a dimension: which, and the indices as they were given.
+#[derive(Clone)]
+struct Slices {
+    dim: usize,
+    places: Arc<[i64]>,
+    given: Array,
+}
+
+impl Slices {
+    /// The slices that `index` names, after `bad` has said no to those that are not there.
+    fn new(
+        x: &Tensor,
+        dim: usize,
+        index: &Tensor,
+        negative: bool,
+        bad: impl FnOnce(i64, usize) -> Error,
+    ) -> Result<Slices> {
+        let given = index.array();
+        let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+        let mut places = index.to_vec::<i64>();
+        for place in &mut places {
+            *place = match from_end(*place, size) {
+                Some(found) if negative || *place >= 0 => found as i64,
+                _ => return Err(bad(*place, size).into()),
+            };
+        }
+        Ok(Slices { dim, places: places.into(), given })
+    }
+
+    fn keep(&self) -> SavedTensor {
+        SavedTensor::new(self.given.clone(), Source::Constant)
+    }
+
+    /// A shape with as many slices as are named.
+    fn shape(&self, source: &[usize]) -> Dims {
+        let mut shape: Dims = source.into();
+        if let Some(size) = shape.get_mut(self.dim) {
+            *size = self.places.len();
+        }
+        shape
+    }
+
+    fn select(&self, x: &Tensor) -> Result<Tensor> {
+        apply_one(IndexSelect { slices: self.clone() }, &[x])
+    }
+
+    fn zero(&self, x: &Tensor) -> Result<Tensor> {
+        let zero = create::zeros(&[], x.dtype())?;
+        apply_one(IndexWrite { slices: self.clone(), mode: Mode::Fill }, &[x, &zero])
+    }
+}
+
+/// y = the named slices of x
+///
+/// dy is those of dx; x̄ is ȳ added to zeros at the slices
+struct IndexSelect {
+    slices: Slices,
+}
+
+impl Op for IndexSelect {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        "IndexSelectBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let Slices { dim, places, .. } = &self.slices;
+        let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(all x.dtype, T => {
+            gather::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (self.slices.keep(), keep.layout(0))
+    }
+
+    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(index)?;
+        let gradient = single(gradients);
+        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+        let add = IndexWrite { slices: self.slices.clone(), mode: Mode::Add(Scalar::Int(1)) };
+        one(apply_one(add, &[&zeros, gradient])?)
+    }
+
+    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        at.load(index)?;
+        one(self.slices.select(tangent(tangents))?)
+    }
+}
+
+/// What becomes of a slice that is written to.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    /// So many times another slice is added.
+    Add(Scalar),
+    /// Another slice takes its place.
+    Copy,
+    /// A number takes the place of its elements.
+    FillNumber(Scalar),
+    /// The element of a tensor without dimensions takes their place.
+    Fill,
+}
+
+/// y = x, but its named slices are those of v, or have α of them added, or are filled with v
+///
+/// dy is dx and dv so combined; x̄ is ȳ, with zeros for the slices that were replaced; v̄ is the
+/// slices of ȳ, times α, or their sum
+struct IndexWrite {
+    slices: Slices,
+    mode: Mode,
+}
+
+impl Op for IndexWrite {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::Add(_) => "IndexAddBackward0",
+            Mode::Copy => "IndexCopyBackward0",
+            Mode::FillNumber(_) => "IndexFillBackward0",
+            Mode::Fill => "IndexFillBackward1",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        self.overwritten(inputs)
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
+        self.slices.keep()
+    }
+
+    fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(index)?;
+        let gradient = single(gradients);
+        let x = match (at.needs(0), self.mode) {
+            (true, Mode::Add(_)) => Some(gradient.clone()),
+            (true, _) => Some(self.slices.zero(gradient)?),
+            (false, _) => None,
+        };
+        let values = match (self.mode, at.node.edges().len() > 1 && at.needs(1)) {
+            (_, false) | (Mode::FillNumber(_), _) => None,
+            (Mode::Add(alpha), _) if alpha.to_f64() != 1.0 => {
+                Some(super::mul(&self.slices.select(gradient)?, alpha)?)
+            }
+            (Mode::Add(_) | Mode::Copy, _) => Some(self.slices.select(gradient)?),
+            (Mode::Fill, _) => Some(reduce::sum(&self.slices.select(gradient)?, None, false, None)?),
+        };
+        Ok(match self.mode {
+            Mode::FillNumber(_) => smallvec![x],
+            _ => smallvec![x, values],
+        })
+    }
+
+    fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        at.load(index)?;
+        let shape = at.node.form(0).layout.clone();
+        let x = tangent_or_zeros(at, tangents, 0, shape.shape())?;
+        match tangents.get(1).cloned().flatten() {
+            Some(values) => {
+                one(apply_one(IndexWrite { slices: self.slices.clone(), mode: self.mode }, &[&x, &values])?)
+            }
+            None if matches!(self.mode, Mode::Add(_)) => one(x),
+            None => one(self.slices.zero(&x)?),
+        }
+    }
+}
+
+impl Overwrite for IndexWrite {
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+        let Slices { dim, places, .. } = &self.slices;
+        let shape = self.slices.shape(target.layout.shape());
+        let values = match (self.mode, inputs.get(1)) {
+            (Mode::FillNumber(value), _) => Tensor::from_scalar(value, target.dtype)?.array(),
+            (Mode::Add(alpha), Some(values)) if alpha != Scalar::Int(1) => {
+                copy::converted(&super::mul(&values.detach(), alpha)?.array(), target.dtype)?
+            }
+            (_, Some(values)) => copy::as_type(&values.array(), target.dtype)?.into_owned(),
+            (_, None) => unreachable!("slices are written from a tensor"),
+        };
+        let values = match values.layout.ndim() {
+            0 => super::binary::expanded(&values, &shape),
+            _ => values,
+        };
+        macro_rules! into {
+            ($T:ty, $combine:expr) => {
+                gather::index_combine(target.writable::<$T>(), *dim, places, values.view::<$T>(), $combine)
+            };
+        }
+        match self.mode {
+            Mode::Add(_) => {
+                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
+                })
+            }
+            _ => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+        }
+        Ok(())
+    }
+}
+
+/// The slices of a dimension in the order of an index.
+pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    let ndim = x.ndim();
+    let dim = shape::normalize_dim(dim, ndim)?;
+    if index.ndim() > 1 {
+        return Err(Error::IndexVector { operation: "index_select" }.into());
+    }
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDTypeOf { operation: "index_select", expected: "int32 or int64" }.into());
+    }
+    if ndim == 0 && index.numel() != 1 {
+        return Err(Error::IndexScalarCount { count: index.numel() }.into());
+    }
+    let slices = Slices::new(x, dim, index, false, |index, size| match ndim {
+        2 => Error::IndexSelectMatrix { index, size },
+        _ => Error::IndexSelectRange {},
+    })?;
+    slices.select(x)
+}
+
+/// The sizes of a tensor, of which one without dimensions has one.
+fn sizes(x: &Tensor) -> Dims {
+    let layout = x.layout();
+    if layout.ndim() == 0 { smallvec![1] } else { layout.shape().into() }
+}
+
+fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<IndexWrite> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexAddDType { dtype: index.dtype() }.into());
+    }
+    if x.dtype() != source.dtype() {
+        return Err(Error::IndexAddDTypes { dtype1: x.dtype(), dtype2: source.dtype() }.into());
+    }
+    if index.ndim() > 1 {
+        let (ndim, dtype, shape) = (index.ndim(), index.dtype(), index.layout().shape().to_vec());
+        return Err(Error::IndexAddVector { ndim, dtype, shape }.into());
+    }
+    let (shape, found) = (sizes(x), sizes(source));
+    let Some(&size) = found.get(dim) else {
+        return Err(Error::IndexAddDim { dim, ndim: source.ndim() }.into());
+    };
+    if index.numel() != size {
+        return Err(Error::IndexAddCount { indices: index.numel(), size, dim }.into());
+    }
+    let others = |sizes: &[usize]| -> Dims {
+        sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
+    };
+    if x.ndim() != source.ndim() || others(&shape) != others(&found) {
+        let (shape, source) = (x.layout().shape().to_vec(), source.layout().shape().to_vec());
+        return Err(Error::IndexAddShape { shape, source }.into());
+    }
+    let slices = Slices::new(x, dim, index, false, |index, size| Error::GatherRange { index, dim, size })?;
+    Ok(IndexWrite { slices, mode: Mode::Add(alpha) })
+}
+
+/// The tensor with `alpha` times the slices of `source` added to the slices that an index names.
+pub fn index_add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
+    apply_one(adding(x, dim, index, source, alpha)?, &[x, source])
+}
+
+/// `index_add` in place.
+pub fn index_add_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
+    apply_in_place(adding(x, dim, index, source, alpha)?, &[x, source])
+}
+
+fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<IndexWrite> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    if index.ndim() > 1 {
+        return Err(Error::IndexCopyVector { ndim: index.ndim() }.into());
+    }
+    if source.ndim() == 0 && index.numel() != 1 {
+        return Err(Error::IndexCopyScalar { count: index.numel() }.into());
+    }
+    if index.dtype() != DType::Int64 {
+        return Err(Error::LongIndex { operation: "index_copy_", dtype: index.dtype() }.into());
+    }
+    if x.dtype() != source.dtype() {
+        return Err(Error::IndexCopyDTypes { dtype1: x.dtype(), dtype2: source.dtype() }.into());
+    }
+    let others = |x: &Tensor| -> Vec<usize> {
+        x.layout().shape().iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
+    };
+    let (destination, found) = (others(x), others(source));
+    let single = source.ndim() == 0 && x.ndim() <= 1;
+    if !single && destination != found {
+        return Err(Error::IndexCopyShape { destination, dim, source: found, source_dim: 0 }.into());
+    }
+    let size = sizes(source).get(dim).copied().unwrap_or(1);
+    if index.numel() != size {
+        return Err(Error::IndexCopyCount { indices: index.numel(), size }.into());
+    }
+    let slices = Slices::new(x, dim, index, false, |index, size| Error::IndexCopyRange { index, dim, size })?;
+    Ok(IndexWrite { slices, mode: Mode::Copy })
+}
+
+/// The tensor with the slices of `source` in place of those that an index names.
+pub fn index_copy(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
+    apply_one(copying(x, dim, index, source)?, &[x, source])
+}
+
+/// `index_copy` in place.
+pub fn index_copy_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
+    apply_in_place(copying(x, dim, index, source)?, &[x, source])
+}
+
+type Inputs<'a> = SmallVec<[&'a Tensor; 2]>;
+
+fn filling<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: Operand<'a>,
+) -> Result<(IndexWrite, Inputs<'a>)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    if index.dtype() != DType::Int64 {
+        return Err(Error::IndexFillDType {}.into());
+    }
+    if index.ndim() > 1 {
+        return Err(Error::IndexFillVector {}.into());
+    }
+    let (mode, inputs) = match value {
+        Operand::Tensor(value) if value.ndim() > 0 => {
+            return Err(Error::IndexFillValue { ndim: value.ndim() }.into());
+        }
+        Operand::Tensor(value) => (Mode::Fill, smallvec![x, value]),
+        Operand::Scalar(value) => (Mode::FillNumber(value), smallvec![x]),
+    };
+    let slices = Slices::new(x, dim, index, true, |index, size| Error::IndexRange { index, dim, size })?;
+    Ok((IndexWrite { slices, mode }, inputs))
+}
+
+/// The tensor with a number in the slices that an index names.
+pub fn index_fill<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: impl Into<Operand<'a>>,
+) -> Result<Tensor> {
+    let (op, inputs) = filling(x, dim, index, value.into())?;
+    apply_one(op, &inputs)
+}
+
+/// `index_fill` in place.
+pub fn index_fill_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
+    let (op, inputs) = filling(x, dim, index, value.into())?;
+    apply_in_place(op, &inputs)
+}

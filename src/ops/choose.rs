@@ -1,0 +1,92 @@
+//! Random choices: elements that are dropped, indices that are picked.
+
+use super::create;
+use super::distribution::elements;
+use super::generator::given;
+use super::random::{Distribution, Generator, draw_like};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::kernels::random::{fill_choices, fill_exponential};
+use crate::kernels::sort;
+use crate::tensor::{Array, Tensor};
+
+/// Drops elements with a probability, and scales up the others so that the mean stays.
+pub fn dropout(x: &Tensor, probability: f64, train: bool) -> Result<Tensor> {
+    match mask(x, probability, train)? {
+        Some(mask) => super::mul(x, &mask),
+        None => Ok(x.clone()),
+    }
+}
+
+/// `dropout` in place.
+pub fn dropout_(x: &Tensor, probability: f64, train: bool) -> Result<()> {
+    match mask(x, probability, train)? {
+        Some(mask) => super::mul_(x, &mask),
+        None => Ok(()),
+    }
+}
+
+/// What `dropout` multiplies with; nothing where it leaves everything as it is.
+fn mask(x: &Tensor, probability: f64, train: bool) -> Result<Option<Tensor>> {
+    if !(0.0..=1.0).contains(&probability) {
+        return Err(Error::DropProbability { value: probability }.into());
+    }
+    if probability == 0.0 || !train || x.numel() == 0 {
+        return Ok(None);
+    }
+    if probability == 1.0 {
+        return create::zeros_like(x).map(Some);
+    }
+    let kept = 1.0 - probability;
+    let mask = draw_like(x, x.dtype(), &Distribution::Bernoulli { probability: kept }, None)?;
+    super::div_(&mask, kept)?;
+    Ok(Some(mask))
+}
+
+/// Indices of the last dimension, as likely as their weights, which need not sum to one.
+pub fn multinomial(
+    weights: &Tensor,
+    count: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let (layout, dtype) = (weights.layout(), weights.dtype());
+    if !dtype.is_float() {
+        return Err(Error::ChoiceDType { dtype }.into());
+    }
+    let (rows, len) = match *layout.shape() {
+        [len] => (1, len),
+        [rows, len] => (rows, len),
+        _ => return Err(Error::ChoiceDimensions {}.into()),
+    };
+    if count <= 0 {
+        return Err(Error::ChoiceCount {}.into());
+    }
+    if !replacement && count as u64 > len as u64 {
+        return Err(Error::ChoiceExhausted {}.into());
+    }
+    let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
+    let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
+    dispatch!(float dtype, T => {
+        let weights: Vec<T> = weights.to_vec();
+        if !weights.iter().all(|weight| *weight >= 0.0 && weight.is_finite()) {
+            return Err(Error::ChoiceWeights {}.into());
+        }
+        if (0..rows).any(|row| weights[row * len..][..len].iter().all(|weight| *weight == 0.0)) {
+            return Err(Error::ChoiceSum {}.into());
+        }
+        let mut generator = given(generator).lock();
+        if replacement && count > 1 {
+            let mut chosen = vec![0; result.layout.numel()];
+            let rows = weights.chunks_exact(len).zip(chosen.chunks_exact_mut(count as usize));
+            rows.for_each(|(weights, out)| fill_choices(&mut generator, out, weights));
+            return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
+        }
+        // Waiting times whose rates are the weights: the first to come are chosen.
+        let times = Array::zeroed(&layout, dtype)?;
+        fill_exponential(&mut generator, elements::<T>(&times), 1.0);
+        elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
+        sort::argtopk(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
+    }, else { unreachable!("integers were refused") });
+    Ok(Tensor::from_array(result))
+}

@@ -1,0 +1,76 @@
+//! Elements repeated without being copied.
+
+use super::view::{Kind, apply};
+use crate::error::{Error, Result};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::Tensor;
+
+/// y = x repeated along new dimensions and those of size one
+///
+/// dy is dx repeated; x̄ is ȳ summed over the repetitions
+struct Expand;
+
+impl Kind for Expand {
+    fn name(&self) -> &'static str {
+        "ExpandBackward0"
+    }
+
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        super::accumulate::sum_to(gradient, source.shape())
+    }
+
+    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        expand_to(tangent, shape)
+    }
+}
+
+fn expanded(x: &Tensor, shape: Dims) -> Result<Tensor> {
+    let layout = x.layout();
+    let strides = shape::expanded_strides(layout.shape(), layout.strides(), &shape);
+    apply(Expand, x, Layout::strided(shape, strides, layout.offset()))
+}
+
+/// The tensor in a larger shape; `-1` leaves a size as it is.
+pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    let layout = x.layout();
+    let Some(lead) = shape.len().checked_sub(layout.ndim()) else {
+        let (expand, ndim, dtype) = (shape.to_vec(), layout.ndim(), x.dtype());
+        let (wanted, shape) = (shape.len(), layout.shape().to_vec());
+        return Err(Error::ExpandRank { dtype, expand, shape, wanted, ndim }.into());
+    };
+    let mut sizes = Dims::with_capacity(shape.len());
+    for (dim, &wanted) in shape.iter().enumerate() {
+        let size = dim.checked_sub(lead).map(|dim| layout.shape()[dim]);
+        sizes.push(match (wanted, size) {
+            (-1, Some(size)) => size,
+            (wanted, Some(size)) if wanted >= 0 && (size == 1 || wanted as usize == size) => wanted as usize,
+            (wanted, None) if wanted >= 0 => wanted as usize,
+            (wanted, None) => return Err(Error::ExpandLeading { wanted, dim }.into()),
+            (wanted, Some(size)) => {
+                let (target, shape) = (shape.to_vec(), layout.shape().to_vec());
+                return Err(Error::ExpandSize { wanted, size, dim, target, shape }.into());
+            }
+        });
+    }
+    shape::checked_shape(&shape::signed(&sizes))?;
+    expanded(x, sizes)
+}
+
+/// `expand` to a shape that is known to fit; the tensor itself when it has it.
+pub(in crate::ops) fn expand_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    if x.layout().shape() == shape { Ok(x.clone()) } else { expanded(x, shape.into()) }
+}
+
+/// The tensor in the shape of another.
+pub fn expand_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
+    expand(x, &shape::signed(other.layout().shape()))
+}
+
+/// Tensors in the shape that they broadcast to together; those that have it are themselves.
+pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    let mut shape = Dims::new();
+    for tensor in tensors {
+        shape = shape::broadcast(&shape, tensor.layout().shape())?;
+    }
+    tensors.iter().map(|tensor| expand_to(tensor, &shape)).collect()
+}

@@ -1,0 +1,287 @@
+//! Elements named one by one along a dimension: `gather`, and its reverse `scatter`.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::indexed::tangent_or_zeros;
+use super::operand::Operand;
+use super::{copy, create};
+use crate::dtype::{Bool, DType, Number, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::kernels::gather as kernels;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y[i][j] = x[i][index[i][j]], for `dim` 1
+///
+/// dy is so gathered from dx; x̄ is ȳ added to zeros at the indices
+struct Gather {
+    dim: usize,
+    index: Array,
+}
+
+impl Op for Gather {
+    type Saved = (SavedTensor, std::sync::Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        "GatherBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let index = copy::as_type(&self.index, DType::Int64)?;
+        let mut y = Array::uninit(&index.layout, x.dtype)?;
+        dispatch!(all x.dtype, T => {
+            kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (SavedTensor::new(self.index.clone(), Source::Constant), keep.layout(0))
+    }
+
+    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (index, gradient) = (at.load(index)?.array(), single(gradients));
+        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+        let scatter = Scatter { dim: self.dim, index, mode: Mode::Add };
+        one(apply_one(scatter, &[&zeros, gradient])?)
+    }
+
+    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let index = at.load(index)?.array();
+        one(apply_one(Gather { dim: self.dim, index }, &[tangent(tangents)])?)
+    }
+}
+
+/// What becomes of an element that is written to.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    /// It is replaced by an element.
+    Replace,
+    /// It is replaced by a number.
+    Fill(Scalar),
+    /// An element is added to it.
+    Add,
+}
+
+/// y = x, but y[i][index[i][j]] is v[i][j], or that more, for `dim` 1
+///
+/// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced; v̄ is
+/// gathered from ȳ
+struct Scatter {
+    dim: usize,
+    index: Array,
+    mode: Mode,
+}
+
+impl Scatter {
+    /// Zeros instead of what was written.
+    fn zeros(&self) -> Mode {
+        if self.mode == Mode::Add { Mode::Add } else { Mode::Fill(Scalar::Int(0)) }
+    }
+}
+
+impl Op for Scatter {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::Replace => "ScatterBackward0",
+            Mode::Fill(_) => "ScatterBackward1",
+            Mode::Add => "ScatterAddBackward0",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        self.overwritten(inputs)
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
+        SavedTensor::new(self.index.clone(), Source::Constant)
+    }
+
+    fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (index, gradient, dim) = (at.load(index)?.array(), single(gradients), self.dim);
+        let x = match (at.needs(0), self.zeros()) {
+            (true, Mode::Add) => Some(gradient.clone()),
+            (true, mode) => Some(apply_one(Scatter { dim, index: index.clone(), mode }, &[gradient])?),
+            (false, _) => None,
+        };
+        if matches!(self.mode, Mode::Fill(_)) {
+            return Ok(smallvec![x]);
+        }
+        let values = || apply_one(Gather { dim, index }, &[gradient]);
+        Ok(smallvec![x, at.needs(1).then(values).transpose()?])
+    }
+
+    fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (index, dim) = (at.load(index)?.array(), self.dim);
+        let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
+        let Some(values) = tangents.get(1).cloned().flatten() else {
+            return match self.zeros() {
+                Mode::Add => one(x),
+                mode => one(apply_one(Scatter { dim, index, mode }, &[&x])?),
+            };
+        };
+        one(apply_one(Scatter { dim, index, mode: self.mode }, &[&x, &values])?)
+    }
+}
+
+impl Overwrite for Scatter {
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+        if self.index.layout.numel() == 0 {
+            return Ok(());
+        }
+        let apart = if target.overlaps(&self.index) { copy::dense(&self.index)? } else { self.index.clone() };
+        let index = copy::as_type(&apart, DType::Int64)?;
+        let values = match (self.mode, inputs.get(1)) {
+            (Mode::Fill(value), _) => {
+                let value = Tensor::from_scalar(value, target.dtype)?.array();
+                super::binary::expanded(&value, index.layout.shape())
+            }
+            (_, Some(values)) => corner(&values.array(), index.layout.shape()),
+            (_, None) => unreachable!("elements are scattered from a tensor"),
+        };
+        let (dim, index) = (self.dim, index.view::<i64>());
+        macro_rules! into {
+            ($T:ty, $combine:expr) => {
+                kernels::scatter(target.writable::<$T>(), dim, index, values.view::<$T>(), $combine)
+            };
+        }
+        match self.mode {
+            Mode::Replace | Mode::Fill(_) => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            Mode::Add => {
+                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
+                })
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first elements along every dimension.
+fn corner(array: &Array, shape: &[usize]) -> Array {
+    let mut strides: Dims = array.layout.strides().into();
+    // Only where one of the two has no dimensions and the other has one element.
+    strides.resize(shape.len(), 1);
+    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
+}
+
+/// A tensor without dimensions counts as one with one.
+fn counted(shape: &[usize]) -> &[usize] {
+    if shape.is_empty() { &[1] } else { shape }
+}
+
+/// Checks the index of an operation against the tensor; answers the dimension.
+fn checked(
+    operation: &'static str,
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    fits: impl Fn(&[usize], &[usize], usize) -> Result<()>,
+) -> Result<usize> {
+    let layout = x.layout();
+    let dim = shape::normalize_dim(dim, layout.ndim())?;
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
+    }
+    let indices = index.layout();
+    if indices.numel() == 0 {
+        return Ok(dim);
+    }
+    fits(counted(layout.shape()), counted(indices.shape()), dim)?;
+    let size = counted(layout.shape())[dim];
+    let array = index.array();
+    let array = copy::as_type(&array, DType::Int64)?;
+    match kernels::first_bad(array.view(), size, false) {
+        Some(index) => Err(Error::GatherRange { index, dim, size }.into()),
+        None => Ok(dim),
+    }
+}
+
+/// The elements that an index names along a dimension, in the shape of the index.
+pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    let dim = checked("gather", x, dim, index, |shape, index, dim| {
+        if index.len() != shape.len() {
+            return Err(Error::GatherDimensions { argument: "input" }.into());
+        }
+        match (0..shape.len()).find(|&at| at != dim && index[at] > shape[at]) {
+            Some(at) => {
+                Err(Error::GatherShape { at, index: index.to_vec(), shape: shape.to_vec(), dim }.into())
+            }
+            None => Ok(()),
+        }
+    })?;
+    apply_one(Gather { dim, index: index.array() }, &[x])
+}
+
+/// The operation of a scatter, with its arguments checked.
+fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mode) -> Result<Scatter> {
+    let operation = if mode == Mode::Add { "scatter_add" } else { "scatter" };
+    if let Operand::Tensor(values) = values
+        && values.dtype() != x.dtype()
+    {
+        return Err(Error::ScatterDType { operation: "scatter" }.into());
+    }
+    let dim = checked(operation, x, dim, index, |shape, index, dim| {
+        if index.len() != shape.len() {
+            return Err(Error::GatherDimensions { argument: "self" }.into());
+        }
+        let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
+        let (index, shape) = (index.to_vec(), shape.to_vec());
+        let Operand::Tensor(values) = values else {
+            return if beyond { Err(Error::ScatterShape { index, shape, dim }.into()) } else { Ok(()) };
+        };
+        let source = counted(values.layout().shape()).to_vec();
+        if source.len() != index.len() {
+            return Err(Error::GatherDimensions { argument: "src" }.into());
+        }
+        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+            return Err(Error::ScatterSource { index, shape, dim, source }.into());
+        }
+        Ok(())
+    })?;
+    Ok(Scatter { dim, index: index.array(), mode })
+}
+
+/// What a scatter of an operand does, and its inputs.
+fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> (Mode, smallvec::SmallVec<[&'a Tensor; 2]>) {
+    match values {
+        Operand::Tensor(values) => (Mode::Replace, smallvec![x, values]),
+        Operand::Scalar(value) => (Mode::Fill(value), smallvec![x]),
+    }
+}
+
+/// The tensor with values where an index says along a dimension.
+pub fn scatter<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: impl Into<Operand<'a>>,
+) -> Result<Tensor> {
+    let values = values.into();
+    let (mode, inputs) = replacing(x, values);
+    apply_one(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// `scatter` in place.
+pub fn scatter_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, values: impl Into<Operand<'a>>) -> Result<()> {
+    let values = values.into();
+    let (mode, inputs) = replacing(x, values);
+    apply_in_place(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// The tensor with values added where an index says along a dimension.
+pub fn scatter_add(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<Tensor> {
+    apply_one(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
+}
+
+/// `scatter_add` in place.
+pub fn scatter_add_(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<()> {
+    apply_in_place(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
+}

@@ -1,0 +1,193 @@
+//! Several tensors as one.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
+use super::operand::{Numbers, Operand, result_type};
+use super::part::{Part, take};
+use super::{copy, create, reshape, squeeze};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::shape::{self, Dims};
+use crate::tensor::{Array, Tensor};
+
+/// What a joining operation keeps: which part of the output each input is, `None` for one that
+/// was left out.
+pub struct Places(Vec<Option<Part>>);
+
+impl Keepsake for Places {}
+
+/// y = the xᵢ side by side along a dimension
+///
+/// dy is the dxᵢ side by side; x̄ᵢ is the part of ȳ that xᵢ is
+struct Join {
+    name: &'static str,
+    places: Vec<Option<Part>>,
+    shape: Dims,
+}
+
+impl Op for Join {
+    type Saved = Places;
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let numbers: Vec<Numbers> = inputs.iter().map(|&input| Operand::Tensor(input).numbers()).collect();
+        let y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
+        for (part, input) in self.places.iter().zip(inputs) {
+            if let Some(part) = part {
+                copy::write(&part.of(&y), &input.array())?;
+            }
+        }
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
+        Places(self.places.clone())
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let gradient = super::apply::single(gradients);
+        let back = |(index, part): (usize, &Option<Part>)| match part {
+            _ if !at.needs(index) => Ok(None),
+            Some(part) => take(gradient, *part).map(Some),
+            None => create::zeros(&[0], gradient.dtype()).map(Some),
+        };
+        saved.0.iter().enumerate().map(back).collect()
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let form = at.node.form(0);
+        let whole = Array::uninit_shape(form.layout.shape(), form.dtype)?;
+        let forth = |(tangent, part): (&Option<Tensor>, &Option<Part>)| match (tangent, part) {
+            (Some(tangent), _) => Ok(tangent.clone()),
+            (None, Some(part)) => create::zeros(&shape::signed(part.of(&whole).layout.shape()), form.dtype),
+            (None, None) => create::zeros(&[0], form.dtype),
+        };
+        let parts: Vec<Tensor> = tangents.iter().zip(&saved.0).map(forth).collect::<Result<_>>()?;
+        let parts: Vec<&Tensor> = parts.iter().collect();
+        let join = Join { name: self.name, places: saved.0.clone(), shape: self.shape.clone() };
+        super::apply::one(apply_one(join, &parts)?)
+    }
+}
+
+/// The tensors one after the other along a dimension; one-dimensional ones without elements do not
+/// count.
+pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
+    if tensors.is_empty() {
+        return Err(Error::CatEmpty {}.into());
+    }
+    if let Some(position) = tensors.iter().position(|tensor| tensor.ndim() == 0) {
+        return Err(Error::CatScalar { position }.into());
+    }
+    let counts = |tensor: &Tensor| tensor.layout().shape() != [0];
+    let model = tensors.iter().find(|tensor| counts(tensor)).unwrap_or(&tensors[0]).layout();
+    let dim = shape::normalize_dim(dim, model.ndim())?;
+    let mut shape: Dims = model.shape().into();
+    shape[dim] = 0;
+    let mut places = Vec::with_capacity(tensors.len());
+    for (position, tensor) in tensors.iter().enumerate() {
+        if !counts(tensor) {
+            places.push(None);
+            continue;
+        }
+        let layout = tensor.layout();
+        if layout.ndim() != model.ndim() {
+            return Err(Error::CatDimensions { first: model.ndim(), got: layout.ndim() }.into());
+        }
+        for (at, (&expected, &got)) in model.shape().iter().zip(layout.shape()).enumerate() {
+            if at != dim && expected != got {
+                return Err(Error::CatSizes { dim, expected, got, position }.into());
+            }
+        }
+        let length = layout.shape()[dim];
+        places.push(Some(Part::Slice { dim, start: shape[dim], length, step: 1 }));
+        shape[dim] = shape[dim].saturating_add(length);
+    }
+    shape::checked_shape(&shape::signed(&shape))?;
+    apply_one(Join { name: "CatBackward0", places, shape }, tensors)
+}
+
+/// Tensors of one shape side by side along a new dimension.
+pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
+    let Some(first) = tensors.first() else { return Err(Error::StackEmpty { operation: "stack" }.into()) };
+    let model = first.layout();
+    let dim = shape::normalize_dim(dim, model.ndim() + 1)?;
+    for (position, tensor) in tensors.iter().enumerate() {
+        if tensor.layout().shape() != model.shape() {
+            let (first, got) = (model.shape().to_vec(), tensor.layout().shape().to_vec());
+            return Err(Error::StackSizes { first, got, position }.into());
+        }
+    }
+    let mut shape: Dims = model.shape().into();
+    shape.insert(dim, tensors.len());
+    shape::checked_shape(&shape::signed(&shape))?;
+    let places = (0..tensors.len()).map(|index| Some(Part::Select { dim, index })).collect();
+    apply_one(Join { name: "StackBackward0", places, shape }, tensors)
+}
+
+/// `cat` of the tensors with at least `ndim` dimensions each, which `raise` gives them.
+fn cat_raised(
+    tensors: &[&Tensor],
+    operation: &'static str,
+    dim: impl Fn(&Tensor) -> i64,
+    raise: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    if tensors.is_empty() {
+        return Err(Error::StackEmpty { operation }.into());
+    }
+    let raised: Vec<Tensor> = tensors.iter().map(|tensor| raise(tensor)).collect::<Result<_>>()?;
+    let raised: Vec<&Tensor> = raised.iter().collect();
+    cat(&raised, dim(raised[0]))
+}
+
+/// The tensors side by side: along the second dimension, vectors along their only one.
+pub fn hstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    cat_raised(tensors, "hstack", |first| if first.ndim() == 1 { 0 } else { 1 }, atleast_1d)
+}
+
+/// The tensors one upon the other; vectors are rows.
+pub fn vstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    cat_raised(tensors, "vstack", |_| 0, atleast_2d)
+}
+
+/// The tensor with at least one dimension.
+pub fn atleast_1d(x: &Tensor) -> Result<Tensor> {
+    if x.ndim() == 0 { reshape::reshape(x, &[1]) } else { Ok(x.clone()) }
+}
+
+/// The tensor with at least two dimensions; a vector is a row.
+pub fn atleast_2d(x: &Tensor) -> Result<Tensor> {
+    match x.ndim() {
+        0 => reshape::reshape(x, &[1, 1]),
+        1 => squeeze::unsqueeze(x, 0),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// Vectors as the coordinates of a grid: one tensor of the grid's shape for each. With `swapped` the
+/// first two dimensions are exchanged (torch's `indexing='xy'`).
+pub fn meshgrid(tensors: &[&Tensor], swapped: bool) -> Result<Vec<Tensor>> {
+    let Some(first) = tensors.first() else {
+        return Err(Error::StackEmpty { operation: "meshgrid" }.into());
+    };
+    if let Some(tensor) = tensors.iter().find(|tensor| tensor.ndim() > 1) {
+        return Err(Error::MeshgridDimensions { ndim: tensor.ndim() }.into());
+    }
+    if tensors.iter().any(|tensor| tensor.dtype() != first.dtype()) {
+        return Err(Error::MeshgridDTypes {}.into());
+    }
+    let place = |index: usize| match index {
+        0 | 1 if swapped && tensors.len() > 1 => 1 - index,
+        _ => index,
+    };
+    let grid: Vec<i64> = (0..tensors.len()).map(|index| tensors[place(index)].numel() as i64).collect();
+    let coordinate = |(index, tensor): (usize, &&Tensor)| {
+        let mut line = vec![1; tensors.len()];
+        line[place(index)] = -1;
+        super::expand::expand(&reshape::view(tensor, &line)?, &grid)
+    };
+    tensors.iter().enumerate().map(coordinate).collect()
+}

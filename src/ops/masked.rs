@@ -1,0 +1,279 @@
+//! Elements named by a mask or by their number: `masked_select`, `masked_scatter`, `take`, `nonzero`.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::indexed::tangent_or_zeros;
+use super::part::from_end;
+use super::{binary, copy, create, reshape, split, view};
+use crate::dtype::{Bool, DType};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::kernels::gather;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// Elements by their number in row-major order, in a shape.
+#[derive(Clone)]
+struct Numbers {
+    places: Arc<[i64]>,
+    shape: Dims,
+    /// The mask or the index as it was given.
+    given: Array,
+}
+
+impl Numbers {
+    /// The elements that a mask, expanded to `shape`, names.
+    fn of_mask(mask: &Tensor, shape: &[usize]) -> Numbers {
+        let given = mask.array();
+        let places = gather::flat_nonzero(binary::expanded(&given, shape).view::<Bool>());
+        Numbers { shape: smallvec![places.len()], places: places.into(), given }
+    }
+
+    fn keep(&self) -> SavedTensor {
+        SavedTensor::new(self.given.clone(), Source::Constant)
+    }
+}
+
+/// All elements of an array in one dimension: its own memory where they lie in row-major order.
+fn flat(array: &Array) -> Result<Array> {
+    let numel = array.layout.numel();
+    match array.layout.is_contiguous() {
+        true => Ok(array.with_layout(Layout::strided(smallvec![numel], smallvec![1], array.layout.offset()))),
+        false => Ok(copy::dense(array)?.with_layout(Layout::contiguous(&[numel]))),
+    }
+}
+
+/// y = the named elements of x, which is first expanded to a shape
+///
+/// dy is those of dx; x̄ is ȳ in their places, or added there, among zeros
+struct Pick {
+    name: &'static str,
+    numbers: Numbers,
+    /// Whether an element may be named twice.
+    repeats: bool,
+}
+
+impl Op for Pick {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = flat(&inputs[0].array())?;
+        let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
+        dispatch!(all x.dtype, T => {
+            gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (self.numbers.keep(), keep.layout(0))
+    }
+
+    fn vjp(&self, (given, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(given)?;
+        let gradient = single(gradients);
+        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+        let op = Place { numbers: self.numbers.clone(), add: self.repeats };
+        one(apply_one(op, &[&zeros, gradient])?)
+    }
+
+    fn jvp(&self, (given, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        at.load(given)?;
+        let op = Pick { name: self.name, numbers: self.numbers.clone(), repeats: self.repeats };
+        one(apply_one(op, &[tangent(tangents)])?)
+    }
+}
+
+/// y = x with the first elements of v in place of the named elements, or added to them
+///
+/// dy is dx with those of dv; x̄ is ȳ with zeros there, or ȳ; v̄ is the named elements of ȳ
+struct Place {
+    numbers: Numbers,
+    add: bool,
+}
+
+impl Op for Place {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["mask"];
+
+    fn name(&self) -> &'static str {
+        if self.add { "PutBackward0" } else { "MaskedScatterBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        self.overwritten(inputs)
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (self.numbers.keep(), keep.layout(1))
+    }
+
+    fn vjp(&self, (given, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(given)?;
+        let (gradient, numbers) = (single(gradients), &self.numbers);
+        let x = match at.needs(0) {
+            true if self.add => Some(gradient.clone()),
+            true => {
+                let zeros = create::zeros(&[numbers.places.len() as i64], gradient.dtype())?;
+                Some(apply_one(Place { numbers: numbers.clone(), add: false }, &[gradient, &zeros])?)
+            }
+            false => None,
+        };
+        let picked = match at.needs(1) {
+            true => {
+                let name = "MaskedSelectBackward0";
+                let pick = Pick { name, numbers: numbers.clone(), repeats: self.add };
+                let picked = reshape::reshape_to(&apply_one(pick, &[gradient])?, &[numbers.places.len()])?;
+                Some(padded(&picked, values.shape())?)
+            }
+            false => None,
+        };
+        Ok(smallvec![x, picked])
+    }
+
+    fn jvp(
+        &self,
+        (given, values): &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        at.load(given)?;
+        let shape = at.node.form(0).layout.clone();
+        let x = view::expand_to(&tangent_or_zeros(at, tangents, 0, shape.shape())?, shape.shape())?;
+        let values = tangent_or_zeros(at, tangents, 1, values.shape())?;
+        one(apply_one(Place { numbers: self.numbers.clone(), add: self.add }, &[&x, &values])?)
+    }
+}
+
+/// A vector with zeros after it, in a shape.
+fn padded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let numel: usize = shape.iter().product();
+    let missing = numel.saturating_sub(x.numel());
+    let whole = match missing {
+        0 => x.clone(),
+        missing => super::join::cat(&[x, &create::zeros(&[missing as i64], x.dtype())?], 0)?,
+    };
+    reshape::reshape_to(&whole, shape)
+}
+
+impl Overwrite for Place {
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+        let Numbers { places, .. } = &self.numbers;
+        let values = flat(&inputs[1].array())?;
+        let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset());
+        let values = values.with_layout(first);
+        let whole = flat(target)?;
+        match self.add {
+            false => dispatch!(all target.dtype, T => {
+                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |_, value| value);
+            }),
+            true => dispatch!(float target.dtype, T => {
+                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| old + value);
+            }, else {
+                return Err(Error::NotImplementedFor { operation: "put", dtype: target.dtype }.into())
+            }),
+        }
+        if target.layout.is_contiguous() {
+            return Ok(());
+        }
+        copy::write(target, &whole.with_layout(Layout::contiguous(target.layout.shape())))
+    }
+}
+
+/// The elements that a mask names, in one dimension. Tensor and mask are broadcast together.
+pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    if mask.dtype() != DType::Bool {
+        return Err(Error::SelectMask {}.into());
+    }
+    let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
+    let numbers = Numbers::of_mask(mask, &shape);
+    let pick = Pick { name: "MaskedSelectBackward0", numbers, repeats: false };
+    if x.layout().shape() == shape.as_slice() {
+        return apply_one(pick, &[x]);
+    }
+    apply_one(pick, &[&view::expand_to(x, &shape)?])
+}
+
+/// Checks the arguments of `masked_scatter` into a tensor of that shape.
+fn placing(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Result<Place> {
+    if mask.dtype() != DType::Bool {
+        return Err(Error::MaskedScatterMask { dtype: mask.dtype() }.into());
+    }
+    if x.dtype() != source.dtype() {
+        return Err(Error::MaskedScatterDTypes { dtype1: x.dtype(), dtype2: source.dtype() }.into());
+    }
+    let numbers = Numbers::of_mask(mask, shape);
+    if source.numel() < numbers.places.len() {
+        return Err(Error::MaskedScatterCount {}.into());
+    }
+    Ok(Place { numbers, add: false })
+}
+
+/// The tensor with the elements of `source`, one after the other, where a mask says so.
+pub fn masked_scatter(x: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
+    let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
+    let op = placing(x, mask, source, &shape)?;
+    apply_one(op, &[&view::expand_to(x, &shape)?, source])
+}
+
+/// `masked_scatter` in place.
+pub fn masked_scatter_(x: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    let (layout, given) = (x.layout(), mask.layout());
+    if !shape::is_expandable(given.shape(), layout.shape()) {
+        let broadcast = shape::broadcast(given.shape(), layout.shape())?.to_vec();
+        return Err(Error::OutputShape { output: layout.shape().to_vec(), broadcast }.into());
+    }
+    apply_in_place(placing(x, mask, source, layout.shape())?, &[x, source])
+}
+
+/// The elements of these numbers in row-major order, in the shape of the index.
+pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
+    if index.dtype() != DType::Int64 {
+        return Err(Error::LongIndex { operation: "take", dtype: index.dtype() }.into());
+    }
+    let numel = x.numel();
+    let mut places = index.to_vec::<i64>();
+    if numel == 0 && !places.is_empty() {
+        return Err(Error::TakeEmpty {}.into());
+    }
+    for place in &mut places {
+        let index = *place;
+        *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
+    }
+    let numbers =
+        Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.array() };
+    apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
+}
+
+/// The coordinates of the elements that are not zero, a row each.
+pub fn nonzero(x: &Tensor) -> Result<Tensor> {
+    let (array, ndim) = (x.array(), x.ndim());
+    let (count, found) = dispatch!(all array.dtype, T => {
+        let found = gather::nonzero(array.view::<T>());
+        let count = if ndim > 0 { found.len() / ndim } else { gather::flat_nonzero(array.view::<T>()).len() };
+        (count, found)
+    });
+    // Column by column in memory, since columns are what is used of it.
+    let mut columns: Vec<i64> = Vec::with_capacity(found.len());
+    for dim in 0..ndim {
+        columns.extend(found.iter().skip(dim).step_by(ndim));
+    }
+    let array = Array::from_slice(&[columns.len()], &columns)?;
+    let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
+    let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0);
+    Ok(Tensor::from_array(array.with_layout(layout)))
+}
+
+/// The coordinates of the elements that are not zero, a tensor for each dimension.
+pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
+    split::unbind(&nonzero(&x)?, 1)
+}

@@ -1,0 +1,222 @@
+//! Parts of a tensor: one element of a dimension, a range of it, a diagonal.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::copy;
+use super::view::{Kind, apply};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// A part of a tensor, with checked arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// One element of a dimension, which goes.
+    Select { dim: usize, index: usize },
+    /// Every `step`-th element of a dimension.
+    Slice { dim: usize, start: usize, length: usize, step: usize },
+    /// The diagonal of two dimensions, as a last dimension: the elements where the second index is
+    /// larger than the first by `offset`.
+    Diagonal { offset: i64, first: usize, second: usize },
+}
+
+impl Part {
+    /// Where the part lies.
+    pub(super) fn layout(self, source: &Layout) -> Layout {
+        let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
+        let mut offset = source.offset();
+        match self {
+            Part::Select { dim, index } => {
+                offset += index * strides[dim];
+                shape.remove(dim);
+                strides.remove(dim);
+            }
+            Part::Slice { dim, start, length, step } => {
+                offset += if length > 0 { start * strides[dim] } else { 0 };
+                shape[dim] = length;
+                strides[dim] *= step;
+            }
+            Part::Diagonal { offset: shift, first, second } => {
+                let (rows, columns) = (shape[first] as i64, shape[second] as i64);
+                let length = if shift >= 0 { rows.min(columns - shift) } else { columns.min(rows + shift) };
+                if length > 0 {
+                    let (dim, steps) = if shift >= 0 { (second, shift) } else { (first, -shift) };
+                    offset += steps as usize * strides[dim];
+                }
+                let stride = strides[first] + strides[second];
+                for dim in [first.max(second), first.min(second)] {
+                    shape.remove(dim);
+                    strides.remove(dim);
+                }
+                shape.push(length.max(0) as usize);
+                strides.push(stride);
+            }
+        }
+        Layout::strided(shape, strides, offset)
+    }
+
+    /// The part of an array.
+    pub(super) fn of(self, array: &Array) -> Array {
+        array.with_layout(self.layout(&array.layout))
+    }
+}
+
+/// y = the part of x
+///
+/// dy is the part of dx; x̄ is ȳ in its place among zeros
+impl Kind for Part {
+    fn name(&self) -> &'static str {
+        match self {
+            Part::Select { .. } => "SelectBackward0",
+            Part::Slice { .. } => "SliceBackward0",
+            Part::Diagonal { .. } => "DiagonalBackward0",
+        }
+    }
+
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        let name = match self {
+            Part::Select { .. } => "SelectBackwardBackward0",
+            Part::Slice { .. } => "SliceBackwardBackward0",
+            Part::Diagonal { .. } => "DiagonalBackwardBackward0",
+        };
+        embed(gradient, *self, source.shape(), name)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        take(tangent, *self)
+    }
+}
+
+/// The part of a tensor.
+pub(super) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
+    apply(part, x, part.layout(&x.layout()))
+}
+
+/// y = zeros with x as the part
+///
+/// dy is dx among zeros; x̄ is the part of ȳ
+struct Embed {
+    part: Part,
+    whole: Arc<Layout>,
+    name: &'static str,
+}
+
+impl Op for Embed {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let y = Array::zeroed(&self.whole, x.dtype)?;
+        copy::write(&self.part.of(&y), &x)?;
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(take(single(gradients), self.part)?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(embed(tangent(tangents), self.part, self.whole.shape(), self.name)?)
+    }
+}
+
+/// Zeros of a shape with `x` as the part.
+pub(super) fn embed(x: &Tensor, part: Part, whole: &[usize], name: &'static str) -> Result<Tensor> {
+    apply_one(Embed { part, whole: Arc::new(Layout::contiguous(whole)), name }, &[x])
+}
+
+/// One element of a dimension, which goes.
+pub fn select(x: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+    let layout = x.layout();
+    if layout.ndim() == 0 {
+        return Err(Error::NotOfScalar { operation: "select" }.into());
+    }
+    let dim = shape::normalize_dim(dim, layout.ndim())?;
+    let Some(index) = from_end(index, layout.shape()[dim]) else {
+        return Err(Error::SelectRange { index, shape: layout.shape().to_vec(), dim }.into());
+    };
+    take(x, Part::Select { dim, index })
+}
+
+/// An index that counts from the end when negative, if there is such an element.
+pub(super) fn from_end(index: i64, size: usize) -> Option<usize> {
+    let index = if index < 0 { index.checked_add(size as i64)? } else { index };
+    usize::try_from(index).ok().filter(|&index| index < size)
+}
+
+/// Every `step`-th element of a dimension from `start` to before `end`, by Python's rules.
+pub fn slice(x: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+    let layout = x.layout();
+    if layout.ndim() == 0 {
+        return Err(Error::NotOfScalar { operation: "slice" }.into());
+    }
+    let dim = shape::normalize_dim(dim, layout.ndim())?;
+    take(x, sliced(dim, layout.shape()[dim], start, end, step)?)
+}
+
+/// The part that such a slice is of a dimension of that size.
+pub(super) fn sliced(
+    dim: usize,
+    size: usize,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Part> {
+    if step <= 0 {
+        return Err(Error::SliceStep {}.into());
+    }
+    let clamped = |place: i64| {
+        let place = if place < 0 { place.saturating_add(size as i64) } else { place };
+        place.clamp(0, size as i64) as usize
+    };
+    let start = clamped(start.unwrap_or(0));
+    let end = clamped(end.unwrap_or(i64::MAX)).max(start);
+    // Beyond the end the step does not matter, but its product with a stride must be representable.
+    let step = step.min((size as i64).max(1 << 31)) as usize;
+    Ok(Part::Slice { dim, start, length: (end - start).div_ceil(step), step })
+}
+
+/// `length` elements of a dimension from `start` on.
+pub fn narrow(x: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+    let layout = x.layout();
+    if layout.ndim() == 0 {
+        return Err(Error::NarrowScalar {}.into());
+    }
+    if length < 0 {
+        return Err(Error::NarrowNegative {}.into());
+    }
+    let dim = shape::normalize_dim(dim, layout.ndim())?;
+    let size = layout.shape()[dim] as i64;
+    if start < -size || start > size {
+        return Err(Error::NarrowStart { low: -size, high: size, start }.into());
+    }
+    let start = if start < 0 { start + size } else { start };
+    if length > size - start {
+        return Err(Error::NarrowLength { start, length, size }.into());
+    }
+    take(x, Part::Slice { dim, start: start as usize, length: length as usize, step: 1 })
+}
+
+/// The diagonal of two dimensions, as a last dimension.
+pub fn diagonal(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tensor> {
+    let ndim = x.ndim();
+    let (dim1, dim2) = (first, second);
+    let (first, second) = (shape::normalize_dim(first, ndim)?, shape::normalize_dim(second, ndim)?);
+    if first == second {
+        return Err(Error::DiagonalDimensions { dim1, dim2 }.into());
+    }
+    let shape = x.layout().shape().to_vec();
+    // Beyond the corners there is nothing, however far.
+    let offset = offset.clamp(-(shape[first] as i64), shape[second] as i64);
+    take(x, Part::Diagonal { offset, first, second })
+}

@@ -1,0 +1,186 @@
+//! Dimensions in another order.
+
+use smallvec::SmallVec;
+
+use super::view::{Kind, apply, apply_in_place};
+use crate::error::{Error, Result};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::Tensor;
+
+/// y = x with two dimensions exchanged
+///
+/// dy is dx and x̄ is ȳ with the same exchanged
+struct Transpose {
+    name: &'static str,
+    first: usize,
+    second: usize,
+}
+
+impl Kind for Transpose {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        exchange("TransposeBackward0", gradient, self.first, self.second)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        exchange("TransposeBackward0", tangent, self.first, self.second)
+    }
+}
+
+fn exchanged(layout: &Layout, first: usize, second: usize) -> Layout {
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    if first != second {
+        shape.swap(first, second);
+        strides.swap(first, second);
+    }
+    Layout::strided(shape, strides, layout.offset())
+}
+
+fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
+    apply(Transpose { name, first, second }, x, exchanged(&x.layout(), first, second))
+}
+
+fn exchange_in_place(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<()> {
+    apply_in_place(Transpose { name, first, second }, x, exchanged(&x.layout(), first, second))
+}
+
+fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
+    let ndim = x.ndim();
+    Ok((shape::normalize_dim(first, ndim)?, shape::normalize_dim(second, ndim)?))
+}
+
+/// The tensor with two dimensions exchanged.
+pub fn transpose(x: &Tensor, first: i64, second: i64) -> Result<Tensor> {
+    let (first, second) = pair(x, first, second)?;
+    exchange("TransposeBackward0", x, first, second)
+}
+
+/// Exchanges two dimensions of the tensor itself.
+pub fn transpose_(x: &Tensor, first: i64, second: i64) -> Result<()> {
+    let (first, second) = pair(x, first, second)?;
+    exchange_in_place("TransposeBackward1", x, first, second)
+}
+
+fn matrix_pair(x: &Tensor) -> Result<(usize, usize)> {
+    match x.ndim() {
+        0 | 1 => Ok((0, 0)),
+        2 => Ok((0, 1)),
+        ndim => Err(Error::TransposeDimensions { ndim }.into()),
+    }
+}
+
+/// A matrix transposed; a vector or a number as it is.
+pub fn t(x: &Tensor) -> Result<Tensor> {
+    let (first, second) = matrix_pair(x)?;
+    exchange("TBackward0", x, first, second)
+}
+
+/// Transposes the matrix itself.
+pub fn t_(x: &Tensor) -> Result<()> {
+    let (first, second) = matrix_pair(x)?;
+    exchange_in_place("TBackward1", x, first, second)
+}
+
+/// A matrix, or each of a batch of matrices, transposed.
+#[allow(non_snake_case)] // as in torch
+pub fn mT(x: &Tensor) -> Result<Tensor> {
+    match x.ndim() {
+        0 => Ok(x.clone()),
+        1 => Err(Error::MatrixTransposeDimensions { attribute: "mT", ndim: 1 }.into()),
+        _ => transpose(x, -2, -1),
+    }
+}
+
+/// y = x with the dimensions in the order `dims`
+///
+/// dy is dx in that order; x̄ is ȳ in the order before
+struct Permute {
+    dims: Dims,
+}
+
+impl Kind for Permute {
+    fn name(&self) -> &'static str {
+        "PermuteBackward0"
+    }
+
+    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        let mut inverse: Dims = SmallVec::from_elem(0, self.dims.len());
+        for (place, &dim) in self.dims.iter().enumerate() {
+            inverse[dim] = place;
+        }
+        reorder(gradient, inverse)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        reorder(tangent, self.dims.clone())
+    }
+}
+
+/// A layout with the dimensions in the order `dims`, which names each of them once.
+pub(super) fn reordered(layout: &Layout, dims: &[usize]) -> Layout {
+    let shape = dims.iter().map(|&dim| layout.shape()[dim]).collect();
+    let strides = dims.iter().map(|&dim| layout.strides()[dim]).collect();
+    Layout::strided(shape, strides, layout.offset())
+}
+
+fn reorder(x: &Tensor, dims: Dims) -> Result<Tensor> {
+    let layout = reordered(&x.layout(), &dims);
+    apply(Permute { dims }, x, layout)
+}
+
+/// The tensor with its dimensions in another order.
+pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    let ndim = x.ndim();
+    if dims.len() != ndim {
+        return Err(Error::PermuteCount { ndim, given: dims.len() }.into());
+    }
+    let mut order = Dims::new();
+    for &dim in dims {
+        let dim = shape::normalize_dim(dim, ndim)?;
+        if order.contains(&dim) {
+            return Err(Error::PermuteRepeated {}.into());
+        }
+        order.push(dim);
+    }
+    reorder(x, order)
+}
+
+/// The tensor with its dimensions in the opposite order.
+#[allow(non_snake_case)] // as in torch
+pub fn T(x: &Tensor) -> Result<Tensor> {
+    reorder(x, (0..x.ndim()).rev().collect())
+}
+
+/// Moves the dimensions `source` to the places `destination`; the others keep their order.
+pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
+    let ndim = x.ndim();
+    if source.len() != destination.len() {
+        let (source, destination) = (source.to_vec(), destination.to_vec());
+        let (sources, destinations) = (source.len(), destination.len());
+        return Err(Error::MovedimCount { source, sources, destination, destinations }.into());
+    }
+    let normal = |dims: &[i64], argument: &'static str| -> Result<Dims> {
+        let mut normal = Dims::new();
+        for &dim in dims {
+            let dim = shape::normalize_dim(dim, ndim)?;
+            if normal.contains(&dim) {
+                return Err(Error::MovedimRepeated { argument, dims: dims.to_vec() }.into());
+            }
+            normal.push(dim);
+        }
+        Ok(normal)
+    };
+    let (source, destination) = (normal(source, "source")?, normal(destination, "destination")?);
+    if ndim == 0 {
+        return super::reshape::alias(x);
+    }
+    let mut others = (0..ndim).filter(|dim| !source.contains(dim));
+    let place = |place: usize| match destination.iter().position(|&to| to == place) {
+        Some(index) => source[index],
+        None => others.next().unwrap_or_else(|| unreachable!("as many places are left as dimensions")),
+    };
+    reorder(x, (0..ndim).map(place).collect())
+}

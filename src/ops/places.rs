@@ -1,0 +1,210 @@
+//! Where tensors of indices point: numbers only. The operations are in `indexed`.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::index::is_mask;
+use super::part::from_end;
+use super::{binary, copy, permute};
+use crate::dtype::{DType, Number};
+use crate::error::{Error, Result};
+use crate::kernels::gather;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// The elements of a tensor that tensors of indices name.
+pub(super) struct Places {
+    /// The dimensions in an order in which the indexed ones stand together.
+    order: Dims,
+    /// The sizes in that order.
+    sizes: Dims,
+    /// How many dimensions stand before the indexed ones.
+    before: usize,
+    /// How many dimensions are indexed.
+    count: usize,
+    /// The shape of the indices.
+    picked: Dims,
+    /// The named elements of the indexed dimensions taken as one.
+    positions: Vec<i64>,
+}
+
+/// One index for each dimension that a tensor of indices stands for.
+fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize, Array)>) -> Result<()> {
+    let array = index.array();
+    if !matches!(array.dtype, DType::Bool | DType::UInt8 | DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDType {}.into());
+    }
+    if !is_mask(index) {
+        to.push((dim, copy::as_type(&array, DType::Int64)?.into_owned()));
+        return Ok(());
+    }
+    let mask = array.layout.shape();
+    if let Some(at) = (0..mask.len()).find(|&at| shape.get(dim + at) != Some(&mask[at])) {
+        let (mask, shape) = (mask.to_vec(), shape.to_vec());
+        return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
+    }
+    let found = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>()));
+    let ndim = mask.len().max(1);
+    for at in 0..mask.len() {
+        let column: Vec<i64> = found.iter().skip(at).step_by(ndim).copied().collect();
+        to.push((dim + at, Array::from_slice(&[column.len()], &column)?));
+    }
+    Ok(())
+}
+
+impl Places {
+    /// Where the tensors of indices, each with the first dimension that it stands for, point.
+    pub(super) fn new(shape: &[usize], indices: &[(usize, Tensor)]) -> Result<Places> {
+        let mut arrays = Vec::with_capacity(indices.len());
+        for (dim, index) in indices {
+            by_dimension(shape, *dim, index, &mut arrays)?;
+        }
+        if arrays.iter().any(|(dim, _)| *dim >= shape.len()) {
+            return Err(Error::IndexCount { ndim: shape.len() }.into());
+        }
+        let mut picked = Dims::new();
+        for (_, array) in &arrays {
+            picked = shape::broadcast(&picked, array.layout.shape()).map_err(|_| unmatched(&arrays))?;
+        }
+        let indexed: Dims = arrays.iter().map(|(dim, _)| *dim).collect();
+        let (first, last) = (indexed.first().copied().unwrap_or(0), indexed.last().copied().unwrap_or(0));
+        let together = indexed.is_empty() || last + 1 - first == indexed.len();
+        let before = if together { first } else { 0 };
+        let others = |dim: &usize| !indexed.contains(dim);
+        let mut order: Dims = (0..before).collect();
+        order.extend_from_slice(&indexed);
+        order.extend((before..shape.len()).filter(others));
+        let sizes: Dims = order.iter().map(|&dim| shape[dim]).collect();
+        let mut places = Places { order, sizes, before, count: indexed.len(), picked, positions: Vec::new() };
+        places.locate(&arrays)?;
+        Ok(places)
+    }
+
+    /// Fills in the positions.
+    fn locate(&mut self, indices: &[(usize, Array)]) -> Result<()> {
+        self.positions = vec![0; self.picked.iter().product()];
+        // Nothing is read or written, so nothing is out of bounds.
+        let idle = self.rest().any(|&size| size == 0);
+        for (at, (_, index)) in indices.iter().enumerate() {
+            let size = self.sizes[self.before + at];
+            let index = binary::expanded(index, &self.picked);
+            for (position, &index) in self.positions.iter_mut().zip(index.view::<i64>()) {
+                let place = match from_end(index, size) {
+                    Some(place) => place,
+                    None if idle => 0,
+                    None if size == 0 => return Err(Error::IndexOfEmpty {}.into()),
+                    None => return Err(Error::IndexRange { index, dim: at, size }.into()),
+                };
+                *position = *position * size as i64 + place as i64;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sizes of the dimensions that are not indexed.
+    fn rest(&self) -> impl Iterator<Item = &usize> {
+        self.sizes[..self.before].iter().chain(&self.sizes[self.before + self.count..])
+    }
+
+    /// The shape of the tensor that is indexed.
+    pub(super) fn source(&self) -> Dims {
+        let mut shape: Dims = SmallVec::from_elem(0, self.order.len());
+        for (&dim, &size) in self.order.iter().zip(&self.sizes) {
+            shape[dim] = size;
+        }
+        shape
+    }
+
+    /// The shape of what is named.
+    pub(super) fn result(&self) -> Dims {
+        self.around(&self.picked)
+    }
+
+    /// The other dimensions with these in place of the indexed ones.
+    fn around(&self, middle: &[usize]) -> Dims {
+        let mut shape: Dims = self.sizes[..self.before].into();
+        shape.extend_from_slice(middle);
+        shape.extend_from_slice(&self.sizes[self.before + self.count..]);
+        shape
+    }
+
+    /// The array with the indexed dimensions as one, if its elements lie so.
+    fn merged(&self, array: &Array) -> Option<Array> {
+        let layout = permute::reordered(&array.layout, &self.order);
+        let indexed: usize = self.sizes[self.before..self.before + self.count].iter().product();
+        let merged = self.around(&[indexed]);
+        let strides = shape::view_strides(layout.shape(), layout.strides(), &merged)?;
+        Some(array.with_layout(Layout::strided(merged, strides, layout.offset())))
+    }
+
+    /// The array, or a row-major copy of it with the dimensions in the order of the places, with
+    /// the indexed dimensions as one.
+    fn merged_copy(&self, array: &Array) -> Result<Array> {
+        let reordered = array.with_layout(permute::reordered(&array.layout, &self.order));
+        let indexed: usize = self.sizes[self.before..self.before + self.count].iter().product();
+        Ok(copy::dense(&reordered)?.with_layout(Layout::contiguous(&self.around(&[indexed]))))
+    }
+
+    /// The named elements.
+    pub(super) fn read(&self, array: &Array) -> Result<Array> {
+        let merged = match self.merged(array) {
+            Some(merged) => merged,
+            None => self.merged_copy(array)?,
+        };
+        let mut y = Array::uninit_shape(&self.result(), array.dtype)?;
+        dispatch!(all array.dtype, T => {
+            gather::index_select(merged.view::<T>(), self.before, &self.positions, y.fresh::<T>());
+        });
+        Ok(y)
+    }
+
+    /// Writes values, which broadcast to what is named, to the named elements, or adds them.
+    pub(super) fn write(&self, target: &Array, values: &Array, accumulate: bool) -> Result<()> {
+        let values = binary::expanded(values, &self.result());
+        let values = if values.layout.is_contiguous() {
+            Cow::Borrowed(&values)
+        } else {
+            Cow::Owned(copy::dense(&values)?)
+        };
+        let shape = self.around(&[self.positions.len()]);
+        let offset = values.layout.offset();
+        let strides = shape::contiguous_strides(&shape);
+        let values = values.with_layout(Layout::strided(shape, strides, offset));
+        match self.merged(target) {
+            Some(merged) => self.combine(&merged, &values, accumulate),
+            None => {
+                let copy = self.merged_copy(target)?;
+                self.combine(&copy, &values, accumulate);
+                let reordered = target.with_layout(permute::reordered(&target.layout, &self.order));
+                copy::write(&reordered, &copy.with_layout(Layout::contiguous(&self.sizes)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn combine(&self, target: &Array, values: &Array, accumulate: bool) {
+        let (axis, positions) = (self.before, &self.positions);
+        macro_rules! into {
+            ($T:ty, $combine:expr) => {
+                gather::index_combine(target.writable::<$T>(), axis, positions, values.view::<$T>(), $combine)
+            };
+        }
+        match accumulate {
+            false => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            true => {
+                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                    type Truth = crate::dtype::Bool;
+                    into!(Truth, |old: Truth, value: Truth| Truth::new(old.get() || value.get()))
+                })
+            }
+        }
+    }
+}
+
+#[cold]
+fn unmatched(indices: &[(usize, Array)]) -> Box<Error> {
+    let shapes: Vec<String> =
+        indices.iter().map(|(_, index)| format!("{:?}", index.layout.shape())).collect();
+    Error::IndexShapes { shapes: shapes.join(", ") }.into()
+}

@@ -1,0 +1,317 @@
+//! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`, `dot`. Operands of any
+//! rank stand in `matmul`, what the rules of all products share in `bilinear`.
+
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+use ndarray::{ArrayView, Dimension, Ix2, Ix3};
+use smallvec::smallvec;
+
+use super::bilinear::Product;
+use super::{copy, mul, reshape};
+use crate::dtype::{DType, Number};
+use crate::error::{Error, Result};
+use crate::kernels::gemm;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// C = A B for matrices, or for every pair of two batches
+///
+/// Ā = C̄ Bᵀ, B̄ = Aᵀ C̄
+///
+/// Each factor counts as it is or transposed, so derivatives are products of the same kind, and no
+/// transposed view is made for them.
+#[derive(Clone, Copy)]
+pub(super) struct Matrices {
+    pub(super) batched: bool,
+    turned: [bool; 2],
+    /// Whether the elements of C are to lie column by column.
+    by_columns: bool,
+}
+
+impl Matrices {
+    /// Of two matrices, as they are.
+    pub(super) const TWO: Matrices = Matrices { batched: false, turned: [false; 2], by_columns: false };
+    /// Of two batches, as they are.
+    pub(super) const BATCHES: Matrices = Matrices { batched: true, ..Matrices::TWO };
+
+    fn turned(self, turned: [bool; 2]) -> Matrices {
+        Matrices { turned, by_columns: false, ..self }
+    }
+
+    /// The gradient of a factor that lies column by column does so too, as its owner will want it.
+    fn laid_out(self, like: &Layout) -> Matrices {
+        let by_columns = !self.batched && !like.is_contiguous() && like.strides().first() == Some(&1);
+        Matrices { by_columns, ..self }
+    }
+}
+
+impl Product for Matrices {
+    const FACTORS: &'static [&'static str] = &["self", "mat2"];
+
+    fn name(&self) -> &'static str {
+        if self.batched { "BmmBackward0" } else { "MmBackward0" }
+    }
+
+    fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
+        let [m, _, n] = self.sizes(&a.layout, &b.layout);
+        let mut shape: Dims = if self.batched { smallvec![a.layout.shape()[0]] } else { Dims::new() };
+        shape.extend(if self.by_columns { [n, m] } else { [m, n] });
+        let [left, right] = self.turned;
+        let c = match self.by_columns {
+            // Cᵀ = Bᵀ Aᵀ
+            true => product(&shape, (b, !right), (a, !left))?,
+            false => product(&shape, (a, left), (b, right))?,
+        };
+        if !self.by_columns {
+            return Ok(c);
+        }
+        Ok(c.with_layout(Layout::strided(smallvec![m, n], smallvec![1, m], 0)))
+    }
+
+    fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        match self.turned {
+            [false, right] => self.turned([false, !right]).laid_out(like).call(g, b),
+            [true, right] => self.turned([right, true]).laid_out(like).call(b, g),
+        }
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        match self.turned {
+            [left, false] => self.turned([!left, false]).laid_out(like).call(a, g),
+            [left, true] => self.turned([true, left]).laid_out(like).call(g, a),
+        }
+    }
+
+    fn multiplications(&self, a: &Layout, b: &Layout) -> u64 {
+        let batch = if self.batched { a.shape()[0] } else { 1 };
+        self.sizes(a, b).into_iter().fold(batch as u64, |product, size| product.saturating_mul(size as u64))
+    }
+}
+
+impl Matrices {
+    /// Rows of A, columns of A, columns of B.
+    fn sizes(&self, a: &Layout, b: &Layout) -> [usize; 3] {
+        let size = |layout: &Layout, turned: bool, axis: usize| {
+            let first = layout.ndim() - 2;
+            layout.shape()[first + if turned { 1 - axis } else { axis }]
+        };
+        let [left, right] = self.turned;
+        [size(a, left, 0), size(a, left, 1), size(b, right, 1)]
+    }
+}
+
+/// y = A x
+///
+/// Ā = ȳ xᵀ, x̄ = Aᵀ ȳ
+#[derive(Clone, Copy, Default)]
+pub(super) struct MatrixVector {
+    turned: bool,
+}
+
+impl Product for MatrixVector {
+    const FACTORS: &'static [&'static str] = &["self", "vec"];
+
+    fn name(&self) -> &'static str {
+        "MvBackward0"
+    }
+
+    fn compute(&self, a: &Array, x: &Array) -> Result<Array> {
+        let rows = a.layout.shape()[usize::from(self.turned)];
+        let column = Layout::strided(
+            smallvec![x.layout.shape()[0], 1],
+            smallvec![x.layout.strides()[0], 1],
+            x.layout.offset(),
+        );
+        product(&[rows], (a, self.turned), (&x.with_layout(column), false))
+    }
+
+    fn left(&self, x: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        let (column, row) = if self.turned { (x, g) } else { (g, x) };
+        mul(&reshape::reshape_to(column, &[column.numel(), 1])?, row)
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        MatrixVector { turned: !self.turned }.call(a, g)
+    }
+
+    fn multiplications(&self, a: &Layout, _x: &Layout) -> u64 {
+        a.numel() as u64
+    }
+}
+
+/// y = Σ aᵢ bᵢ
+///
+/// ā = ȳ b, b̄ = ȳ a
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    name: &'static str,
+}
+
+impl Product for Vectors {
+    const FACTORS: &'static [&'static str] = &["self", "tensor"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
+        let (a, b) = (in_a_row(a)?, in_a_row(b)?);
+        dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
+            (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
+            _ => unreachable!("the elements lie in a row"),
+        }, else { Err(Error::NotImplementedFor { operation: "dot", dtype: a.dtype }.into()) })
+    }
+
+    fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        mul(g, b)
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        mul(g, a)
+    }
+
+    fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {
+        a.numel() as u64
+    }
+}
+
+fn in_a_row(array: &Array) -> Result<Cow<'_, Array>> {
+    if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { copy::dense(array).map(Cow::Owned) }
+}
+
+/// The product of two matrices or batches, each as it is or transposed, in a shape with as many
+/// elements. Integers are multiplied as the widest ones: what wraps around there wraps around here.
+fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
+    let dtype = a.0.dtype;
+    shape::checked_shape(&shape::signed(shape))?;
+    let wide = if dtype.is_float() { dtype } else { DType::Int64 };
+    let mut c = Array::uninit_shape(shape, wide)?;
+    let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);
+    let factors = ((&*wide_a, a.1), (&*wide_b, b.1));
+    dispatch!(float wide, T => multiply::<T>(factors.0, factors.1, c.fresh()), else {
+        multiply::<i64>(factors.0, factors.1, c.fresh());
+    });
+    if wide == dtype { Ok(c) } else { copy::converted(&c, dtype) }
+}
+
+fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUninit<T>]) {
+    if a.0.layout.ndim() == 3 {
+        gemm::batched_matmul(fixed::<T, Ix3>(a), fixed::<T, Ix3>(b), out);
+    } else {
+        gemm::matmul(fixed::<T, Ix2>(a), fixed::<T, Ix2>(b), out);
+    }
+}
+
+/// The elements as a view of fixed rank, the last two dimensions swapped if asked for.
+fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
+    let mut view = array.view::<T>();
+    if turned {
+        let last = view.ndim() - 1;
+        view.swap_axes(last - 1, last);
+    }
+    match view.into_dimensionality::<D>() {
+        Ok(view) => view,
+        Err(_) => unreachable!("the caller has checked the ranks"),
+    }
+}
+
+/// The product of two matrices.
+pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let (left, right) = (a.layout(), b.layout());
+    for (layout, argument) in [(&left, "self"), (&right, "mat2")] {
+        if layout.ndim() != 2 {
+            return Err(Error::NotMatrix { argument }.into());
+        }
+    }
+    check_matrix_sizes(left.shape(), right.shape())?;
+    if a.dtype() != b.dtype() {
+        return Err(Error::MatrixDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    refuse_bool(a, "addmm_impl_cpu_")?;
+    Matrices::TWO.call(a, b)
+}
+
+/// Whether two matrices can be multiplied.
+pub(super) fn check_matrix_sizes(a: &[usize], b: &[usize]) -> Result<()> {
+    match (a, b) {
+        (&[_, columns], &[rows, _]) if columns == rows => Ok(()),
+        (&[rows1, columns1], &[rows2, columns2]) => {
+            Err(Error::MatrixSizes { rows1, columns1, rows2, columns2 }.into())
+        }
+        _ => unreachable!("both are matrices"),
+    }
+}
+
+/// Truth values are not multiplied.
+pub(super) fn refuse_bool(a: &Tensor, operation: &'static str) -> Result<()> {
+    match a.dtype() {
+        dtype @ DType::Bool => Err(Error::NotImplementedFor { operation, dtype }.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The products of the matrices of two batches, pair by pair.
+pub fn bmm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    check_batches(a, b)?;
+    if a.dtype() != b.dtype() {
+        return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
+    }
+    refuse_bool(a, "bmm")?;
+    Matrices::BATCHES.call(a, b)
+}
+
+/// Whether the matrices of two batches can be multiplied pair by pair.
+pub(super) fn check_batches(a: &Tensor, b: &Tensor) -> Result<()> {
+    let (left, right) = (a.layout(), b.layout());
+    match (left.shape(), right.shape()) {
+        (&[batch1, _, columns1], &[batch2, rows2, _]) if batch1 == batch2 && columns1 == rows2 => Ok(()),
+        (&[batch1, _, columns1], &[batch2, rows2, _]) => {
+            Err(Error::BatchSizes { batch1, columns1, batch2, rows2 }.into())
+        }
+        (&[_, _, _], _) => Err(Error::NotBatch { argument: "batch2" }.into()),
+        _ => Err(Error::NotBatch { argument: "batch1" }.into()),
+    }
+}
+
+/// The product of a matrix and a vector.
+pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let (matrix, vector) = (a.layout(), x.layout());
+    let (&[rows, columns], &[length]) = (matrix.shape(), vector.shape()) else {
+        let (ndim1, ndim2) = (matrix.ndim(), vector.ndim());
+        return Err(Error::MatrixVectorDimensions { ndim: 1, ndim1, ndim2 }.into());
+    };
+    if columns != length {
+        return Err(Error::MatrixVectorSizes { size: rows, rows, columns, length }.into());
+    }
+    if a.dtype() != x.dtype() {
+        let (dtype, dtype1, dtype2) = (x.dtype(), a.dtype(), x.dtype());
+        return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "addmv_impl_cpu")?;
+    MatrixVector::default().call(a, x)
+}
+
+/// The inner product of two vectors.
+pub fn dot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    vectors(a, b, "DotBackward0")
+}
+
+/// The inner product of two vectors, the first conjugated, which changes no real number.
+pub fn vdot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    vectors(a, b, "VdotBackward0")
+}
+
+fn vectors(a: &Tensor, b: &Tensor, name: &'static str) -> Result<Tensor> {
+    let (left, right) = (a.layout(), b.layout());
+    let (&[length1], &[length2]) = (left.shape(), right.shape()) else {
+        return Err(Error::DotDimensions { ndim1: left.ndim(), ndim2: right.ndim() }.into());
+    };
+    if a.dtype() != b.dtype() {
+        return Err(Error::DotDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    if length1 != length2 {
+        return Err(Error::DotSizes { length1, length2 }.into());
+    }
+    Vectors { name }.call(a, b)
+}

@@ -1,0 +1,234 @@
+//! Random tensors: fresh ones, and tensors overwritten with random numbers. No input has a say in
+//! what is drawn, so gradients end here, in zeros.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{gradient_edges, record, records};
+pub use super::distribution::Distribution;
+use super::distribution::elements;
+pub use super::generator::Generator;
+use super::generator::given;
+use super::{binary, copy, create, in_place};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Edge, Gradients, Rule, mode};
+use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y is drawn
+///
+/// dy = 0, x̄ = 0 for whatever had a say in how
+struct Drawn {
+    name: &'static str,
+}
+
+impl Rule for Drawn {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = super::apply::single(gradients);
+        (0..at.node.edges().len()).map(|_| create::zeros_like(g).map(Some)).collect()
+    }
+
+    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let form = at.node.form(0);
+        let layout = Arc::new(Layout::contiguous(form.layout.shape()));
+        Ok(smallvec![Some(Tensor::from_array(Array::zeroed(&layout, form.dtype)?))])
+    }
+}
+
+/// A fresh tensor, every element drawn.
+pub fn draw(
+    shape: &[i64],
+    dtype: DType,
+    distribution: &Distribution,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let tensor = create::empty(shape, dtype)?;
+    fill(&tensor.array(), distribution, generator)?;
+    Ok(tensor)
+}
+
+/// A fresh tensor of the shape of `x` and in the order of its memory, every element drawn.
+pub fn draw_like(
+    x: &Tensor,
+    dtype: DType,
+    distribution: &Distribution,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let tensor = create::full_like(x, 0i64.into(), dtype)?;
+    fill(&tensor.array(), distribution, generator)?;
+    Ok(tensor)
+}
+
+/// Overwrites every element with one drawn.
+pub fn draw_(x: &Tensor, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    overwrite(x, &[x], distribution.node(), |target| fill(target, distribution, generator))
+}
+
+/// Overwrites `x` by `fill` and records that, with `inputs` as what had a say; `x` is the first.
+fn overwrite(
+    x: &Tensor,
+    inputs: &[&Tensor],
+    name: &'static str,
+    fill: impl FnOnce(&Array) -> Result<()>,
+) -> Result<()> {
+    let recording = records(inputs);
+    in_place::check(x, recording)?;
+    let edges: SmallVec<[Option<Edge>; 2]> =
+        if recording { gradient_edges(inputs)? } else { SmallVec::new() };
+    fill(&x.array())?;
+    x.bump_version();
+    if recording { in_place::record(x, Drawn { name }, edges) } else { Ok(()) }
+}
+
+/// Draws the elements of an array in the order in which they lie in memory.
+fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    distribution.check(target.dtype)?;
+    let generator = given(generator);
+    if target.layout.is_contiguous() {
+        distribution.draw(&mut generator.lock(), target, true);
+        return Ok(());
+    }
+    let target = in_order(target);
+    let drawn = Array::zeroed(&Arc::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
+    distribution.draw(&mut generator.lock(), &drawn, false);
+    copy::write(&target, &drawn)
+}
+
+/// The array with its dimensions in the order of their strides.
+fn in_order(array: &Array) -> Array {
+    let (shape, strides) = (array.layout.shape(), array.layout.strides());
+    let dense = array.layout.packed();
+    let mut order: Vec<usize> = (0..shape.len()).collect();
+    order.sort_by_key(|&dim| std::cmp::Reverse(dense.strides()[dim]));
+    let pick = |sizes: &[usize]| order.iter().map(|&dim| sizes[dim]).collect();
+    array.with_layout(Layout::strided(pick(shape), pick(strides), array.layout.offset()))
+}
+
+/// Uniform numbers of [0, 1).
+pub fn rand(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    draw(shape, dtype, &Distribution::Uniform { low: 0.0, high: 1.0 }, generator)
+}
+
+/// Normally distributed numbers around zero, with a standard deviation of one.
+pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    draw(shape, dtype, &Distribution::Normal { mean: 0.0, std: 1.0 }, generator)
+}
+
+/// The integers below `n` in random order.
+pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    let permutation = create::empty(&[n], dtype)?;
+    let array = permutation.array();
+    match dtype {
+        DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
+        DType::Float32 if n > (1 << 24) + 1 => {
+            return Err(Error::PermutationLength { power: 24, dtype }.into());
+        }
+        DType::Float64 if n > (1 << 53) + 1 => {
+            return Err(Error::PermutationLength { power: 53, dtype }.into());
+        }
+        dtype if !dtype.is_float() && i128::from(n) - 1 > *create::integers(dtype).end() => {
+            return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
+        }
+        _ => {}
+    }
+    let mut generator = given(generator).lock();
+    dispatch!(all dtype, T => fill_permutation(&mut generator, elements::<T>(&array)));
+    drop(generator);
+    Ok(permutation)
+}
+
+/// Normally distributed numbers, each with a mean and a standard deviation of its own. One of the
+/// two may be a number.
+pub fn normal(
+    mean: super::Operand<'_>,
+    std: super::Operand<'_>,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    use super::Operand::{Scalar, Tensor as Given};
+    let (like, name, inputs): (&Tensor, _, SmallVec<[&Tensor; 2]>) = match (mean, std) {
+        (Given(mean), Scalar(_)) => (mean, "NormalBackward1", smallvec![mean]),
+        (Scalar(_), Given(std)) => (std, "NormalBackward2", smallvec![std]),
+        (Given(mean), Given(std)) => (mean, "NormalBackward3", smallvec![mean, std]),
+        (Scalar(mean), Scalar(std)) => {
+            let distribution = Distribution::Normal { mean: mean.to_f64(), std: std.to_f64() };
+            return draw(&[], super::default_dtype::get(), &distribution, generator);
+        }
+    };
+    let y = {
+        let _off = mode::GradModeGuard::off();
+        let spread = match std {
+            Scalar(std) => std.to_f64(),
+            Given(std) => {
+                let negative = |std: &f64| *std < 0.0;
+                if std.to_vec::<f64>().iter().any(negative) {
+                    return Err(Error::NormalDeviations {}.into());
+                }
+                1.0
+            }
+        };
+        let standard = Distribution::Normal { mean: 0.0, std: spread };
+        let y = match (mean, std) {
+            (Given(mean), Given(std)) => {
+                let shape = shape::broadcast(mean.layout().shape(), std.layout().shape())?;
+                draw(&shape::signed(&shape), mean.dtype(), &standard, generator)?
+            }
+            _ => draw_like(like, like.dtype(), &standard, generator)?,
+        };
+        if let Given(std) = std {
+            super::mul_(&y, std)?;
+        }
+        super::add_(&y, mean)?;
+        y
+    };
+    if records(&inputs) {
+        record(Drawn { name }, gradient_edges(&inputs)?, std::slice::from_ref(&y));
+    }
+    Ok(y)
+}
+
+/// Ones and zeros, each one with a probability of its own.
+pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    let y = create::zeros_like(probabilities)?;
+    fill_each(&y.array(), &probabilities.array(), generator)?;
+    if records(&[probabilities]) {
+        let edges = gradient_edges(&[probabilities])?;
+        record(Drawn { name: "BernoulliBackward0" }, edges, std::slice::from_ref(&y));
+    }
+    Ok(y)
+}
+
+/// Overwrites every element with a one or a zero, with a probability of its own.
+pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let each = probabilities.array();
+    let shape = x.layout();
+    if !shape::is_expandable(each.layout.shape(), shape.shape()) {
+        shape::broadcast(shape.shape(), each.layout.shape())?;
+        let (output, broadcast) = (shape.shape().to_vec(), each.layout.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    let each = binary::expanded(&each, shape.shape());
+    overwrite(x, &[x, probabilities], "BernoulliBackward1", |target| fill_each(target, &each, generator))
+}
+
+fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
+    let dtype = probabilities.dtype;
+    let drawn = Array::zeroed(&Arc::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
+    dispatch!(float dtype, P => {
+        let each = probabilities.view::<P>();
+        if !each.iter().all(|probability| (0.0..=1.0).contains(probability)) {
+            return Err(Error::Probability {}.into());
+        }
+        let mut generator = given(generator).lock();
+        dispatch!(all target.dtype, T => {
+            fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied());
+        });
+    }, else { return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_p_", dtype }.into()) });
+    copy::write(target, &drawn)
+}

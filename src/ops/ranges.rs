@@ -1,0 +1,111 @@
+//! Tensors that are counted: `arange`, `linspace`, `logspace`.
+
+use crate::dtype::{Category, DType, Element, Scalar};
+use crate::error::{Error, Result};
+use crate::ops::{create, default_dtype};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// Elements that are counted in a row from one that was calculated, for a vector of 32 bytes.
+const VECTOR_BYTES: usize = 32;
+
+/// The numbers from `start` to before `end`, `step` apart. Integers give integers.
+///
+/// As torch does, floating-point numbers are calculated anew for each vector and counted inside of
+/// it, but for those that do not fill two vectors. The last bit of some depends on it.
+pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Tensor> {
+    let whole = [start, end, step].iter().all(|number| number.category() != Category::Float);
+    let dtype = dtype.unwrap_or_else(|| if whole { DType::Int64 } else { default_dtype::get() });
+    let length = count(start, end, step, dtype)?;
+    let size = i64::try_from(length).map_err(|_| Error::RangeOverflow {})?;
+    let shape = shape::checked_shape(&[size])?;
+    let mut array = Array::uninit_shape(&shape, dtype)?;
+    dispatch!(float dtype, T => {
+        let (start, step) = (start.to_f64(), step.to_f64());
+        let vector = VECTOR_BYTES / size_of::<T>();
+        let even = shape[0] - shape[0] % (2 * vector);
+        for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
+            let inside = if index < even { index % vector } else { 0 };
+            let first = T::from_f64(step.mul_add((index - inside) as f64, start));
+            out.write(T::from_f64(step.mul_add(inside as f64, Element::to_f64(first))));
+        }
+    }, else {
+        dispatch!(integer dtype, T => {
+            let (start, step): (i64, i64) = (start.to(), step.to());
+            for (index, out) in (0i64..).zip(array.fresh::<T>()) {
+                out.write(T::from_i64(start.wrapping_add(step.wrapping_mul(index))));
+            }
+        }, else { return Err(Error::NotImplementedFor { operation: "arange_cpu", dtype }.into()) })
+    });
+    Ok(Tensor::from_array(array))
+}
+
+/// How many numbers a range has.
+fn count(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i128> {
+    let [first, last, distance] = [start, end, step].map(Scalar::to_f64);
+    if distance.is_nan() || distance == 0.0 {
+        return Err(Error::RangeStep {}.into());
+    }
+    if !first.is_finite() || !last.is_finite() {
+        return Err(Error::RangeInfinite { start: first, end: last }.into());
+    }
+    if (last - first) * distance.signum() < 0.0 {
+        return Err(Error::RangeBounds {}.into());
+    }
+    if dtype != DType::Int64 {
+        let count = ((last - first) / distance).ceil();
+        return if count < i64::MAX as f64 { Ok(count as i128) } else { Err(Error::RangeOverflow {}.into()) };
+    }
+    // In 64 bits not every integer is a floating-point number, so they are counted as integers.
+    let [first, last, distance] = [start, end, step].map(|number| i128::from(number.to::<i64>()));
+    if distance == 0 {
+        return Err(Error::RangeStepTruncated {}.into());
+    }
+    Ok((last - first + distance - distance.signum()) / distance)
+}
+
+/// `steps` numbers from `start` to `end`, both included, at equal distances. They are counted from
+/// both ends to the middle, so that each end is exact.
+pub fn linspace(start: Scalar, end: Scalar, steps: i64, dtype: DType) -> Result<Tensor> {
+    spaced(start, end, steps, dtype, "linspace_cpu", |x| x)
+}
+
+/// `steps` powers of `base`, with exponents as `linspace` gives them.
+pub fn logspace(start: Scalar, end: Scalar, steps: i64, base: f64, dtype: DType) -> Result<Tensor> {
+    spaced(start, end, steps, dtype, "logspace_cpu", |x| base.powf(x))
+}
+
+fn spaced(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: DType,
+    operation: &'static str,
+    map: impl Fn(f64) -> f64,
+) -> Result<Tensor> {
+    if steps < 0 {
+        return Err(Error::StepsNegative {}.into());
+    }
+    if dtype == DType::Bool {
+        return Err(Error::NotImplementedFor { operation, dtype }.into());
+    }
+    create::check_value(start, dtype)?;
+    create::check_value(end, dtype)?;
+    let mut array = Array::uninit_shape(&shape::checked_shape(&[steps])?, dtype)?;
+    let middle = (steps / 2) as usize;
+    dispatch!(all dtype, T => {
+        let rounded = |x: f64| if T::DTYPE.is_float() { T::from_f64(x).to_f64() } else { x };
+        let (first, last): (T, T) = (start.to(), end.to());
+        let (first, last) = (first.to_f64(), last.to_f64());
+        let step = rounded(rounded(last - first) / (steps - 1) as f64);
+        for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
+            let value = match steps {
+                1 => first,
+                _ if index < middle => step.mul_add(index as f64, first),
+                _ => (-step).mul_add((steps as usize - index - 1) as f64, last),
+            };
+            out.write(T::from_f64(map(value)));
+        }
+    });
+    Ok(Tensor::from_array(array))
+}

@@ -1,0 +1,258 @@
+//! The same elements at other places, some of them more than once: `flip`, `roll`, `repeat`.
+
+use std::sync::Arc;
+
+use ndarray::Axis;
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::part::Part;
+use super::{along, binary, cast, copy, expand, reduce, reshape, squeeze};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::kernels::map;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y = x in the opposite order along some dimensions
+///
+/// dy and x̄ are dx and ȳ in the opposite order along the same
+struct Flip {
+    dims: Dims,
+}
+
+impl Flip {
+    fn again(&self, x: &Tensor) -> Result<Gradients> {
+        one(apply_one(Flip { dims: self.dims.clone() }, &[x])?)
+    }
+}
+
+impl Op for Flip {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "FlipBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
+        dispatch!(all x.dtype, T => {
+            let mut view = x.view::<T>();
+            self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
+            map::map(view, y.fresh::<T>(), |x| x);
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.again(single(gradients))
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.again(tangent(tangents))
+    }
+}
+
+/// The tensor in the opposite order along some dimensions.
+pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim(), "flip")? };
+    apply_one(Flip { dims }, &[x])
+}
+
+/// y = x turned round along some dimensions: what is pushed out at the end comes in at the start
+///
+/// dy is dx so turned, x̄ is ȳ turned back
+struct Roll {
+    /// Dimension and shift, which is less than its size.
+    turns: SmallVec<[(usize, usize); 2]>,
+    /// Whether all dimensions are taken as one.
+    flat: bool,
+}
+
+impl Roll {
+    fn turned(&self, array: &Array) -> Result<Array> {
+        let mut x = match self.flat {
+            true => copy::dense(array)?.with_layout(Layout::contiguous(&[array.layout.numel()])),
+            false => copy::dense(array)?,
+        };
+        for &(dim, shift) in &self.turns {
+            let size = x.layout.shape()[dim];
+            let y = Array::uninit(&x.layout, x.dtype)?;
+            let part = |start, length| Part::Slice { dim, start, length, step: 1 };
+            copy::write(&part(shift, size - shift).of(&y), &part(0, size - shift).of(&x))?;
+            copy::write(&part(0, shift).of(&y), &part(size - shift, shift).of(&x))?;
+            x = y;
+        }
+        Ok(x.with_layout(Layout::contiguous(array.layout.shape())))
+    }
+}
+
+impl Op for Roll {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        "RollBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(smallvec![Tensor::from_array(self.turned(&inputs[0].array())?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let size = |dim: usize| if self.flat { source.numel() } else { source.shape()[dim] };
+        let back = |&(dim, shift): &(usize, usize)| (dim, (size(dim) - shift) % size(dim).max(1));
+        let turns = self.turns.iter().map(back).collect();
+        one(apply_one(Roll { turns, flat: self.flat }, &[single(gradients)])?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Roll { turns: self.turns.clone(), flat: self.flat }, &[tangent(tangents)])?)
+    }
+}
+
+/// The tensor turned round by `shifts` along `dims`, or along all as one where none are given.
+pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
+    let layout = x.layout();
+    let shift = |shift: i64, size: usize| shift.rem_euclid(size.max(1) as i64) as usize;
+    if let ([only], []) = (shifts, dims) {
+        return apply_one(Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true }, &[x]);
+    }
+    if shifts.len() != dims.len() || shifts.is_empty() {
+        return Err(Error::RollCount { shifts: shifts.len(), ndim: dims.len() }.into());
+    }
+    let mut turns = SmallVec::new();
+    for (&by, &dim) in shifts.iter().zip(dims) {
+        let dim = shape::normalize_dim(dim, layout.ndim())?;
+        if let Some(&size) = layout.shape().get(dim) {
+            turns.push((dim, shift(by, size)));
+        }
+    }
+    apply_one(Roll { turns, flat: false }, &[x])
+}
+
+/// y = x so many times along every dimension
+///
+/// dy is dx so repeated, x̄ is ȳ summed over the repetitions
+struct Repeat {
+    times: Dims,
+}
+
+impl Repeat {
+    /// Repetitions and sizes by turns, leading dimensions of size one included.
+    fn woven(&self, shape: &[usize]) -> Dims {
+        let lead = self.times.len() - shape.len();
+        let size = |dim: usize| dim.checked_sub(lead).map_or(1, |dim| shape[dim]);
+        self.times.iter().enumerate().flat_map(|(dim, &times)| [times, size(dim)]).collect()
+    }
+}
+
+impl Op for Repeat {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        "RepeatBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let woven = self.woven(x.layout.shape());
+        let shape: Dims = woven.chunks(2).map(|pair| pair[0] * pair[1]).collect();
+        let y = Array::uninit_shape(&woven, x.dtype)?;
+        let once: Dims =
+            woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
+        let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once));
+        copy::write(&y, &binary::expanded(&x, &woven))?;
+        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::contiguous(&shape)))])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let woven = reshape::reshape_to(single(gradients), &self.woven(source.shape()))?;
+        let times: Vec<i64> = (0..self.times.len() as i64).map(|dim| 2 * dim).collect();
+        if times.is_empty() {
+            return one(woven);
+        }
+        one(reshape::reshape_to(&reduce::sum(&woven, Some(&times), false, None)?, source.shape())?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Repeat { times: self.times.clone() }, &[tangent(tangents)])?)
+    }
+}
+
+/// The tensor so many times along every dimension; more numbers than dimensions give new ones.
+pub fn repeat(x: &Tensor, times: &[i64]) -> Result<Tensor> {
+    let layout = x.layout();
+    let Some(lead) = times.len().checked_sub(layout.ndim()) else {
+        return Err(Error::RepeatCount {}.into());
+    };
+    let size = |dim: usize| dim.checked_sub(lead).map_or(1, |dim| layout.shape()[dim] as i64);
+    let shape: Vec<i64> =
+        times.iter().enumerate().map(|(dim, &times)| times.saturating_mul(size(dim))).collect();
+    shape::checked_shape(&shape)?;
+    // A negative number of an empty dimension is no size of the result, but none of repetitions.
+    let times = shape::checked_shape(times)?;
+    apply_one(Repeat { times }, &[x])
+}
+
+/// `repeat`, where missing numbers are ones.
+pub fn tile(x: &Tensor, times: &[i64]) -> Result<Tensor> {
+    let mut all = vec![1; x.ndim().saturating_sub(times.len())];
+    all.extend_from_slice(times);
+    repeat(x, &all)
+}
+
+/// Every element of a dimension, or of all as one, so many times one after the other.
+pub fn repeat_interleave(x: &Tensor, times: i64, dim: Option<i64>) -> Result<Tensor> {
+    if times < 0 {
+        return Err(Error::RepeatsNegative {}.into());
+    }
+    let (x, dim) = match dim {
+        Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?),
+        None => (reshape::reshape(x, &[-1])?, 0),
+    };
+    let x = if x.ndim() == 0 { reshape::reshape(&x, &[1])? } else { x };
+    let mut wide = shape::signed(x.layout().shape());
+    wide.insert(dim + 1, times);
+    let repeated = expand::expand(&squeeze::unsqueeze(&x, dim as i64 + 1)?, &wide)?;
+    reshape::flatten(&cast::clone_contiguous(&repeated)?, dim as i64, dim as i64 + 1)
+}
+
+/// Every element of a dimension, or of all as one, as often as a vector says for it.
+pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if !matches!(times.dtype(), DType::Int32 | DType::Int64) {
+        let operation = "repeat_interleave_cpu";
+        return Err(Error::NotImplementedFor { operation, dtype: times.dtype() }.into());
+    }
+    let (x, dim) = match dim {
+        Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?),
+        None => (reshape::reshape(x, &[-1])?, 0),
+    };
+    let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let counts = match times.numel() {
+        1 => vec![times.to_vec::<i64>()[0]; size],
+        _ => times.to_vec::<i64>(),
+    };
+    if times.ndim() > 1 || counts.len() != size {
+        return Err(Error::RepeatsCount { repeats: counts.len(), dim, size }.into());
+    }
+    let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));
+    if counts.iter().any(|&count| count < 0) {
+        return Err(Error::RepeatsBelowZero {}.into());
+    }
+    shape::checked_shape(&[total.unwrap_or(i64::MAX)])?;
+    let each = counts.iter().zip(0i64..).flat_map(|(&count, place)| (0..count).map(move |_| place));
+    let index: Vec<i64> = each.collect();
+    along::index_select(&x, dim as i64, &Tensor::from_slice(&[index.len()], &index)?)
+}

@@ -1,0 +1,155 @@
+//! The same elements in the same order in another shape.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::cast;
+use super::view::{Kind, apply};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::Tensor;
+
+/// y = x in another shape
+///
+/// dy is dx in that shape; x̄ is ȳ in the shape of x
+pub(super) struct Reshape {
+    /// torch's name of the node.
+    pub(super) name: &'static str,
+}
+
+impl Kind for Reshape {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        reshape_to(gradient, source.shape())
+    }
+
+    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        reshape_to(tangent, shape)
+    }
+}
+
+/// `Reshape` of a copy that nobody else sees, which is therefore no view.
+struct UnsafeView {
+    shape: Dims,
+}
+
+impl Op for UnsafeView {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        "UnsafeViewBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let y = inputs[0].array().with_layout(Layout::contiguous(&self.shape));
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(reshape_to(single(gradients), source.shape())?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(reshape_to(tangent(tangents), &self.shape)?)
+    }
+}
+
+/// The elements in a shape with as many, without moving them.
+pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    let layout = x.layout();
+    let shape = shape::infer_shape(shape, layout.numel())?;
+    let strides =
+        shape::view_strides(layout.shape(), layout.strides(), &shape).ok_or(Error::ViewStride {})?;
+    apply(Reshape { name: "ViewBackward0" }, x, Layout::strided(shape, strides, layout.offset()))
+}
+
+/// `view` in the shape of another tensor.
+pub fn view_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
+    view(x, &shape::signed(other.layout().shape()))
+}
+
+/// The elements in a shape with as many: a view where there is one, else a copy.
+pub fn reshape(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    reshape_to(x, &shape::infer_shape(shape, x.numel())?)
+}
+
+/// `reshape` to the shape of another tensor.
+pub fn reshape_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
+    reshape(x, &shape::signed(other.layout().shape()))
+}
+
+/// `reshape` to a shape that is known to have as many elements.
+pub(in crate::ops) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let layout = x.layout();
+    match shape::view_strides(layout.shape(), layout.strides(), shape) {
+        Some(strides) => {
+            let name = if layout.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
+            apply(Reshape { name }, x, Layout::strided(shape.into(), strides, layout.offset()))
+        }
+        None => unsafe_view(&cast::clone_contiguous(x)?, shape),
+    }
+}
+
+/// The elements of a fresh contiguous tensor, which the caller gives away, in a shape with as many.
+pub(super) fn unsafe_view(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    apply_one(UnsafeView { shape: shape.into() }, &[x])
+}
+
+/// The dimensions from `start` to `end` as one.
+pub fn flatten(x: &Tensor, start: i64, end: i64) -> Result<Tensor> {
+    let layout = x.layout();
+    let ndim = layout.ndim();
+    let (start, end) = (shape::normalize_dim(start, ndim)?, shape::normalize_dim(end, ndim)?);
+    if start > end {
+        return Err(Error::FlattenOrder {}.into());
+    }
+    if ndim == 0 {
+        return reshape_to(x, &[1]);
+    }
+    if start == end {
+        return Ok(x.clone());
+    }
+    let shape = layout.shape();
+    let mut flat: Dims = shape[..start].into();
+    flat.push(shape[start..=end].iter().product());
+    flat.extend_from_slice(&shape[end + 1..]);
+    reshape_to(x, &flat)
+}
+
+/// One dimension as several; one of the sizes may be `-1`.
+pub fn unflatten(x: &Tensor, dim: i64, parts: &[i64]) -> Result<Tensor> {
+    let layout = x.layout();
+    let dim = shape::normalize_dim(dim, layout.ndim())?;
+    if parts.is_empty() {
+        return Err(Error::UnflattenEmpty {}.into());
+    }
+    let size = layout.shape().get(dim).copied().unwrap_or(1);
+    let inferred = shape::infer_shape(parts, size).map_err(|error| match *error {
+        Error::ViewSize { .. } => Error::UnflattenSizes { sizes: parts.to_vec(), dim, size }.into(),
+        _ => error,
+    })?;
+    let mut shape: Dims = layout.shape().iter().take(dim).copied().collect();
+    shape.extend(inferred);
+    shape.extend(layout.shape().iter().skip(dim + 1).copied());
+    view(x, &shape::signed(&shape))
+}
+
+/// All elements in one dimension, in row-major order.
+pub fn ravel(x: &Tensor) -> Result<Tensor> {
+    view(&cast::contiguous(x)?, &[-1])
+}
+
+/// The tensor as a tensor of its own on the same memory.
+pub fn alias(x: &Tensor) -> Result<Tensor> {
+    apply(Reshape { name: "AliasBackward0" }, x, (*x.layout()).clone())
+}

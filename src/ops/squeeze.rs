@@ -1,0 +1,77 @@
+//! Dimensions of size one, given and taken.
+
+use smallvec::smallvec;
+
+use super::reshape::Reshape;
+use super::view::{apply, apply_in_place};
+use crate::error::Result;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::Tensor;
+
+/// Which dimensions `squeeze` takes away, as far as they have size one.
+#[derive(Clone, Copy, Debug)]
+pub enum Squeezed<'a> {
+    /// All.
+    All,
+    /// This one.
+    One(i64),
+    /// These.
+    Several(&'a [i64]),
+}
+
+fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
+    let ndim = layout.ndim();
+    let dims: Dims = match dims {
+        Squeezed::All => (0..ndim).collect(),
+        Squeezed::One(dim) => smallvec![shape::normalize_dim(dim, ndim)?],
+        Squeezed::Several([]) => Dims::new(),
+        Squeezed::Several(dims) => shape::normalize_dims(dims, ndim, "squeeze")?,
+    };
+    let stays = |dim: &usize| layout.shape()[*dim] != 1 || !dims.contains(dim);
+    let kept: Dims = (0..ndim).filter(stays).collect();
+    let shape = kept.iter().map(|&dim| layout.shape()[dim]).collect();
+    let strides = kept.iter().map(|&dim| layout.strides()[dim]).collect();
+    Ok(Layout::strided(shape, strides, layout.offset()))
+}
+
+/// The tensor without dimensions of size one.
+pub fn squeeze(x: &Tensor, dims: Squeezed<'_>) -> Result<Tensor> {
+    let name = match dims {
+        Squeezed::All => "SqueezeBackward0",
+        Squeezed::One(_) => "SqueezeBackward1",
+        Squeezed::Several(_) => "SqueezeBackward2",
+    };
+    apply(Reshape { name }, x, squeezed(&x.layout(), dims)?)
+}
+
+/// Takes dimensions of size one away from the tensor itself.
+pub fn squeeze_(x: &Tensor, dims: Squeezed<'_>) -> Result<()> {
+    let name = match dims {
+        Squeezed::All => "SqueezeBackward3",
+        Squeezed::One(_) => "SqueezeBackward4",
+        Squeezed::Several(_) => "SqueezeBackward5",
+    };
+    apply_in_place(Reshape { name }, x, squeezed(&x.layout(), dims)?)
+}
+
+fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
+    let dim = shape::normalize_dim(dim, layout.ndim() + 1)?;
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    let stride = match (layout.shape().get(dim), layout.strides().get(dim)) {
+        (Some(size), Some(stride)) => size * stride,
+        _ => 1,
+    };
+    shape.insert(dim, 1);
+    strides.insert(dim, stride);
+    Ok(Layout::strided(shape, strides, layout.offset()))
+}
+
+/// The tensor with a new dimension of size one.
+pub fn unsqueeze(x: &Tensor, dim: i64) -> Result<Tensor> {
+    apply(Reshape { name: "UnsqueezeBackward0" }, x, unsqueezed(&x.layout(), dim)?)
+}
+
+/// Gives the tensor itself a new dimension of size one.
+pub fn unsqueeze_(x: &Tensor, dim: i64) -> Result<()> {
+    apply_in_place(Reshape { name: "UnsqueezeBackward1" }, x, unsqueezed(&x.layout(), dim)?)
+}
