@@ -6,9 +6,8 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, single, tangent};
 use super::extremes_over::comparable;
-use super::pick::Choice;
 use super::reduce::Over;
-use super::{copy, view};
+use super::{copy, create, gather, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -30,13 +29,9 @@ impl ExtremeAlong {
         kernels::extreme_with_index::<T>(x.view(), self.dim, self.greatest, y.fresh(), index.fresh());
     }
 
-    /// The choice among the elements of an input of this shape; none where there is but one element.
-    fn choice(&self, (index, input): &(SavedTensor, Arc<Layout>), at: &At<'_>) -> Result<Option<Choice>> {
-        let index = at.load(index)?;
-        match input.ndim() {
-            0 => Ok(None),
-            _ => Choice::new(&index.array(), self.dim, input.shape()).map(Some),
-        }
+    /// The index with ones in the place of the dimension.
+    fn index(&self, (index, input): &(SavedTensor, Arc<Layout>), at: &At<'_>) -> Result<Tensor> {
+        self.over.aligned(&at.load(index)?, input.shape())
     }
 }
 
@@ -68,20 +63,21 @@ impl Op for ExtremeAlong {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = self.over.aligned(single(gradients), saved.1.shape())?;
-        match self.choice(saved, at)? {
-            Some(choice) => one(choice.write(&g)?),
-            None => one(g),
-        }
+        one(placed(&g, self.dim, &self.index(saved, at)?, saved.1.shape())?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let t = tangent(tangents);
-        let picked = match self.choice(saved, at)? {
-            Some(choice) => view::reshape_to(&choice.read(t)?, &self.over.shape(saved.1.shape()))?,
-            None => t.clone(),
-        };
+        let picked = gather::gather(tangent(tangents), self.dim as i64, &self.index(saved, at)?)?;
+        let picked = reshape::reshape_to(&picked, &self.over.shape(saved.1.shape()))?;
         Ok(smallvec![Some(picked), None])
     }
+}
+
+/// Values written among zeros where `index` says along a dimension.
+pub(super) fn placed(values: &Tensor, dim: usize, index: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let whole = create::zeros(&shape::signed(shape), values.dtype())?;
+    gather::scatter_(&whole, dim as i64, index, values)?;
+    Ok(whole)
 }
 
 fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor, Tensor)> {

@@ -119,13 +119,7 @@ impl Op for Moments {
     }
 }
 
-fn moments(
-    x: &Tensor,
-    dims: Option<&[i64]>,
-    correction: f64,
-    keepdim: bool,
-    root: bool,
-) -> Result<Moments> {
+fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, root: bool) -> Result<Moments> {
     if !x.dtype().is_float() {
         return Err(Error::VarianceDType {}.into());
     }

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::{Over, accumulated};
 use super::scan::{Way, product_before};
-use super::{copy, mul, view};
+use super::{copy, mul, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
@@ -28,11 +28,11 @@ impl Prod {
         let layout = x.layout();
         let (lined_up, dim) = match self.over.dims.as_slice() {
             &[dim] => (x.clone(), dim),
-            _ => (view::reshape_to(x, &[layout.numel()])?, 0),
+            _ => (reshape::reshape_to(x, &[layout.numel()])?, 0),
         };
         let way = Way::forward(dim);
         let others = mul(&product_before(&lined_up, way)?, &product_before(&lined_up, way.turned())?)?;
-        view::reshape_to(&others, layout.shape())
+        reshape::reshape_to(&others, layout.shape())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
-use super::{copy, view};
+use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
@@ -56,7 +56,7 @@ impl Over {
         if self.keepdim || self.dims.is_empty() {
             return Ok(result.clone());
         }
-        view::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
+        reshape::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
     }
 
     /// A result repeated along the dimensions that went.
@@ -78,7 +78,7 @@ impl Over {
             let layout = Layout::strided(input.into(), strides, array.layout.offset());
             return Ok(Tensor::from_array(array.with_layout(layout)));
         }
-        view::expand_to(&self.aligned(result, input)?, input)
+        expand::expand_to(&self.aligned(result, input)?, input)
     }
 
     /// The sum of a tensor over these dimensions.

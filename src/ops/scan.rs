@@ -147,7 +147,8 @@ impl Op for Cumprod {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let before = shift(&at.load(y)?, self.way, 1.0)?;
-        let s = recurrence(&shift(&at.load(x)?, self.way.turned(), 0.0)?, single(gradients), self.way.turned())?;
+        let s =
+            recurrence(&shift(&at.load(x)?, self.way.turned(), 0.0)?, single(gradients), self.way.turned())?;
         one(mul(&before, &s)?)
     }
 
@@ -183,8 +184,7 @@ struct Recurrence {
 
 impl Recurrence {
     fn run<T: Real>(&self, a: &Array, b: &Array) -> Result<Array> {
-        let pairs: Vec<(T, T)> =
-            a.view::<T>().iter().copied().zip(b.view::<T>().iter().copied()).collect();
+        let pairs: Vec<(T, T)> = a.view::<T>().iter().copied().zip(b.view::<T>().iter().copied()).collect();
         let pairs = ArrayD::from_shape_vec(IxDyn(a.layout.shape()), pairs)
             .unwrap_or_else(|_| unreachable!("both operands have this shape"));
         let mut y = Array::uninit(&a.layout, T::DTYPE)?;
