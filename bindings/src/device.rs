@@ -228,6 +228,13 @@ impl Layout {
 #[pyclass(name = "memory_format", module = "rushlight", frozen)]
 pub(crate) struct MemoryFormat(&'static str);
 
+impl MemoryFormat {
+    /// Whether it asks for row-major order.
+    pub(crate) fn is_row_major(&self) -> bool {
+        self.0 == "contiguous_format"
+    }
+}
+
 #[pymethods]
 impl MemoryFormat {
     fn __repr__(&self) -> String {

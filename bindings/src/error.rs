@@ -11,6 +11,7 @@ use crate::dtype;
 
 /// The exception of a failure. One that came from Python returns there as it was.
 #[cold]
+#[allow(clippy::boxed_local, reason = "it is what the engine's results hold")]
 pub(crate) fn raise(error: Box<Error>) -> PyErr {
     match *error {
         Error::Foreign(Foreign(payload)) => match payload.downcast::<PyErr>() {

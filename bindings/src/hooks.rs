@@ -22,7 +22,7 @@ pub(crate) struct PythonHook {
 
 impl PythonHook {
     /// The callable as a hook.
-    pub(crate) fn new(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
+    pub(crate) fn of(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
         Arc::new(PythonHook { function: function.clone().unbind() })
     }
 

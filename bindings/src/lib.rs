@@ -41,8 +41,6 @@ mod _rushlight {
     #[pymodule_export]
     use super::error::error_kinds;
     #[pymodule_export]
-    use super::generator::{get_rng_state, initial_seed, manual_seed, seed, set_rng_state};
-    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};

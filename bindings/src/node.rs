@@ -5,20 +5,22 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{NodeId, NodeRef, Place};
+use rushlight::graph::{At, Gradients, NodeId, NodeRef, Place, mode};
 use rushlight::tensor::HookHandle;
 
+use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
-use crate::tensor::object::wrap;
+use crate::returns::ToPython;
+use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
 pub(crate) struct GraphNode {
     node: NodeRef,
-    metadata: PyOnceLock<Py<PyDict>>,
 }
 
 /// Carries a node into the constructor, which users cannot call for want of one of these.
@@ -52,12 +54,11 @@ fn class_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
     if let Some(class) = locked(classes).get(name) {
         return Ok(class.bind(py).clone());
     }
-    let short = name.rsplit("::").next().unwrap_or(name);
     let attributes = PyDict::new(py);
     attributes.set_item("__slots__", PyTuple::empty(py))?;
     // So that they print as they do in torch: by the bare name.
     attributes.set_item("__module__", "builtins")?;
-    let made = py.get_type::<PyType>().call1((short, (py.get_type::<GraphNode>(),), attributes))?;
+    let made = py.get_type::<PyType>().call1((short(name), (py.get_type::<GraphNode>(),), attributes))?;
     let made = made.cast_into::<PyType>()?;
     locked(classes).insert(name.to_owned(), made.clone().unbind());
     Ok(made)
@@ -88,7 +89,7 @@ impl GraphNode {
     #[pyo3(signature = (ticket = None))]
     fn new(class: &Bound<'_, PyType>, ticket: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         match ticket.map(|ticket| ticket.cast::<Ticket>()) {
-            Some(Ok(ticket)) => Ok(GraphNode { node: ticket.get().0.clone(), metadata: PyOnceLock::new() }),
+            Some(Ok(ticket)) => Ok(GraphNode { node: ticket.get().0.clone() }),
             _ => Err(PyTypeError::new_err(format!("cannot create '{}' instances", class.name()?))),
         }
     }
@@ -117,16 +118,64 @@ impl GraphNode {
         match self.node.leaf() {
             Some(leaf) => wrap(py, leaf),
             None => {
-                let name = self.node.name();
+                let name = short(&self.node.name()).to_owned();
                 Err(PyAttributeError::new_err(format!("'{name}' object has no attribute 'variable'")))
             }
         }
     }
 
-    /// A dictionary for whatever a user wants to attach.
+    /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> Bound<'py, PyDict> {
-        self.metadata.get_or_init(py, || PyDict::new(py).unbind()).bind(py).clone()
+    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
+        let slot = &self.node.extras_or_new().foreign;
+        if deposited(slot, py).is_none() {
+            deposit(slot, PyDict::new(py).into_any().unbind());
+        }
+        deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py))
+    }
+
+    /// The gradients with respect to the inputs from those with respect to the outputs.
+    #[pyo3(signature = (*gradients))]
+    fn __call__<'py>(&self, gradients: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = gradients.py();
+        let (expected, got) = (self.node.outputs(), gradients.len());
+        if got != expected {
+            return Err(PyTypeError::new_err(format!("expected {expected} arguments, got {got} instead")));
+        }
+        let mut given = Gradients::new();
+        for (index, gradient) in gradients.iter().enumerate() {
+            given.push(match as_tensor(&gradient) {
+                Some(tensor) => Some(tensor.clone()),
+                None if gradient.is_none() => None,
+                None => return Err(PyTypeError::new_err(format!("argument {index} is not a Variable"))),
+            });
+        }
+        let at = At { node: &self.node, needed: u64::MAX, tracking: mode::is_grad_enabled() };
+        let nothing = given.iter().all(Option::is_none);
+        let answers = match nothing {
+            true => self.node.edges().iter().map(|_| None).collect(),
+            false => self.node.rule().vjp(&at, &given).map_err(raise)?,
+        };
+        let answers = answers.into_iter().map(|answer| answer.to_python(py)).collect::<PyResult<Vec<_>>>()?;
+        match answers.as_slice() {
+            [one] => Ok(one.clone()),
+            several => Ok(PyTuple::new(py, several)?.into_any()),
+        }
+    }
+
+    /// What the operation has kept, under torch's names: `_saved_self`.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let rule = self.node.rule();
+        let kept = name.strip_prefix("_saved_").and_then(|wanted| {
+            rule.saved().into_iter().find(|(known, _)| *known == wanted).map(|(_, saved)| saved)
+        });
+        match kept {
+            Some(saved) => saved.load(&self.node, true).to_python(py),
+            None => {
+                let class = short(rule.name());
+                Err(PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'")))
+            }
+        }
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.
@@ -149,11 +198,30 @@ impl GraphNode {
     fn register_prehook(&self, r#fn: &Bound<'_, PyAny>) -> RemovableHandle {
         self.register(Place::Before, r#fn)
     }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is attached may lead back here; if others have the node they may lead there too.
+        match self.node.extras() {
+            Some(extras) if self.node.count() == 1 => visit_deposit(&extras.foreign, &visit),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self, py: Python<'_>) {
+        if let Some(extras) = self.node.extras() {
+            withdraw(&extras.foreign, py);
+        }
+    }
+}
+
+/// The last part of a node's name, which its class has.
+fn short(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 impl GraphNode {
     fn register(&self, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
-        let id = self.node.extras_or_new().hooks.add(place, PythonHook::new(function));
+        let id = self.node.extras_or_new().hooks.add(place, PythonHook::of(function));
         RemovableHandle::new(HookHandle::on_node(&self.node, id))
     }
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_making import MAKING
 from ._spelling import spell
 
 if TYPE_CHECKING:
@@ -266,60 +267,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "setStorage: sizes {shape}, strides {strides}, storage offset {offset}, and itemsize {item} "
         "requiring a storage size of {needed} are out of bounds for storage of size {bytes}",
     ),
-    # -- matrices --------------------------------------------------------------------------------------
-    "MatrixSizes": (
-        RuntimeError,
-        "mat1 and mat2 shapes cannot be multiplied ({rows1}x{columns1} and {rows2}x{columns2})",
-    ),
-    "MatmulScalar": (
-        RuntimeError,
-        "both arguments to matmul need to be at least 1D, but they are {ndim1}D and {ndim2}D",
-    ),
-    "MatrixDTypes": (
-        RuntimeError,
-        "expected m1 and m2 to have the same dtype, but got: {dtype1:C} != {dtype2:C}",
-    ),
-    "LinearDTypes": (
-        RuntimeError,
-        "mat1 and mat2 must have the same dtype, but got {dtype1:Float} and {dtype2:Float}",
-    ),
-    "NotMatrix": (RuntimeError, "{argument} must be a matrix"),
-    "BatchSizes": (
-        RuntimeError,
-        "Expected size for first two dimensions of batch2 tensor to be: [{batch1}, {columns1}] but got: "
-        "[{batch2}, {rows2}].",
-    ),
-    "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
-    "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {got:Float}"),
-    "MatrixVectorSizes": (
-        RuntimeError,
-        "size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({length})",
-    ),
-    "MatrixVectorDimensions": (
-        RuntimeError,
-        "vector + matrix @ vector expected, got 1, {ndim1}, {ndim2}",
-    ),
-    "MatrixVectorDTypes": (
-        RuntimeError,
-        "addmv input tensors must have the same dtype, but got {dtype2:Float}, {dtype1:Float}, and "
-        "{dtype2:Float}",
-    ),
-    "DotSizes": (
-        RuntimeError,
-        "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same "
-        "number of elements, but got {length1} and {length2} elements respectively",
-    ),
-    "DotDimensions": (RuntimeError, "1D tensors expected, but got {ndim1}D and {ndim2}D tensors"),
-    "DotDTypes": (
-        RuntimeError,
-        "dot : expected both vectors to have same dtype, but found {dtype1:Float} and {dtype2:Float}",
-    ),
-    "OuterDimensions": (RuntimeError, "outer: Expected 1-D argument {argument}, but got {ndim}-D"),
-    "EinsumSizes": (
-        RuntimeError,
-        "einsum(): subscript {subscript} has size {size} for operand {operand} which does not broadcast with "
-        "previously seen size {previous}",
-    ),
     # -- indexing --------------------------------------------------------------------------------------
     "IndexCount": (IndexError, "too many indices for tensor of dimension {ndim}"),
     "IndexOfScalar": (
@@ -508,52 +455,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "ClassDType": (RuntimeError, "one_hot is only applicable to index tensor of type LongTensor."),
     "ClassTooLarge": (RuntimeError, "Class values must be smaller than num_classes."),
     "ClassNegative": (RuntimeError, "Class values must be non-negative."),
-    # -- making tensors --------------------------------------------------------------------------------
-    "RangeStep": (RuntimeError, "step must be nonzero"),
-    "RangeBounds": (RuntimeError, "upper bound and lower bound inconsistent with step sign"),
-    "RangeInfinite": (RuntimeError, "unsupported range: {start:g} -> {end:g}"),
-    "StepsNegative": (RuntimeError, "number of steps must be non-negative"),
-    "EyeNegative": (RuntimeError, "{argument} must be greater or equal to 0, got {size}"),
-    "NegativeDimension": (RuntimeError, "Trying to create tensor with negative dimension {dim}: {shape}"),
-    "ZerosNegative": (RuntimeError, "zeros: Dimension size must be non-negative."),
-    "TooManyElements": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
-    "OutOfMemory": (
-        RuntimeError,
-        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
-        "tried to allocate {bytes} bytes. Error code 12 (Cannot allocate memory)",
-    ),
-    "ValueOverflow": (RuntimeError, "value cannot be converted to type {type} without overflow"),
-    "IntegerTooBig": (ValueError, "Overflow when unpacking long long"),
-    "SequenceLength": (ValueError, "expected sequence of length {expected} at dim {dim} (got {got})"),
-    "SequenceDepth": (ValueError, "too many dimensions '{got}'"),
-    "ElementType": (TypeError, "new(): invalid data type '{got}'"),
-    "DTypeUnknown": (RuntimeError, "Could not infer dtype of {got}"),
-    "TensorCopied": (
-        UserWarning,
-        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-        "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-    ),
-    "ArrayExpected": (TypeError, "expected np.ndarray (got {got})"),
-    "ArrayStrides": (
-        ValueError,
-        "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-        "currently supported. (You can probably work around this by making a copy of your array  with "
-        "array.copy().) ",
-    ),
-    "NormalDeviation": (RuntimeError, "normal expects std >= 0.0, but found std {std:g}"),
-    "UniformBounds": (
-        RuntimeError,
-        "uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}",
-    ),
-    "RandomBounds": (
-        RuntimeError,
-        "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
-    ),
-    "Probability": (
-        RuntimeError,
-        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
-        "improved?  If so, please report an enhancement request to PyTorch.)",
-    ),
     # -- devices, threads, arguments -------------------------------------------------------------------
     "CudaMissing": (AssertionError, "Torch not compiled with CUDA enabled"),
     "DeviceMissing": (RuntimeError, "PyTorch is not linked with support for {device} devices"),
@@ -584,6 +485,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         AttributeError,
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
+    **MAKING,
 }
 
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::dtype::DType;
+use crate::error::{Error, Result};
 
 static DOUBLE: AtomicBool = AtomicBool::new(false);
 
@@ -11,7 +12,11 @@ pub fn get() -> DType {
     if DOUBLE.load(Ordering::Relaxed) { DType::Float64 } else { DType::Float32 }
 }
 
-/// Sets the default type. Anything but a floating-point type is refused by the caller.
-pub fn set(dtype: DType) {
+/// Sets the default type, which must be a floating-point one.
+pub fn set(dtype: DType) -> Result<()> {
+    if !dtype.is_float() {
+        return Err(Error::DefaultDType {}.into());
+    }
     DOUBLE.store(dtype == DType::Float64, Ordering::Relaxed);
+    Ok(())
 }

@@ -75,6 +75,11 @@ impl Generator {
         Ok(())
     }
 
+    /// A source of its own that goes on as this one does.
+    pub fn fork(&self) -> Generator {
+        Generator(Arc::new(Mutex::new(self.lock().clone())))
+    }
+
     /// Draws in order: nobody else draws while the guard lives.
     pub(super) fn lock(&self) -> MutexGuard<'_, kernels::Generator> {
         self.0.lock()

@@ -9,13 +9,17 @@ use crate::tensor::{Array, Tensor};
 /// Elements that are counted in a row from one that was calculated, for a vector of 32 bytes.
 const VECTOR_BYTES: usize = 32;
 
-/// The numbers from `start` to before `end`, `step` apart. Integers give integers.
+/// The type of a range that names none: integers give integers.
+pub fn dtype(start: Scalar, end: Scalar, step: Scalar) -> DType {
+    let whole = [start, end, step].iter().all(|number| number.category() != Category::Float);
+    if whole { DType::Int64 } else { default_dtype::get() }
+}
+
+/// The numbers from `start` to before `end`, `step` apart.
 ///
 /// As torch does, floating-point numbers are calculated anew for each vector and counted inside of
 /// it, but for those that do not fill two vectors. The last bit of some depends on it.
-pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Tensor> {
-    let whole = [start, end, step].iter().all(|number| number.category() != Category::Float);
-    let dtype = dtype.unwrap_or_else(|| if whole { DType::Int64 } else { default_dtype::get() });
+pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<Tensor> {
     let length = count(start, end, step, dtype)?;
     let size = i64::try_from(length).map_err(|_| Error::RangeOverflow {})?;
     let shape = shape::checked_shape(&[size])?;

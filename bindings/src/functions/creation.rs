@@ -1,74 +1,205 @@
-//! Tensors out of nothing.
+//! Tensors out of nothing: filled and counted.
+use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
-use crate::body::Body;
-use crate::callable::{FUNCTION, Function};
-use crate::device::Device;
-use crate::error::raise;
+use crate::callable::{FUNCTION, Function, METHOD};
 use crate::returns::ToPython;
+use crate::signature::accept;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::{create, default_dtype};
-use rushlight::{Result, Tensor};
+use rushlight::dtype::Scalar;
+use rushlight::ops::operand::scalar_type;
+use rushlight::ops::{create, default_dtype, ranges};
+
+const SIZED: &[&str] = &[options!("(int[] size, *, Tensor out=None, ")];
+const NEW: &[&str] = &[options!("(Tensor input, int[] size, *, ")];
+const LIKE: &[&str] = &[
+    "(Tensor input, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False, memory_format? memory_format=None)",
+];
+const ZERO: Scalar = Scalar::Int(0);
+const ONE: Scalar = Scalar::Int(1);
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    Function {
-        name: "zeros",
-        signatures: &[
-            "(int[] size, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
+    entry("zeros", FUNCTION, SIZED, "A tensor of zeros.", |a| {
+        let size = a.ints(0)?;
+        made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
+    }),
+    entry("ones", FUNCTION, SIZED, "A tensor of ones.", |a| {
+        let size = a.ints(0)?;
+        made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
+    }),
+    entry(
+        "empty",
+        FUNCTION,
+        &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
+        "A tensor whose elements are yet to be set.",
+        |a| {
+            let size = a.ints(0)?;
+            made(a, 3, default_dtype::get(), |dtype| create::empty(&size, dtype))
+        },
+    ),
+    entry(
+        "empty_strided",
+        FUNCTION,
+        &[options!("(int[] size, int[] stride, *, ")],
+        "A tensor whose elements are yet to be set, with strides of its own.",
+        |a| {
+            let (size, stride) = (a.ints(0)?, a.ints(1)?);
+            made(a, 2, default_dtype::get(), |dtype| create::empty_strided(&size, &stride, dtype))
+        },
+    ),
+    entry(
+        "full",
+        FUNCTION,
+        &[options!("(int[] size, Number fill_value, *, Tensor out=None, ")],
+        "A tensor with every element the same. Its type is that of the number unless `dtype` says otherwise.",
+        |a| {
+            let (size, value) = (a.ints(0)?, a.number(1)?);
+            made(a, 3, scalar_type(value), |dtype| create::full(&size, value, dtype))
+        },
+    ),
+    entry(
+        "scalar_tensor",
+        FUNCTION,
+        &[options!("(Number s, *, ")],
+        "A tensor without dimensions that holds a number.",
+        |a| {
+            let value = a.number(0)?;
+            made(a, 1, default_dtype::get(), |dtype| create::full(&[], value, dtype))
+        },
+    ),
+    entry("zeros_like", FUNCTION, LIKE, "Zeros in the shape of another tensor.", |a| {
+        made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
+    }),
+    entry("ones_like", FUNCTION, LIKE, "Ones in the shape of another tensor.", |a| {
+        made_like(a, 1, 6, |x, dtype| create::full_like(x, ONE, dtype))
+    }),
+    entry("empty_like", FUNCTION, LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
+        made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
+    }),
+    entry(
+        "full_like",
+        FUNCTION,
+        &[
+            "(Tensor input, Number fill_value, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
         ],
-        doc: "A tensor of zeros.",
-        body: Body::Any(|arguments| {
-            let size = arguments.ints(0)?;
-            made(arguments, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
-        }),
-        kind: FUNCTION,
-    },
-    Function {
-        name: "ones",
-        signatures: &[
-            "(int[] size, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
+        "A number for every element of another tensor.",
+        |a| {
+            let value = a.number(1)?;
+            made_like(a, 3, 2, |x, dtype| create::full_like(x, value, dtype))
+        },
+    ),
+    entry("new_zeros", METHOD, NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
+    entry("new_ones", METHOD, NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
+    entry("new_empty", METHOD, NEW, "Elements yet to be set, of the type of this tensor.", |a| {
+        new(a, 2, ZERO)
+    }),
+    entry(
+        "new_full",
+        METHOD,
+        &[options!("(Tensor input, int[] size, Number fill_value, *, ")],
+        "A tensor of the type of this one with every element the same.",
+        |a| new(a, 3, a.number(2)?),
+    ),
+    entry(
+        "new_empty_strided",
+        METHOD,
+        &[options!("(Tensor input, int[] size, int[] stride, *, ")],
+        "Elements yet to be set, of the type of this tensor, with strides of their own.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            made(a, 3, a.tensor(0)?.dtype(), |dtype| create::empty_strided(&size, &stride, dtype))
+        },
+    ),
+    entry(
+        "eye",
+        FUNCTION,
+        &[options!("(int n, *, Tensor out=None, "), options!("(int n, int m, *, Tensor out=None, ")],
+        "A matrix with ones on its diagonal and zeros elsewhere.",
+        |a| {
+            let last = a.overload();
+            let (rows, columns) = (a.int(0)?, a.int(last)?);
+            made(a, last + 2, default_dtype::get(), |dtype| create::eye(rows, columns, dtype))
+        },
+    ),
+    entry(
+        "arange",
+        FUNCTION,
+        &[
+            options!("(Number end, *, Tensor out=None, "),
+            options!("(Number start, Number end, *, "),
+            options!("(Number start, Number end, Number step=1, *, Tensor out=None, "),
         ],
-        doc: "A tensor of ones.",
-        body: Body::Any(|arguments| {
-            let size = arguments.ints(0)?;
-            made(arguments, 2, default_dtype::get(), |dtype| create::full(&size, Scalar::Int(1), dtype))
-        }),
-        kind: FUNCTION,
-    },
-    Function {
-        name: "full",
-        signatures: &[
-            "(int[] size, Number fill_value, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
+        "The numbers from `start` to before `end`, `step` apart.",
+        arange,
+    ),
+    entry(
+        "linspace",
+        FUNCTION,
+        &[
+            options!("(Tensor start, Tensor end, int steps, *, Tensor out=None, "),
+            options!("(Number start, Tensor end, int steps, *, Tensor out=None, "),
+            options!("(Tensor start, Number end, int steps, *, Tensor out=None, "),
+            options!("(Number start, Number end, int steps, *, Tensor out=None, "),
         ],
-        doc: "A tensor with every element the same. Its type is that of the number unless `dtype` says otherwise.",
-        body: Body::Any(|arguments| {
-            let (size, value) = (arguments.ints(0)?, arguments.number(1)?);
-            let dtype = match value {
-                Scalar::Bool(_) => DType::Bool,
-                Scalar::Int(_) => DType::Int64,
-                Scalar::Float(_) => default_dtype::get(),
-            };
-            made(arguments, 3, dtype, |dtype| create::full(&size, value, dtype))
-        }),
-        kind: FUNCTION,
-    },
+        "`steps` numbers from `start` to `end` at equal distances.",
+        |a| {
+            let (start, end, steps) = (a.number(0)?, a.number(1)?, a.int(2)?);
+            made(a, 4, default_dtype::get(), |dtype| ranges::linspace(start, end, steps, dtype))
+        },
+    ),
+    entry(
+        "logspace",
+        FUNCTION,
+        &[
+            options!("(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor out=None, "),
+            options!("(Number start, Tensor end, int steps, float base=10.0, *, Tensor out=None, "),
+            options!("(Tensor start, Number end, int steps, float base=10.0, *, Tensor out=None, "),
+            options!("(Number start, Number end, int steps, float base=10.0, *, Tensor out=None, "),
+        ],
+        "`steps` powers of `base` with exponents from `start` to `end` at equal distances.",
+        |a| {
+            let (start, end, steps, base) = (a.number(0)?, a.number(1)?, a.int(2)?, a.float(3)?);
+            made(a, 5, default_dtype::get(), |dtype| ranges::logspace(start, end, steps, base, dtype))
+        },
+    ),
+    entry(
+        "get_default_dtype",
+        FUNCTION,
+        &["() -> dtype"],
+        "The floating-point type of what names none.",
+        |a| default_dtype::get().answer(a.py()),
+    ),
+    entry(
+        "set_default_dtype",
+        FUNCTION,
+        &["(object d) -> None"],
+        "Sets the floating-point type of what names none.",
+        set_default_dtype,
+    ),
 ];
 
-/// Makes a tensor with the options that every such function has: `dtype` at position `first`,
-/// then `layout`, `device`, `pin_memory` and `requires_grad`.
-fn made(
-    arguments: &Arguments<'_, '_>,
-    first: usize,
-    dtype: DType,
-    make: impl FnOnce(DType) -> Result<Tensor>,
-) -> PyResult<Py<PyAny>> {
-    if let Some(device) = arguments.object(first + 2) {
-        Device::of(device)?.usable()?;
-    }
-    let tensor = make(arguments.dtype(first).unwrap_or(dtype)).map_err(raise)?;
-    if arguments.boolean(first + 4) {
-        tensor.set_requires_grad(true).map_err(raise)?;
-    }
-    tensor.answer(arguments.py())
+fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {
+    let size = arguments.ints(1)?;
+    made(arguments, first, arguments.tensor(0)?.dtype(), |dtype| create::full(&size, value, dtype))
+}
+
+fn arange(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let number = |index| arguments.number(index);
+    let (start, end, step, first) = match arguments.overload() {
+        0 => (ZERO, number(0)?, ONE, 2),
+        1 => (number(0)?, number(1)?, ONE, 2),
+        _ => (number(0)?, number(1)?, number(2)?, 4),
+    };
+    made(arguments, first, ranges::dtype(start, end, step), |dtype| ranges::arange(start, end, step, dtype))
+}
+
+fn set_default_dtype(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let dtype = arguments.object(0).and_then(|object| accept::dtype(object));
+    let wrong = || {
+        PyTypeError::new_err(
+            "invalid dtype object: only floating-point types are supported as the default type",
+        )
+    };
+    default_dtype::set(dtype.ok_or_else(wrong)?).answer(arguments.py())
 }

@@ -7,6 +7,9 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod factory;
+mod products;
+mod random;
 mod reductions;
 
 use crate::body::Body;
@@ -22,6 +25,8 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+    products::TABLE,
+    random::TABLE,
     reductions::TABLE,
 ];
 

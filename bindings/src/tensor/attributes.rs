@@ -1,14 +1,20 @@
 //! What a tensor is: its shape, its type, its place in memory. Nothing here records or computes.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dtype::DType;
+use rushlight::ops::permute;
 
 use super::object::{TensorBase, wrap};
 use crate::device::{Device, Layout, strided};
 use crate::dtype::wrap_dtype;
+use crate::returns::ToPython;
 use crate::size::wrap_size;
+
+const T_OF_MANY: &std::ffi::CStr = c"The use of `x.T` on tensors of dimension other than 2 to reverse their \
+    shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of \
+    matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.";
 
 #[pymethods]
 impl TensorBase {
@@ -184,6 +190,45 @@ impl TensorBase {
         Err(PyRuntimeError::new_err("imag is not implemented for tensors with non-complex dtypes."))
     }
 
+    /// The tensor with its dimensions in the opposite order.
+    #[getter]
+    #[allow(non_snake_case, reason = "the name in Python")]
+    fn T<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if !matches!(self.tensor().ndim(), 0 | 2) {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), T_OF_MANY, 1)?;
+        }
+        permute::T(self.tensor()).to_python(py)
+    }
+
+    /// The tensor with its last two dimensions exchanged.
+    #[getter]
+    #[allow(non_snake_case, reason = "the name in Python")]
+    fn mT<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.transposed(py, "mT")
+    }
+
+    /// The same, since the elements are real.
+    #[getter]
+    #[allow(non_snake_case, reason = "the name in Python")]
+    fn mH<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.transposed(py, "mH")
+    }
+
+    /// The matrix transposed, since the elements are real.
+    #[getter]
+    #[allow(non_snake_case, reason = "the name in Python")]
+    fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.tensor().ndim() {
+            0 | 2 => permute::T(self.tensor()).to_python(py),
+            ndim => {
+                let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
+                Err(PyRuntimeError::new_err(format!(
+                    "tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{hint}"
+                )))
+            }
+        }
+    }
+
     /// The tensor whose memory this is a view of.
     #[getter]
     fn _base<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -204,5 +249,17 @@ impl TensorBase {
     /// The number of elements to step over, by dimension.
     fn _strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tensor().layout().strides())
+    }
+}
+
+impl TensorBase {
+    fn transposed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.tensor().ndim() {
+            0 => self.tensor().clone().to_python(py),
+            1 => Err(PyRuntimeError::new_err(format!(
+                "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+            ))),
+            _ => permute::transpose(self.tensor(), -2, -1).to_python(py),
+        }
     }
 }

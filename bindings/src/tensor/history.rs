@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
+use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
@@ -68,7 +69,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
         }
         track(slf);
-        let handle = slf.get().tensor().register_hook(PythonHook::new(hook)).map_err(raise)?;
+        let handle = slf.get().tensor().register_hook(PythonHook::of(hook)).map_err(raise)?;
         Ok(RemovableHandle::new(handle))
     }
 
@@ -87,7 +88,7 @@ impl TensorBase {
             ));
         }
         track(slf);
-        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::new(hook))))
+        Ok(RemovableHandle::new(tensor.register_accumulated_hook(PythonHook::of(hook))))
     }
 
     /// Which of the outputs of the operation that made it the tensor is.
@@ -138,6 +139,12 @@ impl TensorBase {
     #[getter]
     fn _grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
+    }
+
+    /// The element type that gradients have: the tensor's own.
+    #[getter]
+    fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.tensor().dtype())
     }
 
     /// A tensor on the same memory without history, whose writes autograd does not see.

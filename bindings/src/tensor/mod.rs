@@ -3,6 +3,7 @@
 mod attributes;
 pub(crate) mod construct;
 mod history;
+mod index;
 mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;

@@ -29,7 +29,9 @@ const ODD_STRIDE: &str = "given numpy array strides not a multiple of the elemen
     array to reallocate the memory.";
 const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
     between byte orders is currently not supported.";
-const NO_DTYPE: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
+const DTYPES: &str = "float64, float32, int64, int32, int16, int8, uint8, and bool.";
+/// The list in torch, which has more types, for arrays that no type would hold.
+const TORCH_DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
     uint32, uint16, uint8, and bool.";
 const REQUIRES_GRAD: &str =
     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.";
@@ -46,7 +48,10 @@ fn classes(py: Python<'_>) -> Option<&'static Classes> {
     if let Some(known) = CLASSES.get(py) {
         return Some(known);
     }
-    let numpy = py.import("sys").ok()?.getattr("modules").ok()?.get_item("numpy").ok()?;
+    static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let find = || py.import("sys")?.getattr("modules")?.cast_into().map(Bound::unbind).map_err(PyErr::from);
+    let modules = MODULES.get_or_try_init(py, find).ok()?.bind(py);
+    let numpy = modules.get_item(pyo3::intern!(py, "numpy")).ok()??;
     let class = |name| numpy.getattr(name).ok()?.cast_into::<PyType>().ok().map(Bound::unbind);
     let found = Classes { array: class("ndarray")?, scalar: class("generic")? };
     Some(CLASSES.get_or_init(py, || found))
@@ -109,9 +114,11 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
         Some("f4") => DType::Float32,
         Some("f8") => DType::Float64,
         _ => {
-            let name = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?;
+            let name: String = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?.extract()?;
+            let types =
+                if TORCH_DTYPES.split(", ").any(|known| known == name) { DTYPES } else { TORCH_DTYPES };
             return Err(PyTypeError::new_err(format!(
-                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {NO_DTYPE}"
+                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {types}"
             )));
         }
     };

@@ -2,7 +2,7 @@
 //! because PyO3's wrappers cost as much as a small operation. Tensors of the exact type, floats and
 //! integers are recognised by their type pointers; everything else takes the way of `uncommon`.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -11,10 +11,23 @@ use rushlight::dtype::Scalar;
 use rushlight::ops::{self, Operand};
 use rushlight::{Result, Tensor};
 
+use super::index;
 use super::number::number;
 use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
 use super::values;
 use crate::error::raise;
+
+/// The slots of the tensor type that the language's operators reach.
+pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
+    let mut slots = operations();
+    slots.extend([
+        slot(ffi::Py_nb_bool, truth as *mut c_void),
+        slot(ffi::Py_mp_length, length as *mut c_void),
+        slot(ffi::Py_mp_subscript, subscript as *mut c_void),
+        slot(ffi::Py_mp_ass_subscript, assign_subscript as *mut c_void),
+    ]);
+    slots
+}
 
 /// An object as an operand, if it can be one.
 ///
@@ -77,6 +90,22 @@ fn binary(
     })
 }
 
+/// A slot of two tensors: unlike `binary`, it takes no numbers.
+#[inline]
+fn tensors(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: as in `binary`.
+        let (Some(left), Some(right)) = (unsafe { (borrow(left), borrow(right)) }) else {
+            return Ok(declined(py));
+        };
+        Ok(wrap_raw(operation(left, right).map_err(raise)?))
+    })
+}
+
 /// A slot that changes its first operand, which is a tensor, and answers it.
 #[inline]
 fn in_place(
@@ -127,9 +156,9 @@ fn plain(
 /// function that calls `unary(object, |x| ops::neg(x))`.
 macro_rules! slots {
     ($($kind:ident $id:ident: $operation:expr;)*) => {
-        /// The slots of the tensor type that operators of the language reach.
-        pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
-            vec![slot(ffi::Py_nb_bool, truth as *mut c_void), slot(ffi::Py_mp_length, length as *mut c_void), $({
+        /// The slots that are alike.
+        fn operations() -> Vec<ffi::PyType_Slot> {
+            vec![$({
                 slots!(@$kind function, $operation);
                 slot(ffi::$id, function as *mut c_void)
             }),*]
@@ -138,6 +167,11 @@ macro_rules! slots {
     (@binary $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
             binary(left, right, |left, right| $operation(left, right))
+        }
+    };
+    (@tensors $name:ident, $operation:expr) => {
+        unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
+            tensors(left, right, |left, right| $operation(left, right))
         }
     };
     (@in_place $name:ident, $operation:expr) => {
@@ -162,6 +196,7 @@ slots! {
     binary Py_nb_subtract: ops::sub;
     binary Py_nb_multiply: ops::mul;
     binary Py_nb_true_divide: ops::div;
+    tensors Py_nb_matrix_multiply: ops::matmul::matmul;
     in_place Py_nb_inplace_add: ops::add_;
     in_place Py_nb_inplace_subtract: ops::sub_;
     in_place Py_nb_inplace_multiply: ops::mul_;
@@ -185,8 +220,38 @@ unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
     })
 }
 
+/// `x[key]`.
+unsafe extern "C" fn subscript(object: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let (tensor, key) = unsafe { (borrow(object), Bound::from_borrowed_ptr(py, key)) };
+        match tensor {
+            Some(tensor) => Ok(wrap_raw(index::get(tensor, &key)?)),
+            None => Ok(declined(py)),
+        }
+    })
+}
+
+/// `x[key] = value`, and `del x[key]`, which comes without a value.
+unsafe extern "C" fn assign_subscript(
+    object: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+) -> c_int {
+    guarded_status(|py| {
+        // SAFETY: as in `subscript`; the value may be null.
+        let (tensor, key, value) = unsafe {
+            (borrow(object), Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr_or_opt(py, value))
+        };
+        match (tensor, value) {
+            (Some(tensor), Some(value)) => index::set(tensor, &key, &value).map(|()| 0),
+            _ => Err(PyTypeError::new_err("Tensor does not support deleting items")),
+        }
+    })
+}
+
 /// `bool(x)`: one, zero, or minus one with an exception set.
-unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> std::ffi::c_int {
+unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
     guarded_status(|_| {
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };

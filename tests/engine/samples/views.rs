@@ -86,7 +86,7 @@ fn in_place() -> Vec<Sample> {
             let y = ops::mul(&x[0], &x[0])?;
             let window = part::narrow(&y, 1, 1, 1)?;
             squeeze::squeeze_(&window, Squeezed::One(1))?;
-            ops::mul_(&window, &window)?;
+            ops::mul_(&window, 3.0)?;
             ops::mul(&y, &y)
         }),
         sample("transpose", vec![signed(&[2, 3])], |x| {

@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Object, TensorBase, guarded, life, wrap_as};
+use super::{Object, TensorBase, collect, custody, guarded, life, wrap_as};
 use crate::device::Device;
 use crate::tensor::{construct, operators};
 
@@ -50,8 +50,8 @@ fn properties() -> [ffi::PyGetSetDef; 2] {
     [
         ffi::PyGetSetDef {
             name: c"__dict__".as_ptr(),
-            get: Some(life::get_dict),
-            set: Some(life::set_dict),
+            get: Some(collect::get_dict),
+            set: Some(collect::set_dict),
             ..Default::default()
         },
         ffi::PyGetSetDef::default(),
@@ -73,10 +73,10 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let mut slots = vec![
         slot(ffi::Py_tp_new, new as *mut c_void),
         slot(ffi::Py_tp_dealloc, life::dealloc as *mut c_void),
-        slot(ffi::Py_tp_traverse, life::traverse as *mut c_void),
-        slot(ffi::Py_tp_clear, life::clear as *mut c_void),
-        slot(ffi::Py_tp_setattro, life::set_attribute as *mut c_void),
-        slot(ffi::Py_tp_hash, life::hash as *mut c_void),
+        slot(ffi::Py_tp_traverse, collect::traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, collect::clear as *mut c_void),
+        slot(ffi::Py_tp_setattro, collect::set_attribute as *mut c_void),
+        slot(ffi::Py_tp_hash, collect::hash as *mut c_void),
         slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
         slot(ffi::Py_tp_getset, properties.as_mut_ptr().cast()),
     ];
@@ -97,7 +97,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;
     TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
-    life::listen();
+    custody::listen();
     Ok(())
 }
 

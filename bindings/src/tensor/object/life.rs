@@ -1,25 +1,14 @@
-//! Birth, death, survival and collection of tensor objects.
-//!
-//! An object holds a handle of its tensor, and the tensor points back at its object without
-//! counting. When the last Python reference goes while the engine still has the tensor, an object
-//! that carries state (attributes, weak references, a hash that was taken, a class of its own)
-//! stays: the tensor then *owns* it, which is one counted reference and a mark. When a handle of
-//! such a tensor goes, `handle_goes` gives the reference back if only the object's own handle is
-//! left. Every other object dies at once, and is made anew when its tensor is next shown to Python.
+//! Birth and death of tensor objects. Which objects stay is in `custody`, what the collector sees in `collect`.
 
 use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::ffi;
-
 use rushlight::Tensor;
-use rushlight::tensor::register_watch;
 
+use super::collect::track_raw;
+use super::custody::{look_at_waiting, survives};
 use super::{Object, TensorBase, kind::tensor_type};
-use crate::hooks::PythonHook;
 
 /// How many dead objects of the exact type are kept for reuse.
 const SPARE: usize = 64;
@@ -63,9 +52,7 @@ unsafe fn workshop() -> &'static mut Workshop {
 /// reference, or null with an exception set. The caller holds the GIL.
 #[inline]
 pub(super) fn create(class: *mut ffi::PyTypeObject, tensor: Tensor) -> *mut ffi::PyObject {
-    if ARE_WAITING.load(Ordering::Relaxed) {
-        look_at_waiting(ptr::null_mut());
-    }
+    look_at_waiting();
     // SAFETY: the GIL is held, and both ways give memory of the class's size with a set-up header.
     unsafe {
         let object = if class == tensor_type() { allocate(class) } else { allocate_derived(class) };
@@ -123,24 +110,6 @@ unsafe fn allocate(class: *mut ffi::PyTypeObject) -> *mut Object {
 unsafe fn allocate_derived(class: *mut ffi::PyTypeObject) -> *mut Object {
     // SAFETY: every ready type has an allocator; the generic one is the fallback of the interpreter itself.
     unsafe { (*class).tp_alloc.unwrap_or(ffi::PyType_GenericAlloc)(class, 0).cast() }
-}
-
-/// Puts an object under the collector's eyes. To be called when it begins to refer to Python
-/// objects, be it through its dictionary or through the tensor's hooks.
-pub(crate) fn track(object: &pyo3::Bound<'_, TensorBase>) {
-    // SAFETY: the object is live, and its token stands for the GIL.
-    unsafe { track_raw(object.as_ptr()) }
-}
-
-/// # Safety
-/// `object` is a live tensor object; the caller holds the GIL.
-unsafe fn track_raw(object: *mut ffi::PyObject) {
-    // SAFETY: the tensor types have collector headers.
-    unsafe {
-        if ffi::PyObject_GC_IsTracked(object) == 0 {
-            ffi::PyObject_GC_Track(object.cast());
-        }
-    }
 }
 
 /// `tp_dealloc` of the tensor type and of every class below it.
@@ -222,25 +191,6 @@ unsafe fn disconnect(object: *mut Object) {
     unsafe { (*object).body.tensor.foreign().set(ptr::null_mut()) }
 }
 
-/// Hands an object without references over to its tensor, if somebody else holds that.
-///
-/// # Safety
-/// The caller holds the GIL; the object is whole and its count is zero.
-unsafe fn survives(object: *mut Object) -> bool {
-    // SAFETY: by the caller's promise. The new reference is the one that the mark stands for.
-    unsafe {
-        let body = &(*object).body;
-        if body.tensor.handles() == 1 + usize::from(body.bereft.get()) {
-            return false;
-        }
-        ffi::Py_INCREF(object.cast());
-        track_raw(object.cast());
-        body.bereft.set(false);
-        body.tensor.foreign().set_owned(true);
-        true
-    }
-}
-
 /// Drops the fields of a dead object and frees it. A chain of objects, each the last holder of the
 /// next, is worked off by a loop once it is `NESTING` deep.
 ///
@@ -314,155 +264,5 @@ unsafe fn clear_slots(object: *mut Object, class: *mut ffi::PyTypeObject) {
             }
             level = (*level).tp_base;
         }
-    }
-}
-
-/// `tp_traverse`: what the collector may follow from the object.
-pub(super) unsafe extern "C" fn traverse(
-    object: *mut ffi::PyObject,
-    visit: ffi::visitproc,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: the collector passes a live object and its own function, and stops the world meanwhile.
-    unsafe {
-        let body = &(*object.cast::<Object>()).body;
-        let stop = visit(ffi::Py_TYPE(object).cast(), context);
-        if stop != 0 {
-            return stop;
-        }
-        let dict = body.dict.get();
-        if !dict.is_null() {
-            let stop = visit(dict, context);
-            if stop != 0 {
-                return stop;
-            }
-        }
-        for hook in body.tensor.own_hooks() {
-            if let Some(function) = PythonHook::function(&*hook) {
-                let stop = visit(function.as_ptr(), context);
-                if stop != 0 {
-                    return stop;
-                }
-            }
-        }
-        // A tensor that nobody else has and that owns its object is a circle of two.
-        if is_circle(body) { visit(object, context) } else { 0 }
-    }
-}
-
-/// `tp_clear`: lets go of what `traverse` follows. The tensor stays: the object is usable to the end.
-pub(super) unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
-    // SAFETY: the collector passes a live object.
-    unsafe {
-        let body = &(*object.cast::<Object>()).body;
-        ffi::Py_XDECREF(body.dict.replace(ptr::null_mut()));
-        body.tensor.clear_own_hooks();
-        if is_circle(body) {
-            body.tensor.foreign().set_owned(false);
-            // Not the last reference: the collector has one.
-            ffi::Py_DECREF(object);
-        }
-    }
-    0
-}
-
-/// Whether the object is owned by a tensor that only the object has. It lasts only where a handle
-/// went on another thread in the very moment in which ownership turned round.
-fn is_circle(body: &TensorBase) -> bool {
-    body.tensor.handles() == 1 && body.tensor.foreign().is_owned()
-}
-
-/// `tp_setattro`: the usual one; an object with attributes is one that the collector must know.
-pub(super) unsafe extern "C" fn set_attribute(
-    object: *mut ffi::PyObject,
-    name: *mut ffi::PyObject,
-    value: *mut ffi::PyObject,
-) -> c_int {
-    // SAFETY: the interpreter passes live objects and holds the GIL.
-    unsafe {
-        let status = ffi::PyObject_GenericSetAttr(object, name, value);
-        if !(*object.cast::<Object>()).body.dict.get().is_null() {
-            track_raw(object);
-        }
-        status
-    }
-}
-
-/// The getter of `__dict__`.
-pub(super) unsafe extern "C" fn get_dict(object: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
-    // SAFETY: as for `set_attribute`.
-    unsafe {
-        track_raw(object);
-        ffi::PyObject_GenericGetDict(object, ptr::null_mut())
-    }
-}
-
-/// The setter of `__dict__`.
-pub(super) unsafe extern "C" fn set_dict(
-    object: *mut ffi::PyObject,
-    value: *mut ffi::PyObject,
-    _: *mut c_void,
-) -> c_int {
-    // SAFETY: as for `set_attribute`.
-    unsafe {
-        track_raw(object);
-        ffi::PyObject_GenericSetDict(object, value, ptr::null_mut())
-    }
-}
-
-/// `tp_hash`: the identity, which from now on must last as long as the tensor.
-pub(super) unsafe extern "C" fn hash(object: *mut ffi::PyObject) -> ffi::Py_hash_t {
-    // SAFETY: as for `set_attribute`.
-    unsafe { (*object.cast::<Object>()).body.hashed.set(true) };
-    object as ffi::Py_hash_t
-}
-
-/// Handles of owned tensors that went on threads without the GIL: for one with it to look at.
-static WAITING: Mutex<Vec<Tensor>> = Mutex::new(Vec::new());
-
-/// Whether there are any: asked whenever an object is made, since the interpreter may take its
-/// time with pending calls that another thread than the main one has added.
-static ARE_WAITING: AtomicBool = AtomicBool::new(false);
-
-/// Asks the engine to tell of handles of owned tensors that go.
-pub(super) fn listen() {
-    register_watch(handle_goes);
-}
-
-/// A handle of a tensor that owns its object is about to go. Never waits for the GIL.
-fn handle_goes(tensor: &Tensor) {
-    // SAFETY: both may be asked from any thread, at any time.
-    let (running, attached) = unsafe { (ffi::Py_IsInitialized() != 0, ffi::PyGILState_Check() != 0) };
-    if !running {
-        // The interpreter is gone, and its objects with it.
-    } else if attached {
-        give_back(tensor);
-    } else {
-        WAITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(tensor.clone());
-        ARE_WAITING.store(true, Ordering::Release);
-        // SAFETY: may be called from any thread. If its queue is full, the next new object sees to it.
-        unsafe { ffi::Py_AddPendingCall(Some(look_at_waiting), ptr::null_mut()) };
-    }
-}
-
-/// Drops the handles that came without the GIL, now with it: `handle_goes` is asked again.
-extern "C" fn look_at_waiting(_: *mut c_void) -> c_int {
-    ARE_WAITING.store(false, Ordering::Relaxed);
-    drop(std::mem::take(&mut *WAITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())));
-    0
-}
-
-/// Ends the ownership if the handle that goes leaves only the object's own. The caller holds the GIL.
-fn give_back(tensor: &Tensor) {
-    if tensor.handles() != 2 || !tensor.foreign().set_owned(false) {
-        return;
-    }
-    let object = tensor.foreign().get().cast::<ffi::PyObject>();
-    // SAFETY: the mark stood for a reference, so that the object is alive until this one goes.
-    unsafe {
-        if ffi::Py_REFCNT(object) == 1 {
-            (*object.cast::<Object>()).body.bereft.set(true);
-        }
-        ffi::Py_DECREF(object);
     }
 }

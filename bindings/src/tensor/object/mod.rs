@@ -1,8 +1,11 @@
 //! The Python type `rushlight.Tensor`: its memory layout, and the rule that one engine tensor is
-//! one Python object. How such an object dies, survives or is collected is in `life`; what it can
-//! do is in `operators`, `attributes` and `index`.
+//! one Python object. How such an object is born and dies is in `life`, when it outlives Python's
+//! interest in `custody`, what the collector sees in `collect`, the type itself in `kind`. What a
+//! tensor can do is in the rooms beside this one.
 
-pub(super) mod kind;
+mod collect;
+mod custody;
+mod kind;
 mod life;
 
 use std::any::Any;
@@ -17,8 +20,9 @@ use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
 
+pub(crate) use collect::track;
+pub(crate) use custody::{deposit, deposited, visit_deposit, withdraw};
 pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
-pub(crate) use life::track;
 
 /// What every tensor object consists of. Methods and attributes are declared on this class;
 /// `rushlight.Tensor`, which adds the slots and no field, is the type users see.

@@ -1,0 +1,88 @@
+//! What every function that makes a tensor takes: element type, layout, device, pinned memory, and
+//! whether gradients are wanted.
+use crate::arguments::Arguments;
+use crate::body::Body;
+use crate::callable::Function;
+use crate::device::{Device, MemoryFormat};
+use crate::error::raise;
+use crate::generator::Generator;
+use crate::returns::ToPython;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::dtype::DType;
+use rushlight::ops::random;
+use rushlight::{Result, Tensor};
+
+/// A signature that ends in the options: `options!("(int[] size, *, ")`.
+macro_rules! options {
+    ($start:literal) => {
+        concat!(
+            $start,
+            "dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, ",
+            "bool? requires_grad=False)"
+        )
+    };
+}
+pub(super) use options;
+
+/// An entry of any kind.
+pub(super) const fn entry(
+    name: &'static str,
+    kind: u8,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
+) -> Function {
+    Function { name, signatures, doc, body: Body::Any(body), kind }
+}
+
+/// Makes a tensor with the options, of which the first stands at position `first`. `dtype` is the
+/// element type if none is given.
+pub(super) fn made(
+    arguments: &Arguments<'_, '_>,
+    first: usize,
+    dtype: DType,
+    make: impl FnOnce(DType) -> Result<Tensor>,
+) -> PyResult<Py<PyAny>> {
+    if let Some(device) = arguments.object(first + 2) {
+        Device::of(device)?.usable()?;
+    }
+    let dtype = arguments.dtype(first).unwrap_or(dtype);
+    let requires_grad = arguments.boolean(first + 4);
+    if requires_grad && !dtype.is_float() {
+        let text = "Only Tensors of floating point and complex dtype can require gradients";
+        return Err(PyRuntimeError::new_err(text));
+    }
+    let tensor = make(dtype).map_err(raise)?;
+    if requires_grad {
+        tensor.set_requires_grad(true).map_err(raise)?;
+    }
+    tensor.answer(arguments.py())
+}
+
+/// `made` in the shape of the tensor at position 0: with its order of dimensions in memory, unless
+/// the format at position `format` is row-major.
+pub(super) fn made_like(
+    arguments: &Arguments<'_, '_>,
+    first: usize,
+    format: usize,
+    make: impl FnOnce(&Tensor, DType) -> Result<Tensor>,
+) -> PyResult<Py<PyAny>> {
+    let x = arguments.tensor(0)?;
+    let row_major = arguments
+        .object(format)
+        .and_then(|format| format.cast::<MemoryFormat>().ok())
+        .is_some_and(|format| format.get().is_row_major());
+    made(arguments, first, x.dtype(), |dtype| {
+        if row_major && !x.is_contiguous() {
+            return make(&rushlight::ops::cast::contiguous(&x.detach())?, dtype);
+        }
+        make(x, dtype)
+    })
+}
+
+/// The generator at a position, if one was given.
+pub(super) fn generator(arguments: &Arguments<'_, '_>, index: usize) -> Option<random::Generator> {
+    let object = arguments.object(index)?;
+    object.cast::<Generator>().ok().map(|generator| generator.get().stream().clone())
+}

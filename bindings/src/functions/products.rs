@@ -1,0 +1,143 @@
+//! Products of matrices and vectors.
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm};
+use rushlight::ops::matmul::{inner, matmul, outer};
+use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
+use rushlight::ops::{in_place, linear};
+use rushlight::{Result, Tensor};
+
+const ADDMM: &[&str] = &[
+    "(Tensor input, Number beta, Tensor mat1, Tensor mat2)|deprecated",
+    "(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+];
+const ADDMV: &[&str] =
+    &["(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+const BADDBMM: &[&str] =
+    &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    entry(
+        "matmul",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The product of two tensors of any rank.",
+        |a| matmul(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "mm",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
+        "The product of two matrices.",
+        |a| mm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "bmm",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
+        "The products of the matrices of two batches, pair by pair.",
+        |a| bmm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "mv",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor vec, *, Tensor out=None)"],
+        "The product of a matrix and a vector.",
+        |a| mv(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "dot",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
+        "The inner product of two vectors.",
+        |a| dot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "vdot",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The inner product of two vectors, the first conjugated.",
+        |a| vdot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "outer",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
+        "The products of every element of one vector with every element of another.",
+        |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "ger",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
+        "The same as `outer`.",
+        |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "inner",
+        FUNCTION | METHOD,
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The sums of products along the last dimensions of both.",
+        |a| inner(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    entry(
+        "linear",
+        NN,
+        &["(Tensor input, Tensor weight, Tensor? bias=None)"],
+        "`input @ weight.T + bias`, for inputs of any rank.",
+        |a| linear::linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py()),
+    ),
+    entry("addmm", FUNCTION | METHOD, ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm)),
+    entry("addmv", FUNCTION | METHOD, ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv)),
+    entry(
+        "baddbmm",
+        FUNCTION | METHOD,
+        BADDBMM,
+        "`beta * input + alpha * (batch1 @ batch2)` for the matrices of two batches, pair by pair.",
+        |a| added(a, baddbmm),
+    ),
+    entry("addmm_", METHOD, ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
+    entry("addmv_", FUNCTION | METHOD, ADDMV, "`addmv` in place.", |a| {
+        added_in_place(a, |x, mat, vec, weights| {
+            in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
+        })
+    }),
+    entry("baddbmm_", METHOD, BADDBMM, "`baddbmm` in place.", |a| {
+        added_in_place(a, |x, batch1, batch2, weights| {
+            in_place::through(x, &[batch1, batch2], |x| baddbmm(x, batch1, batch2, weights))
+        })
+    }),
+];
+
+/// The factors and the weights. The deprecated overload has `beta` before the factors.
+fn parts<'a>(arguments: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, &'a Tensor, Weights)> {
+    let deprecated = arguments.optional_tensor(1).is_none();
+    if deprecated {
+        let weights = Weights { beta: arguments.number(1)?, ..Weights::default() };
+        return Ok((arguments.tensor(2)?, arguments.tensor(3)?, weights));
+    }
+    let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
+    Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
+}
+
+fn added(
+    arguments: &Arguments<'_, '_>,
+    operation: fn(&Tensor, &Tensor, &Tensor, Weights) -> Result<Tensor>,
+) -> PyResult<Py<PyAny>> {
+    let (left, right, weights) = parts(arguments)?;
+    operation(arguments.tensor(0)?, left, right, weights).answer(arguments.py())
+}
+
+fn added_in_place(
+    arguments: &Arguments<'_, '_>,
+    operation: impl FnOnce(&Tensor, &Tensor, &Tensor, Weights) -> Result<()>,
+) -> PyResult<Py<PyAny>> {
+    let (left, right, weights) = parts(arguments)?;
+    operation(arguments.tensor(0)?, left, right, weights).map_err(raise)?;
+    arguments.object(0).answer(arguments.py())
+}
