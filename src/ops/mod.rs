@@ -18,6 +18,9 @@ pub mod default_dtype;
 mod distribution;
 pub mod exp_log;
 pub mod expand;
+pub mod extremes_along;
+pub mod extremes_over;
+mod fixed;
 pub mod gather;
 mod generator;
 pub mod in_place;
@@ -25,22 +28,29 @@ pub mod index;
 pub mod indexed;
 pub mod join;
 pub mod linear;
+pub mod loss;
 pub mod masked;
 pub mod matmul;
+pub mod moments;
+pub mod norm;
 pub mod operand;
 pub mod part;
 pub mod permute;
 mod places;
+pub mod product;
 pub mod products;
 pub mod random;
 pub mod ranges;
 pub mod rearrange;
 pub mod reduce;
 pub mod reshape;
+pub mod scan;
+pub mod softmax;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
 pub mod triangle;
+pub mod truth;
 pub mod unary;
 pub mod view;
 
@@ -138,12 +148,18 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "addmm",
     "addmv",
     "alias",
+    "amax",
+    "amin",
     "as_strided",
     "baddbmm",
+    "binary_cross_entropy_with_logits",
     "bmm",
     "cat",
     "clone",
     "copy_",
+    "cross_entropy",
+    "cumprod",
+    "cumsum",
     "diag",
     "diagonal",
     "dot",
@@ -152,6 +168,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "flatten",
     "flip",
     "gather",
+    "huber_loss",
     "index",
     "index_add",
     "index_copy",
@@ -160,13 +177,21 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_select",
     "inner",
     "linear",
+    "log_softmax",
+    "logsumexp",
     "masked_scatter",
     "masked_select",
     "matmul",
+    "max",
+    "mean",
+    "min",
     "mm",
+    "mse_loss",
     "mv",
+    "nll_loss",
     "outer",
     "permute",
+    "prod",
     "ravel",
     "repeat",
     "reshape",
@@ -175,9 +200,13 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "scatter_add",
     "select",
     "slice",
+    "smooth_l1_loss",
+    "softmax",
     "split",
     "squeeze",
     "stack",
+    "std",
+    "std_mean",
     "sum",
     "t",
     "take",
@@ -188,6 +217,9 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "unbind",
     "unflatten",
     "unsqueeze",
+    "var",
+    "var_mean",
     "vdot",
+    "vector_norm",
     "view",
 ];

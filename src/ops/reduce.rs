@@ -1,13 +1,14 @@
-//! Reductions: many elements to one, over all dimensions or some.
+//! Sums and means over all dimensions or some, and `Over`, which says over which. The other
+//! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
-use super::{copy, view};
+use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::reduce as kernels;
 use crate::shape::{self, Dims, Layout};
@@ -34,8 +35,19 @@ impl Over {
         Ok(Over { dims, keepdim, named })
     }
 
+    /// One dimension that was normalised before.
+    pub(super) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
+        let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
+        Over { dims, keepdim, named: true }
+    }
+
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
         shape::reduced_shape(shape, &self.dims, self.keepdim)
+    }
+
+    /// How many elements of `shape` make one of the result.
+    pub(super) fn count(&self, shape: &[usize]) -> usize {
+        self.dims.iter().map(|&dim| shape[dim]).product()
     }
 
     /// Puts ones in the place of the dimensions that went, so that a result broadcasts against the
@@ -44,7 +56,7 @@ impl Over {
         if self.keepdim || self.dims.is_empty() {
             return Ok(result.clone());
         }
-        view::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
+        reshape::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
     }
 
     /// A result repeated along the dimensions that went.
@@ -66,7 +78,12 @@ impl Over {
             let layout = Layout::strided(input.into(), strides, array.layout.offset());
             return Ok(Tensor::from_array(array.with_layout(layout)));
         }
-        view::expand_to(&self.aligned(result, input)?, input)
+        expand::expand_to(&self.aligned(result, input)?, input)
+    }
+
+    /// The sum of a tensor over these dimensions.
+    pub(super) fn sum(&self, x: &Tensor) -> Result<Tensor> {
+        apply_one(Sum { over: self.clone(), dtype: None }, &[x])
     }
 }
 
@@ -87,7 +104,7 @@ impl Op for Sum {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(if x.dtype.is_float() { x.dtype } else { DType::Int64 });
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let shape = self.over.shape(x.layout.shape());
         let x = copy::as_type(&x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
@@ -110,7 +127,66 @@ impl Op for Sum {
     }
 }
 
+/// The type that elements are added or multiplied in unless the caller names one.
+pub(super) fn accumulated(dtype: DType) -> DType {
+    if dtype.is_float() { dtype } else { DType::Int64 }
+}
+
 /// The sum over some dimensions, or all.
 pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     apply_one(Sum { over: Over::new(dims, keepdim, x, "sum")?, dtype }, &[x])
+}
+
+/// y = Σ x / n
+///
+/// dy = Σ dx / n, x̄ is ȳ/n repeated
+pub struct Mean {
+    over: Over,
+    dtype: DType,
+}
+
+impl Op for Mean {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        if self.over.named { "MeanBackward1" } else { "MeanBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = copy::as_type(&x, self.dtype)?;
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), self.dtype)?;
+        dispatch!(float self.dtype, T => kernels::mean(x.view::<T>(), &self.over.dims, y.fresh()), else {
+            return Err(Error::FloatNeeded { operation: "mean", dtype: self.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let share = super::div(single(gradients), self.over.count(input.shape()) as f64)?;
+        one(self.over.spread(&share, input.shape())?)
+    }
+
+    fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+}
+
+/// The mean over some dimensions, or all.
+pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    match dtype {
+        Some(dtype) if !dtype.is_float() => {
+            return Err(Error::FloatResultNeeded { operation: "mean", dtype }.into());
+        }
+        None if !x.dtype().is_float() => {
+            return Err(Error::FloatNeeded { operation: "mean", dtype: x.dtype() }.into());
+        }
+        _ => {}
+    }
+    let over = Over::new(dims, keepdim, x, "mean")?;
+    apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
 }

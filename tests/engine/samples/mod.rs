@@ -3,6 +3,7 @@
 
 mod basics;
 mod products;
+mod reductions;
 mod views;
 
 use rushlight::ops;
@@ -53,6 +54,7 @@ pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
     samples.extend(views::samples());
     samples.extend(products::samples());
+    samples.extend(reductions::samples());
     for entry in ops::ELEMENTWISE {
         for shape in [&[][..], &[0], &[2, 3]] {
             samples.push(sample(entry.name, vec![positive(shape)], |x| (entry.function)(&x[0])));

@@ -1,0 +1,140 @@
+//! The greatest and the least element: as values, over all dimensions or some. With indices they
+//! are in `extremes_along`.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::reduce::Over;
+use super::{copy, fixed, mul};
+use crate::dtype::{Bool, DType};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::kernels::reduce as kernels;
+use crate::tensor::{Array, Tensor};
+
+/// y = max x, or min x
+///
+/// With w = 1/n where x is one of the n extreme elements and 0 elsewhere: dy = Σ w dx, x̄ = w ȳ.
+pub struct Extreme {
+    over: Over,
+    greatest: bool,
+    /// Whether torch calls it `amax` or `amin`; else it is `max` or `min` of all elements.
+    named: bool,
+}
+
+impl Extreme {
+    fn operation(&self) -> &'static str {
+        match (self.named, self.greatest) {
+            (true, true) => "amax",
+            (true, false) => "amin",
+            (false, true) => "max",
+            (false, false) => "min",
+        }
+    }
+
+    /// w
+    fn shares(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        let _off = mode::GradModeGuard::off();
+        let shape = x.layout();
+        let extreme = self.over.aligned(&y, shape.shape())?;
+        // A NaN that is the maximum of all has a share; `amax` finds it equal to nothing.
+        let nan = !self.named;
+        let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
+        let hits = fixed::zip(&x, &extreme, hit)?;
+        super::div(&hits, &self.over.aligned(&self.over.sum(&hits)?, shape.shape())?)
+    }
+}
+
+impl Op for Extreme {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        match self.operation() {
+            "amax" => "AmaxBackward0",
+            "amin" => "AminBackward0",
+            "max" => "MaxBackward1",
+            _ => "MinBackward1",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let shape = self.over.shape(x.layout.shape());
+        // One kernel serves all integers.
+        let dtype = comparable(x.dtype);
+        let wide = copy::as_type(&x, dtype)?;
+        let mut y = Array::uninit_shape(&shape, dtype)?;
+        let dims = &self.over.dims;
+        macro_rules! run {
+            ($T:ty) => {
+                match self.greatest {
+                    true => kernels::max::<$T>(wide.view(), dims, y.fresh()),
+                    false => kernels::min::<$T>(wide.view(), dims, y.fresh()),
+                }
+            };
+        }
+        match (dtype, self.greatest) {
+            (DType::Float32, _) => run!(f32),
+            (DType::Float64, _) => run!(f64),
+            (DType::Int64, _) => run!(i64),
+            (_, true) => kernels::any(wide.view::<Bool>(), dims, y.fresh()),
+            (_, false) => kernels::all(wide.view::<Bool>(), dims, y.fresh()),
+        }
+        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
+        one(mul(&self.shares(saved, at)?, &g)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.over.sum(&mul(&self.shares(saved, at)?, tangent(tangents))?)?)
+    }
+}
+
+/// The type in which elements are compared.
+pub(super) fn comparable(dtype: DType) -> DType {
+    if dtype.is_float() || dtype == DType::Bool { dtype } else { DType::Int64 }
+}
+
+fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> Result<Tensor> {
+    let mut op = Extreme { over: Over::new(None, false, x, "max")?, greatest, named: dims.is_some() };
+    let operation = op.operation();
+    op.over = Over::new(dims, keepdim, x, operation)?;
+    if x.numel() == 0 {
+        let layout = x.layout();
+        match (dims, op.over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {
+            (None | Some([]), _) => return Err(Error::ReduceEmpty { operation }.into()),
+            (_, Some(&dim)) => return Err(Error::ReduceEmptyDimension { operation, dim }.into()),
+            _ => {}
+        }
+    }
+    apply_one(op, &[x])
+}
+
+/// The greatest of all elements.
+pub fn max(x: &Tensor) -> Result<Tensor> {
+    extreme(x, None, false, true)
+}
+
+/// The least of all elements.
+pub fn min(x: &Tensor) -> Result<Tensor> {
+    extreme(x, None, false, false)
+}
+
+/// The greatest element along some dimensions, or all if none is named.
+pub fn amax(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    extreme(x, Some(dims), keepdim, true)
+}
+
+/// The least element along some dimensions, or all if none is named.
+pub fn amin(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    extreme(x, Some(dims), keepdim, false)
+}

@@ -1,0 +1,40 @@
+//! Numbers that a rule works out once and that count as constants when the rule is differentiated
+//! again: signs, masks, which elements were chosen. They have no history.
+
+use super::operand::Numbers;
+use super::{binary, unary};
+use crate::dtype::Element;
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// `f` of every element.
+pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+    let x = x.array();
+    let y = dispatch!(float x.dtype, T => {
+        unary::compute::<T, T>(&x, x.dtype, move |x| T::from_f64(f(x.to_f64())))?
+    }, else {
+        return Err(Error::NotImplementedFor { operation: "derivative", dtype: x.dtype }.into())
+    });
+    Ok(Tensor::from_array(y))
+}
+
+/// `f` of every pair of elements, broadcast, in the type of the first tensor.
+pub(super) fn zip(a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+    let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));
+    let y = dispatch!(float dtype, T => {
+        binary::combine::<T, T>(&a, &b, move |a, b| T::from_f64(f(a.to_f64(), b.to_f64())))?
+    }, else {
+        return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
+    });
+    Ok(Tensor::from_array(y))
+}
+
+/// The sign of every element: -1, 0 or 1, NaN of NaN.
+pub(super) fn sign(x: &Tensor) -> Result<Tensor> {
+    map(x, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() })
+}
+
+/// `x` with infinity in the place of zeros, so that what is divided by them vanishes.
+pub(super) fn without_zeros(x: &Tensor) -> Result<Tensor> {
+    super::add(x, &map(x, |x| if x == 0.0 { f64::INFINITY } else { 0.0 })?)
+}

@@ -1,0 +1,181 @@
+//! The cross entropy of yes or no, from logits.
+
+use smallvec::smallvec;
+
+use super::{Reduction, common_type};
+use crate::dtype::{Number, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::math;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::operand::Numbers;
+use crate::ops::{add, binary, create, exp, mul, neg, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = Σ w ((1 - t) x - (1 + (p - 1) t) ln σ(x)), or the mean, or each; w and p are 1 unless given
+///
+/// ∂y/∂x = w ((p t + 1 - t) σ(x) - p t),  ∂y/∂t = w ((1 - p) ln σ(x) - x)
+pub struct BinaryCrossEntropyWithLogits {
+    reduction: Reduction,
+    weighted: bool,
+    positive: bool,
+}
+
+/// The operands of the loss; only the first two are differentiated.
+struct Operands {
+    x: Tensor,
+    target: Tensor,
+    weight: Option<Tensor>,
+    positive: Option<Tensor>,
+}
+
+/// ln σ(x), which is the loss of a target that is 1
+fn log_sigmoid(x: &Tensor) -> Result<Tensor> {
+    let ones = create::full_like(&x.detach(), Scalar::Int(1), x.dtype())?;
+    neg(&binary_cross_entropy_with_logits(x, &ones, None, None, Reduction::None)?)
+}
+
+impl Operands {
+    fn load(saved: &[Option<SavedTensor>; 4], at: &At<'_>) -> Result<Operands> {
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let [x, target, weight, positive] = saved;
+        match (load(x)?, load(target)?) {
+            (Some(x), Some(target)) => {
+                Ok(Operands { x, target, weight: load(weight)?, positive: load(positive)? })
+            }
+            _ => unreachable!("input and target are kept"),
+        }
+    }
+
+    fn weighted(&self, slope: Tensor) -> Result<Tensor> {
+        match &self.weight {
+            Some(weight) => mul(&slope, weight),
+            None => Ok(slope),
+        }
+    }
+
+    /// ∂y/∂x
+    fn slope(&self) -> Result<Tensor> {
+        let probability = exp(&log_sigmoid(&self.x)?)?;
+        self.weighted(match &self.positive {
+            Some(positive) => {
+                let yes = mul(&self.target, positive)?;
+                let either = add(&yes, &sub(1.0, &self.target)?)?;
+                sub(&mul(&either, &probability)?, &yes)?
+            }
+            None => sub(&probability, &self.target)?,
+        })
+    }
+
+    /// ∂y/∂t
+    fn target_slope(&self) -> Result<Tensor> {
+        self.weighted(match &self.positive {
+            Some(positive) => sub(&mul(&sub(1.0, positive)?, &log_sigmoid(&self.x)?)?, &self.x)?,
+            None => neg(&self.x)?,
+        })
+    }
+
+    fn count(&self) -> Result<usize> {
+        let mut shape = shape::broadcast(self.x.layout().shape(), self.target.layout().shape())?;
+        for more in [&self.weight, &self.positive].into_iter().flatten() {
+            shape = shape::broadcast(&shape, more.layout().shape())?;
+        }
+        Ok(shape.iter().product())
+    }
+}
+
+/// -ln σ(x) = max(-x, 0) + ln(1 + e^-|x|)
+fn minus_log_sigmoid<T: Real>(x: T) -> T {
+    let beyond = if x < T::ZERO { -x } else { T::ZERO };
+    // The sum is NaN if x is.
+    beyond + math::exp(-x.abs()).ln_1p()
+}
+
+impl Op for BinaryCrossEntropyWithLogits {
+    type Saved = [Option<SavedTensor>; 4];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight", "pos_weight"];
+
+    fn name(&self) -> &'static str {
+        "BinaryCrossEntropyWithLogitsBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let dtype = inputs[0].dtype();
+        let result = common_type(inputs);
+        let array = |index: usize| Numbers::Array(inputs[index].array());
+        let loss = dispatch!(float dtype, T => dispatch!(float result, U => {
+            let minus_log = crate::ops::unary::compute::<T, T>(&inputs[0].array(), dtype, minus_log_sigmoid)?;
+            let mut minus_log = Numbers::Array(minus_log);
+            if self.positive {
+                let one = |p: U, t: U| Number::add(U::ONE, (p - U::ONE) * t);
+                let scale = binary::combine::<U, U>(&array(inputs.len() - 1), &array(1), one)?;
+                minus_log = Numbers::Array(binary::combine::<U, U>(&minus_log, &Numbers::Array(scale), |a, b| a * b)?);
+            }
+            let linear = binary::combine::<U, U>(&array(0), &array(1), |x, t| (U::ONE - t) * x)?;
+            let mut losses = binary::combine::<U, U>(&Numbers::Array(linear), &minus_log, |a, b| a + b)?;
+            if self.weighted {
+                losses = binary::combine::<U, U>(&Numbers::Array(losses), &array(2), |a, b| a * b)?;
+            }
+            self.reduction.finish(losses)?
+        }, else { unreachable!("the common type is as wide as that of the input") }), else {
+            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(loss)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let positive = if self.weighted { 3 } else { 2 };
+        [
+            Some(keep.input(0)),
+            Some(keep.input(1)),
+            keep.input_if(self.weighted, 2),
+            keep.input_if(self.positive, positive),
+        ]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let operands = Operands::load(saved, at)?;
+        let share = self.reduction.share(single(gradients), operands.count()?)?;
+        let to_x = at.needs(0).then(|| mul(&operands.slope()?, &share)).transpose()?;
+        let to_target = at.needs(1).then(|| mul(&operands.target_slope()?, &share)).transpose()?;
+        let mut results: Gradients = smallvec![to_x, to_target];
+        results.resize(2 + usize::from(self.weighted) + usize::from(self.positive), None);
+        Ok(results)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let operands = Operands::load(saved, at)?;
+        let through_x = tangents[0].as_ref().map(|t| mul(&operands.slope()?, t)).transpose()?;
+        let through_target = tangents[1].as_ref().map(|t| mul(&operands.target_slope()?, t)).transpose()?;
+        let losses = match (through_x, through_target) {
+            (Some(x), Some(target)) => add(&x, &target)?,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(self.reduction.apply(&losses)?)
+    }
+}
+
+/// The cross entropy of the logits `x` and the probabilities in `target`. `positive` weighs the
+/// probability of yes, `weight` the loss of each element.
+pub fn binary_cross_entropy_with_logits(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    positive: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    let operation = "binary_cross_entropy_with_logits";
+    for (argument, tensor) in [("weight", weight), ("pos_weight", positive)] {
+        if tensor.is_some_and(Tensor::requires_grad) {
+            return Err(Error::ArgumentGradient { operation, argument }.into());
+        }
+    }
+    let op =
+        BinaryCrossEntropyWithLogits { reduction, weighted: weight.is_some(), positive: positive.is_some() };
+    let mut inputs = vec![x, target];
+    inputs.extend(weight);
+    inputs.extend(positive);
+    apply_one(op, &inputs)
+}

@@ -1,0 +1,76 @@
+//! Losses: what a model is told of its mistakes. This file says how the losses of single elements
+//! become one number.
+
+pub mod binary;
+pub mod cross_entropy;
+pub mod nll;
+pub mod robust;
+pub mod squared;
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::kernels::reduce as kernels;
+use crate::ops::operand::{Numbers, result_type};
+use crate::ops::reduce::{mean, sum};
+use crate::tensor::{Array, Tensor};
+
+/// What becomes of the losses of single elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// They stay what they are.
+    None,
+    /// Their mean.
+    Mean,
+    /// Their sum.
+    Sum,
+}
+
+impl Reduction {
+    /// From torch's number.
+    pub fn from_number(number: i64) -> Reduction {
+        match number {
+            0 => Reduction::None,
+            1 => Reduction::Mean,
+            _ => Reduction::Sum,
+        }
+    }
+
+    /// The loss from those of single elements, as numbers.
+    pub(super) fn finish(self, losses: Array) -> Result<Array> {
+        if self == Reduction::None {
+            return Ok(losses);
+        }
+        let axes: Vec<usize> = (0..losses.layout.ndim()).collect();
+        let mut loss = Array::uninit_shape(&[], losses.dtype)?;
+        dispatch!(float losses.dtype, T => match self {
+            Reduction::Mean => kernels::mean(losses.view::<T>(), &axes, loss.fresh()),
+            _ => kernels::sum::<T, T>(losses.view(), &axes, loss.fresh()),
+        }, else {
+            unreachable!("losses are floating-point numbers")
+        });
+        Ok(loss)
+    }
+
+    /// The loss from those of single elements.
+    pub(super) fn apply(self, losses: &Tensor) -> Result<Tensor> {
+        match self {
+            Reduction::None => Ok(losses.clone()),
+            Reduction::Mean => mean(losses, None, false, None),
+            Reduction::Sum => sum(losses, None, false, None),
+        }
+    }
+
+    /// The gradient of each of `count` single losses, still to be broadcast.
+    pub(super) fn share(self, gradient: &Tensor, count: usize) -> Result<Tensor> {
+        match self {
+            Reduction::Mean => super::div(gradient, count as f64),
+            _ => Ok(gradient.clone()),
+        }
+    }
+}
+
+/// The type that a loss of these tensors is calculated in.
+fn common_type(tensors: &[&Tensor]) -> DType {
+    let numbers: Vec<Numbers> = tensors.iter().map(|tensor| Numbers::Array(tensor.array())).collect();
+    result_type(&numbers)
+}

@@ -1,0 +1,219 @@
+//! The negative log-likelihood of classes.
+
+use smallvec::smallvec;
+
+use super::Reduction;
+use crate::dtype::{DType, Element, Number, Real};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::{gather as kernels, zip};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::extremes_along::placed;
+use crate::ops::{copy, gather, mul, reduce, reshape};
+use crate::tensor::{Array, Tensor};
+
+/// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample
+/// whose class is ignored counts nowhere.
+///
+/// Linear in x: with c = -wₜ, or -wₜ / Σ wₜ, dy = Σ c dxₜ, and x̄ is c ȳ at t and 0 elsewhere.
+pub struct NllLoss {
+    reduction: Reduction,
+    targets: Targets,
+}
+
+/// What the target says, in the shape of the input with one class.
+struct Targets {
+    /// The dimension that classes lie along.
+    dim: usize,
+    /// The class of each sample; 0 where it is ignored.
+    index: Tensor,
+    /// -wₜ, and +0 where the class is ignored. (A weight of 0 gives -0.)
+    factor: Tensor,
+    /// c
+    coefficient: Tensor,
+    /// Σ wₜ
+    total: f64,
+}
+
+impl Targets {
+    fn new<T: Real>(
+        x: &[usize],
+        classes: &[i64],
+        weight: Option<&Array>,
+        reduction: Reduction,
+        ignored: i64,
+    ) -> Result<Targets> {
+        let dim = class_dim(x);
+        let mut shape = x.to_vec();
+        shape[dim] = 1;
+        let by_class: Option<Vec<T>> = weight.map(|weight| weight.view::<T>().iter().copied().collect());
+        let weight_of = |class: i64| by_class.as_ref().map_or(T::ONE, |weights| weights[class as usize]);
+        let factor = |&class: &i64| if class == ignored { T::ZERO } else { -weight_of(class) };
+        let factors: Vec<T> = classes.iter().map(factor).collect();
+        let total = factors.iter().fold(0.0, |total, factor| total - Element::to_f64(*factor));
+        let share = |&factor: &T| match reduction {
+            Reduction::Mean if !is_ignored(factor) => factor / T::from_f64(total),
+            _ => factor,
+        };
+        let coefficients: Vec<T> = factors.iter().map(share).collect();
+        let index: Vec<i64> = classes.iter().map(|&class| if class == ignored { 0 } else { class }).collect();
+        Ok(Targets {
+            dim,
+            index: Tensor::from_slice(&shape, &index)?,
+            factor: Tensor::from_slice(&shape, &factors)?,
+            coefficient: Tensor::from_slice(&shape, &coefficients)?,
+            total,
+        })
+    }
+}
+
+fn is_ignored<T: Real>(factor: T) -> bool {
+    factor == T::ZERO && factor.is_sign_positive()
+}
+
+/// The dimension that classes lie along in an input of this shape.
+pub(super) fn class_dim(x: &[usize]) -> usize {
+    usize::from(x.len() > 1)
+}
+
+impl NllLoss {
+    /// The shape of the losses of single samples.
+    fn single_shape(&self, x: &[usize]) -> Vec<usize> {
+        let mut shape = x.to_vec();
+        shape.remove(self.targets.dim);
+        shape
+    }
+}
+
+impl Op for NllLoss {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "target"];
+
+    fn name(&self) -> &'static str {
+        if self.targets.index.ndim() > 2 { "NllLoss2DBackward0" } else { "NllLossBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let Targets { dim, index, factor, total, .. } = &self.targets;
+        let (index, factor) = (index.array(), factor.array());
+        let single = self.single_shape(x.layout.shape());
+        let loss = dispatch!(float x.dtype, T => {
+            let mut picked = Array::uninit(&index.layout, x.dtype)?;
+            // An input without samples may be one without classes, too.
+            if index.layout.numel() > 0 {
+                kernels::gather(x.view::<T>(), *dim, index.view(), picked.fresh());
+            }
+            let mut losses = Array::uninit_shape(&single, x.dtype)?;
+            let (picked, factor) = (picked.view::<T>(), factor.view::<T>());
+            // What is ignored may be infinite.
+            zip::zip(picked, factor, losses.fresh(), |x, w| if is_ignored(w) { T::ZERO } else { x * w });
+            match self.reduction {
+                Reduction::Mean => {
+                    let sum = Reduction::Sum.finish(losses)?;
+                    let total = T::from_f64(*total);
+                    crate::ops::unary::compute::<T, T>(&sum, x.dtype, move |sum| sum / total)?
+                }
+                other => other.finish(losses)?,
+            }
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(loss)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        // The target was read already, but whoever changed it since did not mean this gradient.
+        at.load(target)?;
+        let (Targets { dim, index, coefficient, .. }, mut g) = (&self.targets, single(gradients).clone());
+        if self.reduction == Reduction::None {
+            g = reshape::reshape_to(&g, index.layout().shape())?;
+        }
+        let x = placed(&mul(coefficient, &g)?, *dim, index, at.load(x)?.layout().shape())?;
+        Ok(smallvec![Some(x), None])
+    }
+
+    fn jvp(&self, [x, _]: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let Targets { dim, index, coefficient, .. } = &self.targets;
+        let moved = mul(&gather::gather(tangent(tangents), *dim as i64, index)?, coefficient)?;
+        one(match self.reduction {
+            Reduction::None => reshape::reshape_to(&moved, &self.single_shape(x.layout().shape()))?,
+            _ => reduce::sum(&moved, None, false, None)?,
+        })
+    }
+}
+
+/// The negative log-likelihood of the classes in `target`, from log-probabilities that lie along
+/// dimension 1 of `x`, or 0 if it is the only one.
+pub fn nll_loss(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+    ignored: i64,
+) -> Result<Tensor> {
+    let (layout, target_layout) = (x.layout(), target.layout());
+    let (shape, target_shape) = (layout.shape(), target_layout.shape());
+    check_shapes(shape, target_shape)?;
+    if weight.is_some_and(Tensor::requires_grad) {
+        return Err(Error::ArgumentGradient { operation: "nll_loss_forward", argument: "weight" }.into());
+    }
+    let classes = shape[class_dim(shape)];
+    check_weight(weight, classes)?;
+    let (dtype, target_dtype) = (x.dtype(), target.dtype());
+    if !dtype.is_float() {
+        return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype }.into());
+    }
+    if !matches!(target_dtype, DType::Int64 | DType::UInt8) {
+        return Err(Error::TargetDType { dtype: target_dtype }.into());
+    }
+    if let Some(got) = weight.map(Tensor::dtype).filter(|&weight| weight != dtype) {
+        return Err(Error::ScalarTypeExpected { expected: dtype, got }.into());
+    }
+    let samples: Vec<i64> =
+        copy::as_type(&target.array(), DType::Int64)?.view::<i64>().iter().copied().collect();
+    let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
+    if let Some(&target) = samples.iter().find(outside) {
+        return Err(Error::TargetRange { target }.into());
+    }
+    let weight = weight.map(Tensor::array);
+    let targets = dispatch!(float dtype, T => {
+        Targets::new::<T>(shape, &samples, weight.as_ref(), reduction, ignored)?
+    }, else {
+        unreachable!("the input was found to be of a floating-point type")
+    });
+    apply_one(NllLoss { reduction, targets }, &[x, target])
+}
+
+/// Whether there is a weight for each class, if there are weights.
+fn check_weight(weight: Option<&Tensor>, classes: usize) -> Result<()> {
+    match weight.map(Tensor::layout) {
+        Some(layout) if layout.shape() != [classes] => {
+            Err(Error::ClassWeights { classes, shape: layout.shape().to_vec() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
+    let as_input: Vec<usize> =
+        shape.iter().enumerate().filter(|&(dim, _)| dim != 1).map(|(_, &size)| size).collect();
+    let input = shape.first().copied().unwrap_or(0);
+    match (shape.len(), target.len()) {
+        (0, _) => Err(Error::LossOfScalar {}.into()),
+        (1, 0) => Ok(()),
+        (1, 1) if target[0] == 1 => Ok(()),
+        (1, 1) => Err(Error::SingleTarget { size: target[0] }.into()),
+        (2.., 1..) if input != target[0] => Err(Error::TargetBatch { input, target: target[0] }.into()),
+        (2, 1) => Ok(()),
+        (1 | 2, _) => Err(Error::TargetDimensions {}.into()),
+        (4, ndim) if ndim != 3 => Err(Error::TargetSpatial { ndim }.into()),
+        _ if as_input == target => Ok(()),
+        (4, _) => Err(Error::TargetSizes { input: shape.to_vec(), target: target.to_vec() }.into()),
+        _ => Err(Error::TargetShape { expected: as_input, got: target.to_vec() }.into()),
+    }
+}

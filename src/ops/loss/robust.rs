@@ -1,0 +1,113 @@
+//! Errors that are squared where they are small and linear where they are large.
+
+use smallvec::smallvec;
+
+use super::{Reduction, common_type};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::{add, fixed, mul, neg, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
+/// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
+///
+/// ∂y/∂z = s z where |z| < b, s b sgn z elsewhere
+pub struct RobustLoss {
+    reduction: Reduction,
+    bound: f64,
+    /// Whether s is 1/b.
+    smooth: bool,
+}
+
+impl RobustLoss {
+    /// Whether z counts as small, and s b. A bound of 0 leaves the linear part alone.
+    fn is_small(&self) -> impl Fn(f64) -> bool + Copy + Sync + use<> {
+        let (bound, smooth) = (self.bound, self.smooth);
+        move |z: f64| if smooth { z.abs() < bound } else { z.abs() <= bound }
+    }
+
+    /// ∂y/∂z, from constants so that it is differentiated as what it is: linear or constant.
+    fn slope(&self, z: &Tensor) -> Result<Tensor> {
+        let (small, bound) = (self.is_small(), self.bound);
+        let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
+        let factor = fixed::map(z, move |z| if small(z) { steep } else { 0.0 })?;
+        let constant = fixed::map(z, move |z| match z {
+            z if small(z) || z == 0.0 => 0.0,
+            z if z.is_nan() => z,
+            z => flat * z.signum(),
+        })?;
+        add(&mul(z, &factor)?, &constant)
+    }
+}
+
+impl Op for RobustLoss {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "target"];
+
+    fn name(&self) -> &'static str {
+        if self.smooth { "SmoothL1LossBackward0" } else { "HuberLossBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let dtype = common_type(inputs);
+        if !dtype.is_float() {
+            let operation = if self.smooth { "smooth_l1_cpu" } else { "huber_cpu" };
+            return Err(Error::NotImplementedFor { operation, dtype }.into());
+        }
+        let (small, bound) = (self.is_small(), self.bound);
+        let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
+        let loss = move |x: f64, target: f64| {
+            let z = x - target;
+            if small(z) { 0.5 * steep * z * z } else { flat * (z.abs() - 0.5 * bound) }
+        };
+        let wide = crate::ops::cast::to_dtype(&inputs[0].detach(), dtype)?;
+        let losses = fixed::zip(&wide, inputs[1], loss)?;
+        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses.array())?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let count = shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product();
+        let share = self.reduction.share(single(gradients), count)?;
+        let to_x = mul(&self.slope(&sub(&x, &target)?)?, &share)?;
+        let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
+        Ok(smallvec![at.needs(0).then_some(to_x), to_target])
+    }
+
+    fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let moved = match (&tangents[0], &tangents[1]) {
+            (Some(x), Some(target)) => sub(x, target)?,
+            (Some(x), None) => x.clone(),
+            (None, Some(target)) => neg(target)?,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
+        one(self.reduction.apply(&mul(&slope, &moved)?)?)
+    }
+}
+
+/// Half the squared differences below `beta`, scaled by it; the absolute ones above.
+pub fn smooth_l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction, beta: f64) -> Result<Tensor> {
+    if beta < 0.0 {
+        return Err(
+            Error::LossBound { operation: "smooth_l1_loss", sign: "negative", argument: "beta" }.into()
+        );
+    }
+    apply_one(RobustLoss { reduction, bound: beta, smooth: true }, &[x, target])
+}
+
+/// Half the squared differences up to `delta`, `delta` times the absolute ones above.
+pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64) -> Result<Tensor> {
+    if delta <= 0.0 {
+        return Err(
+            Error::LossBound { operation: "huber_loss", sign: "non-positive", argument: "delta" }.into()
+        );
+    }
+    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, target])
+}

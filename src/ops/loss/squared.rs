@@ -1,0 +1,68 @@
+//! The squared error.
+
+use smallvec::smallvec;
+
+use super::{Reduction, common_type};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::operand::Numbers;
+use crate::ops::{binary, mul, neg, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = Σ (x - t)², or the mean, or each
+///
+/// dy = Σ 2 (x - t) (dx - dt), x̄ = 2 (x - t) ȳ, t̄ = -x̄
+pub struct MseLoss {
+    reduction: Reduction,
+}
+
+impl Op for MseLoss {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "target"];
+
+    fn name(&self) -> &'static str {
+        "MseLossBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let dtype = common_type(inputs);
+        let (x, target) = (Numbers::Array(inputs[0].array()), Numbers::Array(inputs[1].array()));
+        let losses = dispatch!(float dtype, T => {
+            binary::combine::<T, T>(&x, &target, |x, t| (x - t) * (x - t))?
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "mse_cpu", dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses)?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let count = shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product();
+        let scale = mul(&self.reduction.share(single(gradients), count)?, 2.0)?;
+        let to_x = mul(&sub(&x, &target)?, &scale)?;
+        let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
+        Ok(smallvec![at.needs(0).then_some(to_x), to_target])
+    }
+
+    fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let moved = match (&tangents[0], &tangents[1]) {
+            (Some(x), Some(target)) => sub(x, target)?,
+            (Some(x), None) => x.clone(),
+            (None, Some(target)) => neg(target)?,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        let losses = mul(&mul(&sub(&at.load(x)?, &at.load(target)?)?, 2.0)?, &moved)?;
+        one(self.reduction.apply(&losses)?)
+    }
+}
+
+/// The squared differences of `x` and `target`, reduced.
+pub fn mse_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
+    apply_one(MseLoss { reduction }, &[x, target])
+}

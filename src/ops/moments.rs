@@ -1,0 +1,166 @@
+//! Variances and standard deviations, with or without the mean that they are taken around.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use super::reduce::Over;
+use super::{add, div, fixed, mul, sub};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::reduce as kernels;
+use crate::tensor::{Array, Tensor};
+
+/// m = Σ x / n,  v = Σ (x - m)² / (n - c),  s = √v; the outputs are v or s, and m if it is wanted
+///
+/// dv = 2/(n - c) Σ (x - m) dx, ds = dv / 2s, dm = Σ dx / n, and backward the transposes. Where s is
+/// 0 its derivative counts as 0.
+pub struct Moments {
+    over: Over,
+    correction: f64,
+    /// Whether the square root is taken.
+    root: bool,
+    /// Whether the mean is a second output.
+    with_mean: bool,
+}
+
+impl Moments {
+    fn mean(&self, x: &Tensor) -> Result<Tensor> {
+        div(&self.over.sum(x)?, self.over.count(x.layout().shape()) as f64)
+    }
+
+    /// dv/dx
+    fn slope(&self, x: &Tensor) -> Result<Tensor> {
+        let layout = x.layout();
+        let mean = self.over.aligned(&self.mean(x)?, layout.shape())?;
+        mul(&sub(x, &mean)?, 2.0 / (self.over.count(layout.shape()) as f64 - self.correction))
+    }
+
+    /// `t · ds/dv` for standard deviations, `t` for variances.
+    fn through_root(&self, saved: &[Option<SavedTensor>; 2], at: &At<'_>, t: &Tensor) -> Result<Tensor> {
+        match &saved[1] {
+            Some(root) => div(t, &mul(&fixed::without_zeros(&at.load(root)?)?, 2.0)?),
+            None => Ok(t.clone()),
+        }
+    }
+}
+
+impl Op for Moments {
+    type Saved = [Option<SavedTensor>; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        match (self.root, self.with_mean) {
+            (false, false) => "VarBackward0",
+            (true, false) => "StdBackward0",
+            (false, true) => "VarMeanBackward0",
+            (true, true) => "StdMeanBackward0",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let shape = self.over.shape(x.layout.shape());
+        let mut spread = Array::uninit_shape(&shape, x.dtype)?;
+        let mut mean = Array::uninit_shape(&shape, x.dtype)?;
+        dispatch!(float x.dtype, T => {
+            let (dims, view) = (&self.over.dims, x.view::<T>());
+            kernels::var_mean(view, dims, self.correction, spread.fresh::<T>(), mean.fresh());
+            if self.root {
+                let mut root = Array::uninit(&spread.layout, x.dtype)?;
+                crate::kernels::map::map(spread.view::<T>(), root.fresh(), num_traits::Float::sqrt);
+                spread = root;
+            }
+        }, else {
+            return Err(Error::VarianceDType {}.into())
+        });
+        let spread = Tensor::from_array(spread);
+        Ok(if self.with_mean { smallvec![spread, Tensor::from_array(mean)] } else { smallvec![spread] })
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [Some(keep.input(0)), self.root.then(|| keep.output(0))]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
+            unreachable!("the input is kept")
+        };
+        let layout = x.layout();
+        let spread = match &gradients[0] {
+            Some(g) => {
+                let g = self.over.aligned(&self.through_root(saved, at, g)?, layout.shape())?;
+                Some(mul(&self.slope(&x)?, &g)?)
+            }
+            None => None,
+        };
+        let mean = match gradients.get(1).cloned().flatten() {
+            Some(g) => {
+                Some(self.over.spread(&div(&g, self.over.count(layout.shape()) as f64)?, layout.shape())?)
+            }
+            None => None,
+        };
+        match (spread, mean) {
+            (Some(spread), Some(mean)) => one(add(&spread, &mean)?),
+            (spread, mean) => Ok(smallvec![spread.or(mean)]),
+        }
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
+            unreachable!("the input is kept")
+        };
+        let t = tangent(tangents);
+        let spread = self.over.sum(&mul(&self.slope(&x)?, t)?)?;
+        let mut outputs: Gradients = smallvec![Some(self.through_root(saved, at, &spread)?)];
+        if self.with_mean {
+            outputs.push(Some(self.mean(t)?));
+        }
+        Ok(outputs)
+    }
+}
+
+fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, root: bool) -> Result<Moments> {
+    if !x.dtype().is_float() {
+        return Err(Error::VarianceDType {}.into());
+    }
+    let over = Over::new(dims, keepdim, x, if root { "std" } else { "var" })?;
+    Ok(Moments { over, correction, root, with_mean: false })
+}
+
+/// The variance over some dimensions, or all; its divisor is the number of elements less `correction`.
+pub fn var(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
+    apply_one(moments(x, dims, correction, keepdim, false)?, &[x])
+}
+
+/// The square root of `var`.
+pub fn std(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
+    apply_one(moments(x, dims, correction, keepdim, true)?, &[x])
+}
+
+/// `var` and the mean.
+pub fn var_mean(
+    x: &Tensor,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    pair(moments(x, dims, correction, keepdim, false)?, x)
+}
+
+/// `std` and the mean.
+pub fn std_mean(
+    x: &Tensor,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    pair(moments(x, dims, correction, keepdim, true)?, x)
+}
+
+fn pair(op: Moments, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply(Moments { with_mean: true, ..op }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(mean), Some(spread)) => Ok((spread, mean)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}

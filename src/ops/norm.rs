@@ -1,0 +1,133 @@
+//! Norms of vectors.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::reduce::Over;
+use super::{copy, div, exp, fixed, log, mul};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::kernels::reduce as kernels;
+use crate::tensor::{Array, Tensor};
+
+/// y = (Σ |x|ᵖ)^(1/p), the number of elements that are not zero for p = 0, the greatest or the least
+/// magnitude for p = ±∞
+///
+/// ∂y/∂x = sgn x · (|x|/y)^(p-1), and 0 where y is 0. For p = ±∞ it is sgn x, shared by the elements
+/// that attain y.
+pub struct VectorNorm {
+    over: Over,
+    order: f64,
+    dtype: DType,
+}
+
+impl VectorNorm {
+    /// ∂y/∂x, in the type of the result.
+    fn slope(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
+        let x = super::cast::to_dtype(&at.load(x)?, self.dtype)?;
+        let shape = x.layout();
+        let y = self.over.aligned(&at.load(y)?, shape.shape())?;
+        let sign = fixed::sign(&x)?;
+        if self.order.is_infinite() {
+            let _off = mode::GradModeGuard::off();
+            let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
+            let hits = fixed::zip(&x, &y, hit)?;
+            let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
+            return mul(&sign, &div(&hits, &count)?);
+        }
+        if self.order == 1.0 {
+            return Ok(sign);
+        }
+        let y = fixed::without_zeros(&y)?;
+        if self.order == 2.0 {
+            return div(&x, &y);
+        }
+        let ratio = div(&mul(&x, &sign)?, &y)?;
+        mul(&sign, &power(&ratio, self.order - 1.0)?)
+    }
+}
+
+/// `x` to a power, for x that are not negative; zeros to negative powers count as 0.
+fn power(x: &Tensor, exponent: f64) -> Result<Tensor> {
+    if exponent.fract() == 0.0 && (1.0..=8.0).contains(&exponent) {
+        let mut result = x.clone();
+        for _ in 1..exponent as usize {
+            result = mul(&result, x)?;
+        }
+        return Ok(result);
+    }
+    let x = if exponent < 0.0 { fixed::without_zeros(x)? } else { x.clone() };
+    exp(&mul(&log(&x)?, exponent)?)
+}
+
+impl Op for VectorNorm {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "LinalgVectorNormBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = copy::as_type(&x, self.dtype)?;
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), self.dtype)?;
+        dispatch!(float self.dtype, T => {
+            kernels::norm(x.view::<T>(), &self.over.dims, self.order, y.fresh())
+        }, else {
+            return Err(Error::NormDType { dtype: self.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if self.order == 0.0 {
+            return Ok(smallvec![None]);
+        }
+        let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
+        one(mul(&self.slope(saved, at)?, &g)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        if self.order == 0.0 {
+            return Ok(smallvec![None]);
+        }
+        one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+}
+
+/// The norm of order `order` over some dimensions, or all.
+pub fn vector_norm(
+    x: &Tensor,
+    order: f64,
+    dims: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let from = x.dtype();
+    if !from.is_float() {
+        return Err(Error::NormDType { dtype: from }.into());
+    }
+    let to = dtype.unwrap_or(from);
+    if !to.is_float() {
+        return Err(Error::NormResultDType { dtype: to }.into());
+    }
+    if from > to {
+        return Err(Error::NormNarrowing { from, to }.into());
+    }
+    let over = Over::new(dims, keepdim, x, "linalg.vector_norm")?;
+    let layout = x.layout();
+    if x.numel() == 0 && (order < 0.0 || order == f64::INFINITY) {
+        match (dims, over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {
+            (None | Some([]), _) => return Err(Error::NormEmpty { order }.into()),
+            (_, Some(&dim)) => return Err(Error::NormEmptyDimension { order, dim }.into()),
+            _ => {}
+        }
+    }
+    apply_one(VectorNorm { over, order, dtype: to }, &[x])
+}

@@ -1,0 +1,81 @@
+//! Products over all dimensions or one.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::reduce::{Over, accumulated};
+use super::scan::{Way, product_before};
+use super::{copy, mul, reshape};
+use crate::dtype::{Bool, DType};
+use crate::error::Result;
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::reduce as kernels;
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// y = Π x
+///
+/// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. It is the product of those
+/// before times that of those after, so that zeros are numbers like others.
+pub struct Prod {
+    over: Over,
+    dtype: Option<DType>,
+}
+
+impl Prod {
+    /// The products of all other elements.
+    fn others(&self, x: &Tensor) -> Result<Tensor> {
+        let layout = x.layout();
+        let (lined_up, dim) = match self.over.dims.as_slice() {
+            &[dim] => (x.clone(), dim),
+            _ => (reshape::reshape_to(x, &[layout.numel()])?, 0),
+        };
+        let way = Way::forward(dim);
+        let others = mul(&product_before(&lined_up, way)?, &product_before(&lined_up, way.turned())?)?;
+        reshape::reshape_to(&others, layout.shape())
+    }
+}
+
+impl Op for Prod {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        if self.over.named { "ProdBackward1" } else { "ProdBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let x = copy::as_type(&x, dtype)?;
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
+        let dims = &self.over.dims;
+        dispatch!(number dtype, T => kernels::prod::<T, T>(x.view::<T>(), dims, y.fresh::<T>()), else {
+            kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.input(0)
+    }
+
+    fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let x = at.load(x)?;
+        let g = self.over.aligned(single(gradients), x.layout().shape())?;
+        one(mul(&g, &self.others(&x)?)?)
+    }
+
+    fn jvp(&self, x: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
+    }
+}
+
+/// The product over one dimension, or all.
+pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    let over = match dim {
+        Some(dim) => Over::along(shape::normalize_dim(dim, x.ndim())?, keepdim, x.ndim()),
+        None => Over::new(None, keepdim, x, "prod")?,
+    };
+    apply_one(Prod { over, dtype }, &[x])
+}

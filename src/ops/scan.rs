@@ -1,0 +1,288 @@
+//! Running results along a dimension: cumulative sums and products, and the two linear maps that
+//! their derivatives are made of, `Recurrence` and `Shift`.
+
+use std::mem::MaybeUninit;
+
+use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::reduce::accumulated;
+use super::{copy, in_place, mul};
+use crate::dtype::{DType, Element, Number, Real};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::{map, scan as kernels};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// A way along a dimension.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    pub(super) dim: usize,
+    /// From the last element to the first.
+    pub(super) backward: bool,
+}
+
+impl Way {
+    pub(super) fn forward(dim: usize) -> Way {
+        Way { dim, backward: false }
+    }
+
+    pub(super) fn turned(self) -> Way {
+        Way { dim: self.dim, backward: !self.backward }
+    }
+
+    /// The elements in an order in which this way leads from the first to the last.
+    fn facing<'a, T>(self, mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
+        if self.backward && view.ndim() > 0 {
+            view.invert_axis(Axis(self.dim));
+        }
+        view
+    }
+
+    /// What `kernel` makes of the elements of `x` along this way.
+    fn run<S: Element, T: Element>(
+        self,
+        x: &Array,
+        kernel: impl FnOnce(ArrayViewD<'_, S>, usize, &mut [MaybeUninit<T>]),
+    ) -> Result<Array> {
+        let mut y = Array::uninit(&x.layout, T::DTYPE)?;
+        kernel(self.facing(x.view::<S>()), self.dim, y.fresh());
+        self.settled::<T>(y)
+    }
+
+    /// A result that lies along this way, in its usual order.
+    fn settled<T: Element>(self, y: Array) -> Result<Array> {
+        if !self.backward {
+            return Ok(y);
+        }
+        let mut turned = Array::uninit(&y.layout, T::DTYPE)?;
+        map::map(self.facing(y.view::<T>()), turned.fresh::<T>(), |x| x);
+        Ok(turned)
+    }
+}
+
+/// yₖ = x₀ + … + xₖ
+///
+/// dy is dx summed so; x̄ is ȳ summed the other way
+pub struct Cumsum {
+    way: Way,
+    dtype: Option<DType>,
+}
+
+impl Op for Cumsum {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "CumsumBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let x = copy::as_type(&x, dtype)?;
+        let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumsum::<T, f64, T>)?, else {
+            dispatch!(integer dtype, T => self.way.run(&x, kernels::cumsum::<T, T, T>)?, else {
+                return Err(Error::NotImplementedFor { operation: "cumsum_out_cpu", dtype }.into())
+            })
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(apply_one(Cumsum { way: self.way.turned(), dtype: None }, &[single(gradients)])?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Cumsum { way: self.way, dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+}
+
+/// The cumulative sum along a dimension.
+pub fn cumsum(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    apply_one(Cumsum { way: Way::forward(dim), dtype }, &[x])
+}
+
+/// The cumulative sum along a dimension, in place.
+pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+    in_place::through(x, &[], |x| cumsum(x, dim, Some(dtype.unwrap_or(x.dtype()))))
+}
+
+/// yₖ = x₀ ⋯ xₖ, which is the recurrence yₖ = xₖ yₖ₋₁ with y₋₁ = 1
+///
+/// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁. Nothing is divided by, so
+/// zeros are numbers like others.
+pub struct Cumprod {
+    way: Way,
+    dtype: Option<DType>,
+}
+
+impl Op for Cumprod {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "CumprodBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let x = copy::as_type(&x, dtype)?;
+        let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumprod::<T, f64, T>)?, else {
+            dispatch!(integer dtype, T => self.way.run(&x, kernels::cumprod::<T, T, T>)?, else {
+                return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
+            })
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let before = shift(&at.load(y)?, self.way, 1.0)?;
+        let s =
+            recurrence(&shift(&at.load(x)?, self.way.turned(), 0.0)?, single(gradients), self.way.turned())?;
+        one(mul(&before, &s)?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let before = shift(&at.load(y)?, self.way, 1.0)?;
+        one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
+    }
+}
+
+/// The cumulative product along a dimension.
+pub fn cumprod(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    apply_one(Cumprod { way: Way::forward(dim), dtype }, &[x])
+}
+
+/// The cumulative product along a dimension, in place.
+pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+    in_place::through(x, &[], |x| cumprod(x, dim, Some(dtype.unwrap_or(x.dtype()))))
+}
+
+/// The product of all elements before each along a way; 1 for the first.
+pub(super) fn product_before(x: &Tensor, way: Way) -> Result<Tensor> {
+    shift(&apply_one(Cumprod { way, dtype: None }, &[x])?, way, 1.0)
+}
+
+/// yₖ = bₖ + aₖ yₖ₋₁ with y₋₁ = 0
+///
+/// ẏₖ = (ḃₖ + ȧₖ yₖ₋₁) + aₖ ẏₖ₋₁. Backward b̄ₖ = ȳₖ + aₖ₊₁ b̄ₖ₊₁, which is a recurrence the other
+/// way, and āₖ = b̄ₖ yₖ₋₁.
+struct Recurrence {
+    way: Way,
+}
+
+impl Recurrence {
+    fn run<T: Real>(&self, a: &Array, b: &Array) -> Result<Array> {
+        let pairs: Vec<(T, T)> = a.view::<T>().iter().copied().zip(b.view::<T>().iter().copied()).collect();
+        let pairs = ArrayD::from_shape_vec(IxDyn(a.layout.shape()), pairs)
+            .unwrap_or_else(|_| unreachable!("both operands have this shape"));
+        let mut y = Array::uninit(&a.layout, T::DTYPE)?;
+        let step = |y: T, (a, b): (T, T), _| b + a * y;
+        kernels::scan(self.way.facing(pairs.view()), self.way.dim, y.fresh(), T::ZERO, step, |y| y);
+        self.way.settled::<T>(y)
+    }
+}
+
+impl Op for Recurrence {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["factors", "result"];
+
+    fn name(&self) -> &'static str {
+        "RecurrenceBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (a, b) = (inputs[0].array(), inputs[1].array());
+        let b = copy::as_type(&b, a.dtype)?;
+        let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
+            return Err(Error::NotImplementedFor { operation: "recurrence", dtype: a.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let back = self.way.turned();
+        let b = recurrence(&shift(&at.load(a)?, back, 0.0)?, single(gradients), back)?;
+        let a = match at.needs(0) {
+            true => Some(mul(&b, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            false => None,
+        };
+        Ok(smallvec![a, Some(b)])
+    }
+
+    fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let through_a = match &tangents[0] {
+            Some(t) => Some(mul(t, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            None => None,
+        };
+        let b = match (through_a, tangents[1].clone()) {
+            (Some(a), Some(b)) => super::add(&a, &b)?,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(recurrence(&at.load(a)?, &b, self.way)?)
+    }
+}
+
+fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
+    apply_one(Recurrence { way }, &[a, b])
+}
+
+/// yₖ = xₖ₋₁, and a constant for the first
+///
+/// dy is dx moved and begun with 0; x̄ is ȳ moved back
+struct Shift {
+    way: Way,
+    first: f64,
+}
+
+impl Op for Shift {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "ShiftBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let y = dispatch!(float x.dtype, T => {
+            self.way.run(&x, |view: ArrayViewD<'_, T>, dim, out| {
+                // The state is what the element before left.
+                let state = (T::from_f64(self.first), T::ZERO);
+                kernels::scan(view, dim, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
+            })?
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "shift", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(shift(single(gradients), self.way.turned(), 0.0)?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(shift(tangent(tangents), self.way, 0.0)?)
+    }
+}
+
+fn shift(x: &Tensor, way: Way, first: f64) -> Result<Tensor> {
+    apply_one(Shift { way, first }, &[x])
+}
