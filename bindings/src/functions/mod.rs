@@ -7,10 +7,13 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod extremes;
 mod factory;
+mod losses;
 mod products;
 mod random;
 mod reductions;
+mod spreads;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
@@ -25,9 +28,12 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+    extremes::TABLE,
+    losses::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
+    spreads::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {
