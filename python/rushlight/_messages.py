@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_making import MAKING
+from ._messages_reducing import REDUCING
 from ._spelling import spell
 
 if TYPE_CHECKING:
@@ -511,16 +512,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "result type {from:Float} can't be cast to the desired output type {to:Float}",
     ),
     "NotImplementedFor": (NotImplementedError, "\"{operation}\" not implemented for '{dtype:Float}'"),
-    "FloatNeeded": (
-        RuntimeError,
-        "{operation}(): could not infer output dtype. Input dtype must be either a floating point or complex "
-        "dtype. Got: {dtype:Float}",
-    ),
-    "VarianceDType": (RuntimeError, "std and var only support floating point and complex dtypes"),
-    "NormDType": (
-        RuntimeError,
-        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {dtype:Float}",
-    ),
     "SubtractBool": (
         RuntimeError,
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
@@ -553,25 +544,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'",
     ),
     "ClampBounds": (RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
-    "ReduceEmpty": (
-        RuntimeError,
-        "{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
-        "dim with the 'dim' argument.",
-    ),
-    "ArgumentReduceEmpty": (
-        IndexError,
-        "{operation}(): Expected reduction dim to be specified for input.numel() == 0.",
-    ),
-    "ReduceEmptyDimension": (
-        IndexError,
-        "{operation}(): Expected reduction dim {dim} to have non-zero size.",
-    ),
     "TopkRange": (RuntimeError, "selected index k out of range"),
     # -- losses ----------------------------------------------------------------------------------------
-    "TargetRange": (IndexError, "Target {target} is out of bounds."),
-    "TargetBatch": (ValueError, "Expected input batch_size ({input}) to match target batch_size ({target})."),
-    "TargetDType": (RuntimeError, "expected target dtype to be Long or Byte, but got {dtype:Float}"),
-    "TargetDimensions": (RuntimeError, "0D or 1D target tensor expected, multi-target not supported"),
     "TargetSize": (ValueError, "Target size ({target:Size}) must be the same as input size ({input:Size})"),
     "ClassDType": (RuntimeError, "one_hot is only applicable to index tensor of type LongTensor."),
     "ClassTooLarge": (RuntimeError, "Class values must be smaller than num_classes."),
@@ -607,6 +581,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
     **MAKING,
+    **REDUCING,
 }
 
 

@@ -15,6 +15,9 @@ mod products;
 mod random;
 mod reductions;
 mod views;
+mod extremes;
+mod losses;
+mod spreads;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
@@ -35,6 +38,9 @@ const TABLES: &[&[Function]] = &[
     random::TABLE,
     reductions::TABLE,
     views::TABLE,
+    extremes::TABLE,
+    losses::TABLE,
+    spreads::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {

@@ -1,0 +1,54 @@
+//! Reductions that choose an element.
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{FUNCTION, Function, METHOD};
+use crate::returns::{Named, ToPython};
+use pyo3::prelude::*;
+use rushlight::ops::{extremes_along, extremes_over};
+
+const EXTREME: &[&str] = &[
+    "(Tensor input)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.max",
+];
+const LEAST: &[&str] = &[
+    "(Tensor input)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
+];
+const OVER: &[&str] = &["(Tensor input, int[1] dim=(), bool keepdim=False, *, Tensor out=None)"];
+const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, Tensor out=None)"];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    entry("max", FUNCTION | METHOD, EXTREME, "The greatest element, or those along a dimension.", max),
+    entry("min", FUNCTION | METHOD, LEAST, "The least element, or those along a dimension.", min),
+    entry("amax", FUNCTION | METHOD, OVER, "The greatest elements along some dimensions.", |a| {
+        extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
+    }),
+    entry("amin", FUNCTION | METHOD, OVER, "The least elements along some dimensions.", |a| {
+        extremes_over::amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
+    }),
+    entry("argmax", FUNCTION | METHOD, PLACE, "The index of the greatest element.", |a| {
+        extremes_along::argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
+    }),
+    entry("argmin", FUNCTION | METHOD, PLACE, "The index of the least element.", |a| {
+        extremes_along::argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
+    }),
+];
+
+fn max(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (x, py) = (arguments.tensor(0)?, arguments.py());
+    if arguments.overload() == 0 {
+        return extremes_over::max(x).answer(py);
+    }
+    let found = extremes_along::max_along(x, arguments.int(1)?, arguments.boolean(2));
+    found.map(|elements| Named { class: "max", elements }).answer(py)
+}
+
+fn min(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (x, py) = (arguments.tensor(0)?, arguments.py());
+    if arguments.overload() == 0 {
+        return extremes_over::min(x).answer(py);
+    }
+    let found = extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2));
+    found.map(|elements| Named { class: "min", elements }).answer(py)
+}

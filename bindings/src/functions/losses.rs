@@ -1,0 +1,74 @@
+//! Losses as `nn.functional` calls them: with the reduction as a number.
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{FUNCTION, Function, NN};
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::ops::loss::Reduction;
+use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
+use rushlight::ops::loss::cross_entropy::cross_entropy;
+use rushlight::ops::loss::nll::nll_loss;
+use rushlight::ops::loss::robust::{huber_loss, smooth_l1_loss};
+use rushlight::ops::loss::squared::mse_loss;
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    entry(
+        "mse_loss",
+        NN,
+        &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
+        "The squared differences.",
+        |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py()),
+    ),
+    entry(
+        "smooth_l1_loss",
+        NN,
+        &["(Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor out=None)"],
+        "Squared differences where they are small, absolute ones elsewhere.",
+        |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).answer(a.py()),
+    ),
+    entry(
+        "huber_loss",
+        NN,
+        &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
+        "Squared differences where they are small, absolute ones elsewhere.",
+        |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).answer(a.py()),
+    ),
+    entry(
+        "nll_loss_nd",
+        NN,
+        &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
+        "The negative log-likelihood of classes.",
+        |a| {
+            let weight = a.optional_tensor(2);
+            nll_loss(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?, a.int(4)?).answer(a.py())
+        },
+    ),
+    entry(
+        "cross_entropy_loss",
+        NN,
+        &[
+            "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
+        ],
+        "The cross entropy of logits and classes, or their probabilities.",
+        |a| {
+            let (weight, reduction, ignored) = (a.optional_tensor(2), reduction(a, 3)?, a.int(4)?);
+            cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).answer(a.py())
+        },
+    ),
+    entry(
+        "binary_cross_entropy_with_logits",
+        FUNCTION,
+        &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
+        "The cross entropy of logits and probabilities.",
+        |a| {
+            let (weight, positive) = (a.optional_tensor(2), a.optional_tensor(3));
+            binary_cross_entropy_with_logits(a.tensor(0)?, a.tensor(1)?, weight, positive, reduction(a, 4)?)
+                .answer(a.py())
+        },
+    ),
+];
+
+fn reduction(arguments: &Arguments<'_, '_>, index: usize) -> PyResult<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
+}

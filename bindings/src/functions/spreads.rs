@@ -1,0 +1,116 @@
+//! Variances, standard deviations and norms.
+use super::factory::entry;
+use crate::arguments::{Arguments, Ints};
+use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::returns::ToPython;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use rushlight::ops::{moments, norm};
+use std::ffi::CString;
+
+const SPREAD: &[&str] = &[
+    "(Tensor input, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor out=None)",
+    "(Tensor input, int[1]? dim=None, *, Number? correction=None, bool keepdim=False, Tensor out=None)",
+    "(Tensor input, bool unbiased=True)",
+];
+const PAIR: &[&str] = &[
+    "(Tensor input, int[1]? dim, bool unbiased=True, bool keepdim=False) -> tuple[Tensor, Tensor]",
+    "(Tensor input, int[1]? dim=None, *, Number? correction=None, bool keepdim=False) -> tuple[Tensor, Tensor]",
+    "(Tensor input, bool unbiased=True) -> tuple[Tensor, Tensor]",
+];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    entry("var", FUNCTION | METHOD, SPREAD, "The variance.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        moments::var(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
+    }),
+    entry("std", FUNCTION | METHOD, SPREAD, "The standard deviation.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        moments::std(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
+    }),
+    entry("var_mean", FUNCTION, PAIR, "The variance and the mean.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        moments::var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
+    }),
+    entry("std_mean", FUNCTION, PAIR, "The standard deviation and the mean.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        moments::std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
+    }),
+    entry(
+        "norm",
+        FUNCTION | METHOD,
+        &[
+            "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
+        ],
+        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        |a| {
+            let dims = a.dims(2)?;
+            norm::vector_norm(a.tensor(0)?, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4))
+                .answer(a.py())
+        },
+    ),
+    entry(
+        "linalg_vector_norm",
+        NN,
+        &[
+            "(Tensor input, Number ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+        ],
+        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        |a| {
+            let (order, dims) = (a.number(1)?.to_f64(), a.dims(2)?);
+            norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
+        },
+    ),
+];
+
+/// Dimensions, correction and `keepdim`, after a warning if the divisor is not above zero.
+fn spread(arguments: &Arguments<'_, '_>) -> PyResult<(Option<Ints>, f64, bool)> {
+    let unbiased = |index| f64::from(u8::from(arguments.boolean(index)));
+    let (dims, correction, keepdim) = match arguments.overload() {
+        0 => (arguments.dims(1)?, unbiased(2), arguments.boolean(3)),
+        1 => {
+            let correction = arguments.optional_number(2)?.map_or(1.0, |number| number.to_f64());
+            (arguments.dims(1)?, correction, arguments.boolean(3))
+        }
+        _ => (None, unbiased(1), false),
+    };
+    warn(arguments, dims.as_deref().unwrap_or(&[]), correction)?;
+    Ok((dims, correction, keepdim))
+}
+
+fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResult<()> {
+    let layout = arguments.tensor(0)?.layout();
+    let Ok(dims) = rushlight::shape::normalize_dims(dims, layout.ndim(), "var") else {
+        return Ok(()); // The operation will say so.
+    };
+    let count: usize = dims.iter().map(|&dim| layout.shape()[dim]).product();
+    let results = layout.numel() > 0 || count == 0;
+    if !results || count as f64 > correction || !arguments.tensor(0)?.dtype().is_float() {
+        return Ok(());
+    }
+    let text = format!(
+        "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
+         (input numel divided by output numel).",
+        arguments.name
+    );
+    let py = arguments.py();
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
+}
+
+/// The order of a norm: a number, or a word for one.
+fn order(arguments: &Arguments<'_, '_>) -> PyResult<f64> {
+    match arguments.object(1) {
+        None => Ok(2.0),
+        Some(object) if object.is_instance_of::<PyString>() => match arguments.text(1)?.as_str() {
+            "fro" => Ok(2.0),
+            "inf" => Ok(f64::INFINITY),
+            "-inf" => Ok(f64::NEG_INFINITY),
+            other => {
+                Err(PyRuntimeError::new_err(format!("linalg.matrix_norm: Order {other} not supported.")))
+            }
+        },
+        Some(_) => arguments.float(1),
+    }
+}
