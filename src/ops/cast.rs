@@ -168,11 +168,12 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
 }
 
-/// x ← a number
+/// x ← a number, or anything else that does not depend on x
 ///
 /// x̄ = 0
-struct Fill {
-    name: &'static str,
+pub(super) struct Fill {
+    /// torch's name of the node.
+    pub(super) name: &'static str,
 }
 
 impl Rule for Fill {
