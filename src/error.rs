@@ -121,7 +121,7 @@ errors! {
     /// `permute` with a dimension named twice.
     PermuteRepeated {},
     /// `movedim` from and to different numbers of dimensions.
-    MovedimCount { source: Vec<i64>, sources: usize, destination: Vec<i64>, destinations: usize },
+    MovedimCount { source: Vec<i64>, destination: Vec<i64> },
     /// `movedim` with a dimension named twice.
     MovedimRepeated { argument: &'static str, dims: Vec<i64> },
     /// A diagonal of one dimension.
@@ -252,6 +252,10 @@ errors! {
     ChoiceExhausted {},
     /// Weights that are negative, infinite or not a number.
     ChoiceWeights {},
+    /// A weight that is negative or not a number, where choices are made with replacement.
+    ChoiceNegative {},
+    /// A weight that is infinite, where choices are made with replacement.
+    ChoiceInfinite {},
     /// Weights that are all zero.
     ChoiceSum {},
     /// A probability of dropping that is none.
@@ -321,7 +325,9 @@ errors! {
     /// `index_copy` to an element that is not there.
     IndexCopyRange { index: i64, dim: usize, size: usize },
     /// Slices of another shape.
-    IndexCopyShape { destination: Vec<usize>, dim: usize, source: Vec<usize>, source_dim: usize },
+    IndexCopyShape { destination: String, dim: usize, source: String },
+    /// Slices of another number of dimensions.
+    IndexCopyDimensions { source: usize, destination: usize },
     /// Slices of another type.
     IndexCopyDTypes { dtype1: DType, dtype2: DType },
     /// Indices that are no vector.

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::graph::{At, Gradients, NodeId, NodeRef, Place, mode};
+use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
 use crate::error::raise;
@@ -150,7 +151,8 @@ impl GraphNode {
                 None => return Err(PyTypeError::new_err(format!("argument {index} is not a Variable"))),
             });
         }
-        let at = At { node: &self.node, needed: u64::MAX, tracking: mode::is_grad_enabled() };
+        let at =
+            At { node: &self.node, needed: needed(self.node.edges()), tracking: mode::is_grad_enabled() };
         let nothing = given.iter().all(Option::is_none);
         let answers = match nothing {
             true => self.node.edges().iter().map(|_| None).collect(),

@@ -154,6 +154,14 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     ),
     "ChoiceWeights": (RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0"),
+    "ChoiceNegative": (
+        RuntimeError,
+        "invalid multinomial distribution (encountering probability entry < 0)",
+    ),
+    "ChoiceInfinite": (
+        RuntimeError,
+        "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
+    ),
     "ChoiceSum": (RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"),
     "DropProbability": (
         RuntimeError,

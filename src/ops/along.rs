@@ -250,6 +250,11 @@ fn sizes(x: &Tensor) -> Dims {
     if layout.ndim() == 0 { smallvec![1] } else { layout.shape().into() }
 }
 
+/// The sizes of all dimensions but one.
+fn others(sizes: &[usize], dim: usize) -> Dims {
+    sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
+}
+
 fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<IndexWrite> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
     if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
@@ -269,10 +274,7 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
     if index.numel() != size {
         return Err(Error::IndexAddCount { indices: index.numel(), size, dim }.into());
     }
-    let others = |sizes: &[usize]| -> Dims {
-        sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
-    };
-    if x.ndim() != source.ndim() || others(&shape) != others(&found) {
+    if x.ndim() != source.ndim() || others(&shape, dim) != others(&found, dim) {
         let (shape, source) = (x.layout().shape().to_vec(), source.layout().shape().to_vec());
         return Err(Error::IndexAddShape { shape, source }.into());
     }
@@ -304,13 +306,15 @@ fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Inde
     if x.dtype() != source.dtype() {
         return Err(Error::IndexCopyDTypes { dtype1: x.dtype(), dtype2: source.dtype() }.into());
     }
-    let others = |x: &Tensor| -> Vec<usize> {
-        x.layout().shape().iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
-    };
-    let (destination, found) = (others(x), others(source));
-    let single = source.ndim() == 0 && x.ndim() <= 1;
-    if !single && destination != found {
-        return Err(Error::IndexCopyShape { destination, dim, source: found, source_dim: 0 }.into());
+    let (ndim, given) = (x.ndim(), source.ndim());
+    if ndim > 0 && given > 0 && ndim != given {
+        return Err(Error::IndexCopyDimensions { source: given, destination: ndim }.into());
+    }
+    let (destination, found) = (others(x.layout().shape(), dim), others(source.layout().shape(), dim));
+    if destination != found {
+        let words = |sizes: &Dims| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+        let (destination, source) = (words(&destination), words(&found));
+        return Err(Error::IndexCopyShape { destination, dim, source }.into());
     }
     let size = sizes(source).get(dim).copied().unwrap_or(1);
     if index.numel() != size {

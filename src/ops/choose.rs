@@ -65,18 +65,24 @@ pub fn multinomial(
     if !replacement && count as u64 > len as u64 {
         return Err(Error::ChoiceExhausted {}.into());
     }
+    // A single choice is made without replacement, which comes to the same.
+    let repeated = replacement && count > 1;
     let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
     let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
     dispatch!(float dtype, T => {
         let weights: Vec<T> = weights.to_vec();
-        if !weights.iter().all(|weight| *weight >= 0.0 && weight.is_finite()) {
-            return Err(Error::ChoiceWeights {}.into());
+        if let Some(weight) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight.is_finite())) {
+            return Err(match repeated {
+                true if *weight > 0.0 => Error::ChoiceInfinite {}.into(),
+                true => Error::ChoiceNegative {}.into(),
+                false => Error::ChoiceWeights {}.into(),
+            });
         }
         if (0..rows).any(|row| weights[row * len..][..len].iter().all(|weight| *weight == 0.0)) {
             return Err(Error::ChoiceSum {}.into());
         }
         let mut generator = given(generator).lock();
-        if replacement && count > 1 {
+        if repeated {
             let mut chosen = vec![0; result.layout.numel()];
             let rows = weights.chunks_exact(len).zip(chosen.chunks_exact_mut(count as usize));
             rows.for_each(|(weights, out)| fill_choices(&mut generator, out, weights));

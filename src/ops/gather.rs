@@ -222,13 +222,12 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
 
 /// The operation of a scatter, with its arguments checked.
 fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mode) -> Result<Scatter> {
-    let operation = if mode == Mode::Add { "scatter_add" } else { "scatter" };
     if let Operand::Tensor(values) = values
         && values.dtype() != x.dtype()
     {
         return Err(Error::ScatterDType { operation: "scatter" }.into());
     }
-    let dim = checked(operation, x, dim, index, |shape, index, dim| {
+    let dim = checked("scatter", x, dim, index, |shape, index, dim| {
         if index.len() != shape.len() {
             return Err(Error::GatherDimensions { argument: "self" }.into());
         }

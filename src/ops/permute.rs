@@ -159,8 +159,7 @@ pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor
     let ndim = x.ndim();
     if source.len() != destination.len() {
         let (source, destination) = (source.to_vec(), destination.to_vec());
-        let (sources, destinations) = (source.len(), destination.len());
-        return Err(Error::MovedimCount { source, sources, destination, destinations }.into());
+        return Err(Error::MovedimCount { source, destination }.into());
     }
     let normal = |dims: &[i64], argument: &'static str| -> Result<Dims> {
         let mut normal = Dims::new();

@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::returns::ToPython;
 use crate::signature::accept;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::operand::scalar_type;
@@ -144,7 +144,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "`steps` numbers from `start` to `end` at equal distances.",
         |a| {
-            let (start, end, steps) = (a.number(0)?, a.number(1)?, a.int(2)?);
+            let ([start, end], steps) = (ends(a)?, a.int(2)?);
             made(a, 4, default_dtype::get(), |dtype| ranges::linspace(start, end, steps, dtype))
         },
     ),
@@ -159,7 +159,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "`steps` powers of `base` with exponents from `start` to `end` at equal distances.",
         |a| {
-            let (start, end, steps, base) = (a.number(0)?, a.number(1)?, a.int(2)?, a.float(3)?);
+            let ([start, end], steps, base) = (ends(a)?, a.int(2)?, a.float(3)?);
             made(a, 5, default_dtype::get(), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     ),
@@ -192,6 +192,22 @@ fn arange(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         _ => (number(0)?, number(1)?, number(2)?, 4),
     };
     made(arguments, first, ranges::dtype(start, end, step), |dtype| ranges::arange(start, end, step, dtype))
+}
+
+/// Where a range begins and ends: numbers, or tensors without dimensions.
+fn ends(arguments: &Arguments<'_, '_>) -> PyResult<[Scalar; 2]> {
+    let ranks = [("start", 0), ("end", 1)]
+        .map(|(name, index)| arguments.optional_tensor(index).map(|tensor| (name, tensor.ndim())));
+    if ranks.iter().flatten().any(|(_, ndim)| *ndim > 0) {
+        let got: Vec<String> =
+            ranks.iter().flatten().map(|(name, ndim)| format!("{name} with {ndim} dimension(s)")).collect();
+        return Err(PyRuntimeError::new_err(format!(
+            "{} only supports 0-dimensional start and end tensors, but got {}.",
+            arguments.name,
+            got.join(" and ")
+        )));
+    }
+    Ok([arguments.number(0)?, arguments.number(1)?])
 }
 
 fn set_default_dtype(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

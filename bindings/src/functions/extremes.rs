@@ -1,7 +1,7 @@
 //! Reductions that choose an element.
-use super::factory::entry;
+use super::entries::both;
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::ops::{extremes_along, extremes_over};
@@ -19,18 +19,18 @@ const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, T
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry("max", FUNCTION | METHOD, EXTREME, "The greatest element, or those along a dimension.", max),
-    entry("min", FUNCTION | METHOD, LEAST, "The least element, or those along a dimension.", min),
-    entry("amax", FUNCTION | METHOD, OVER, "The greatest elements along some dimensions.", |a| {
+    both("max", EXTREME, "The greatest element, or those along a dimension.", max),
+    both("min", LEAST, "The least element, or those along a dimension.", min),
+    both("amax", OVER, "The greatest elements along some dimensions.", |a| {
         extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("amin", FUNCTION | METHOD, OVER, "The least elements along some dimensions.", |a| {
+    both("amin", OVER, "The least elements along some dimensions.", |a| {
         extremes_over::amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("argmax", FUNCTION | METHOD, PLACE, "The index of the greatest element.", |a| {
+    both("argmax", PLACE, "The index of the greatest element.", |a| {
         extremes_along::argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("argmin", FUNCTION | METHOD, PLACE, "The index of the least element.", |a| {
+    both("argmin", PLACE, "The index of the least element.", |a| {
         extremes_along::argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     }),
 ];

@@ -1,7 +1,8 @@
 //! Losses as `nn.functional` calls them: with the reduction as a number.
+use super::entries::function;
 use super::factory::entry;
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, NN};
+use crate::callable::{Function, NN};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::loss::Reduction;
@@ -56,9 +57,8 @@ pub(super) const TABLE: &[Function] = &[
             cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).answer(a.py())
         },
     ),
-    entry(
+    function(
         "binary_cross_entropy_with_logits",
-        FUNCTION,
         &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
         "The cross entropy of logits and probabilities.",
         |a| {

@@ -7,13 +7,17 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod entries;
 mod extremes;
 mod factory;
+mod indexing;
 mod losses;
+mod parts;
 mod products;
 mod random;
 mod reductions;
 mod spreads;
+mod views;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
@@ -29,11 +33,14 @@ const TABLES: &[&[Function]] = &[
     conversion::TABLE,
     creation::TABLE,
     extremes::TABLE,
+    indexing::TABLE,
     losses::TABLE,
+    parts::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
+    views::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
-use rushlight::ops::{self, Operand};
+use rushlight::ops::{self, Operand, matmul};
 use rushlight::{Result, Tensor};
 
 use super::index;
@@ -22,6 +22,7 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
     let mut slots = operations();
     slots.extend([
         slot(ffi::Py_nb_bool, truth as *mut c_void),
+        slot(ffi::Py_nb_matrix_multiply, matrix_product as *mut c_void),
         slot(ffi::Py_mp_length, length as *mut c_void),
         slot(ffi::Py_mp_subscript, subscript as *mut c_void),
         slot(ffi::Py_mp_ass_subscript, assign_subscript as *mut c_void),
@@ -216,6 +217,20 @@ unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
         match layout.as_ref().and_then(|layout| layout.shape().first()) {
             Some(&size) => Ok(size as ffi::Py_ssize_t),
             None => Err(PyTypeError::new_err("len() of a 0-d tensor")),
+        }
+    })
+}
+
+/// `x @ y`, of tensors only.
+unsafe extern "C" fn matrix_product(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        match unsafe { (borrow(left), borrow(right)) } {
+            (Some(left), Some(right)) => Ok(wrap_raw(matmul::matmul(left, right).map_err(raise)?)),
+            _ => Ok(declined(py)),
         }
     })
 }

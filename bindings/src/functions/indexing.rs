@@ -1,0 +1,143 @@
+//! Elements named by indices and masks: `gather`, `scatter`, `index_*`, `masked_*`, `take`.
+use super::entries::{both, in_place, method};
+use crate::arguments::Arguments;
+use crate::callable::Function;
+use crate::returns::ToPython;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::Tensor;
+use rushlight::ops::{along, gather, indexed, masked};
+
+const SCATTER: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor src)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)",
+];
+const SCATTER_ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src)"];
+const ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1)"];
+const COPY: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source)"];
+const FILL: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor value)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+];
+const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)"];
+const MASKED_SCATTER: &[&str] = &["(Tensor input, Tensor mask, Tensor source)"];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    both(
+        "gather",
+        &["(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)"],
+        "The elements that an index names one by one along a dimension.",
+        |a| gather::gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
+    ),
+    both("scatter", SCATTER, "Values where an index says along a dimension.", |a| {
+        if adds(a)? {
+            return gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py());
+        }
+        gather::scatter(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).answer(a.py())
+    }),
+    method("scatter_", SCATTER, "Writes values where an index says along a dimension.", |a| {
+        let (x, dim, index) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?);
+        if adds(a)? {
+            return in_place(a, gather::scatter_add_(x, dim, index, a.tensor(3)?));
+        }
+        in_place(a, gather::scatter_(x, dim, index, a.operand(3)?))
+    }),
+    both("scatter_add", SCATTER_ADD, "Values added where an index says along a dimension.", |a| {
+        gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
+    }),
+    method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
+        in_place(a, gather::scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?))
+    }),
+    both(
+        "index_select",
+        &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
+        "The slices of a dimension that an index names.",
+        |a| along::index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
+    ),
+    both("index_add", ADD, "Slices added to those that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        along::index_add(x, dim, index, source, a.number(4)?).answer(a.py())
+    }),
+    method("index_add_", ADD, "Adds slices to those that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        in_place(a, along::index_add_(x, dim, index, source, a.number(4)?))
+    }),
+    both("index_copy", COPY, "Slices in place of those that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        along::index_copy(x, dim, index, source).answer(a.py())
+    }),
+    method("index_copy_", COPY, "Overwrites the slices that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        in_place(a, along::index_copy_(x, dim, index, source))
+    }),
+    both("index_fill", FILL, "A number in the slices that an index names.", |a| {
+        along::index_fill(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).answer(a.py())
+    }),
+    method("index_fill_", FILL, "Fills the slices that an index names.", |a| {
+        in_place(a, along::index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
+    }),
+    both("index_put", PUT, "Values at the elements that indices name.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        indexed::index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).answer(a.py())
+    }),
+    both("index_put_", PUT, "Overwrites the elements that indices name.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        in_place(a, indexed::index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
+    }),
+    both(
+        "masked_select",
+        &["(Tensor input, Tensor mask, *, Tensor out=None)"],
+        "The elements that a mask names, in one dimension.",
+        |a| masked::masked_select(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    both("masked_scatter", MASKED_SCATTER, "Elements of a tensor where a mask says so.", |a| {
+        masked::masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).answer(a.py())
+    }),
+    method("masked_scatter_", MASKED_SCATTER, "Writes elements of a tensor where a mask says so.", |a| {
+        in_place(a, masked::masked_scatter_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?))
+    }),
+    both(
+        "take",
+        &["(Tensor input, Tensor index, *, Tensor out=None)"],
+        "The elements of these numbers in row-major order.",
+        |a| masked::take(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    both(
+        "nonzero",
+        &["(Tensor input, *, bool as_tuple=False, Tensor out=None) -> Tensor | tuple[Tensor, ...]"],
+        "The coordinates of the elements that are not zero.",
+        |a| match a.boolean(1) {
+            true => masked::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
+            false => masked::nonzero(a.tensor(0)?).answer(a.py()),
+        },
+    ),
+    both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
+        masked::nonzero(a.tensor(0)?).answer(a.py())
+    }),
+];
+
+/// Whether a scatter is asked to add instead of to overwrite.
+fn adds(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
+    match arguments.overload() {
+        0 | 2 => Ok(false),
+        overload => match (overload, arguments.text(4)?.as_str()) {
+            (1, "add") => Ok(true),
+            (_, "add" | "multiply") => {
+                Err(PyRuntimeError::new_err("scatter(): this kind of reduce is not supported"))
+            }
+            _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
+        },
+    }
+}
+
+type Slices<'a> = (&'a Tensor, i64, &'a Tensor, &'a Tensor);
+
+/// The tensor, the dimension, the index and the slices of `index_add` and `index_copy`.
+fn slices<'a>(arguments: &Arguments<'a, '_>) -> PyResult<Slices<'a>> {
+    Ok((arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?, arguments.tensor(3)?))
+}
