@@ -33,18 +33,21 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+<<<<<<< HEAD
     elementwise::CHOICES,
     elementwise::PAIRS,
     elementwise::TESTS,
+=======
+    extremes::TABLE,
+>>>>>>> reductions
     indexing::TABLE,
+    losses::TABLE,
     parts::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
-    views::TABLE,
-    extremes::TABLE,
-    losses::TABLE,
     spreads::TABLE,
+    views::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {
