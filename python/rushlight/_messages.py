@@ -526,11 +526,15 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Negation, the `-` operator, on a bool tensor is not supported. " + _BOOL_HINT,
     ),
     "InvertDType": (TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    "PositiveBool": (RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+    "ReluBool": (RuntimeError, "Boolean inputs not supported for relu"),
+    "AlphaBool": (RuntimeError, "Boolean alpha only supported for Boolean results."),
     "AlphaFloat": (
         RuntimeError,
         "For integral input tensors, argument alpha must not be a floating point number.",
     ),
     "LerpDType": (RuntimeError, "expected dtype {expected:C} for `{argument}` but got dtype {got:C}"),
+    "DTypesDiffer": (RuntimeError, "{left:Float} did not match {right:Float}"),
     "DefaultDType": (TypeError, "only floating-point types are supported as the default type"),
     "DefaultDTypeObject": (
         TypeError,
@@ -542,6 +546,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RoundingMode": (
         RuntimeError,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'",
+    ),
+    "NegativeTolerance": (
+        RuntimeError,
+        "{argument} must be greater than or equal to zero, but got {value:g}",
     ),
     "ClampBounds": (RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
     "TopkRange": (RuntimeError, "selected index k out of range"),

@@ -1,9 +1,8 @@
-//! Sums, differences, products, quotients.
+//! Sums, differences, products, quotients. Quotients that are rounded are in `division`.
 
-use super::binary::{Elementwise2, Needs};
-use super::operand::{Operand, Value};
-use super::unary::{Elementwise, Integers, Keeps};
-use super::{default_dtype, mul};
+use super::binary::{self, Elementwise2, Needs};
+use super::mul;
+use super::operand::{Kept, Operand, Value};
 use crate::dtype::{DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -11,6 +10,26 @@ use crate::tensor::Tensor;
 /// t · factor, without a multiplication by one
 pub(super) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
     if factor.to_f64() == 1.0 { Ok(t.clone()) } else { mul(t, factor) }
+}
+
+/// Whether α can scale an operand of this type.
+fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
+    match alpha {
+        Scalar::Bool(_) if common != DType::Bool => Err(Error::AlphaBool {}.into()),
+        Scalar::Float(_) if !common.is_float() => Err(Error::AlphaFloat {}.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Truth values are not subtracted, and nothing is subtracted from them.
+fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> Result<()> {
+    if common == DType::Bool {
+        return Err(Error::SubtractBool {}.into());
+    }
+    if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
+        return Err(Error::SubtractWithBool {}.into());
+    }
+    check_alpha(alpha, common)
 }
 
 /// y = a + αb,  ∂y/∂a = 1,  ∂y/∂b = α
@@ -23,8 +42,10 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
-    const LEFT_NEEDS: Needs = Needs::Nothing;
-    const RIGHT_NEEDS: Needs = Needs::Nothing;
+
+    fn check(&self, _a: Operand<'_>, _b: Operand<'_>, common: DType) -> Result<()> {
+        check_alpha(self.alpha, common)
+    }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         a + b * self.alpha.to::<T>()
@@ -57,11 +78,9 @@ pub struct Sub {
 impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
-    const LEFT_NEEDS: Needs = Needs::Nothing;
-    const RIGHT_NEEDS: Needs = Needs::Nothing;
 
-    fn result(&self, common: DType) -> Result<DType> {
-        if common == DType::Bool { Err(Error::SubtractBool {}.into()) } else { Ok(common) }
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_difference(a, b, self.alpha, common)
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
@@ -78,6 +97,42 @@ impl Elementwise2 for Sub {
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
         times(&super::neg(t)?, self.alpha)
+    }
+}
+
+/// y = b - αa,  ∂y/∂a = -α,  ∂y/∂b = 1
+#[derive(Clone, Copy)]
+pub struct Rsub {
+    /// α
+    pub alpha: Scalar,
+}
+
+impl Elementwise2 for Rsub {
+    const NAME: &'static str = "rsub";
+    const NODE: &'static str = "RsubBackward0";
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "RsubBackward1" } else { Self::NODE }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_difference(a, b, self.alpha, common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        b - a * self.alpha.to::<T>()
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        b.sub(a.mul(self.alpha.to()))
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        times(&super::neg(t)?, self.alpha)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
     }
 }
 
@@ -123,15 +178,11 @@ impl Elementwise2 for Div {
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn result(&self, common: DType) -> Result<DType> {
-        Ok(if common.is_float() { common } else { default_dtype::get() })
+        binary::floating(common)
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         a / b
-    }
-
-    fn integer<T: Number>(&self, _a: T, _b: T) -> T {
-        unreachable!("integers are divided as floating-point numbers")
     }
 
     fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -141,32 +192,5 @@ impl Elementwise2 for Div {
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let quotient = super::div(&super::div(Operand::from(a), b)?, b)?;
         super::neg(&mul(t, &quotient)?)
-    }
-}
-
-/// y = -x,  dy/dx = -1
-#[derive(Clone, Copy)]
-pub struct Neg;
-
-impl Elementwise for Neg {
-    const NAME: &'static str = "neg";
-    const NODE: &'static str = "NegBackward0";
-    const KEEPS: Keeps = Keeps::Nothing;
-    const INTEGERS: Integers = Integers::Stay;
-
-    fn real<T: Real>(&self, x: T) -> T {
-        -x
-    }
-
-    fn integer<T: Number>(&self, x: T) -> T {
-        T::ZERO.sub(x)
-    }
-
-    fn derivative(&self, _kept: &Tensor) -> Result<Tensor> {
-        unreachable!("chain says it")
-    }
-
-    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        super::neg(t)
     }
 }

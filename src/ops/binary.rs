@@ -7,9 +7,10 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{needed, record_new, single};
+use super::integer::Integer;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{copy, in_place, unary};
-use crate::dtype::{Bool, DType, Element, Number, Real, Scalar};
+use super::{copy, default_dtype, in_place, unary};
+use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::{map, zip};
@@ -23,31 +24,61 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's name of the node.
     const NODE: &'static str;
     /// Which operands the derivative with respect to the first needs.
-    const LEFT_NEEDS: Needs;
+    const LEFT_NEEDS: Needs = Needs::Nothing;
     /// Which operands the derivative with respect to the second needs.
-    const RIGHT_NEEDS: Needs;
+    const RIGHT_NEEDS: Needs = Needs::Nothing;
+    /// torch's names of the operands that are kept.
+    const SAVED: [&'static str; 2] = ["self", "other"];
+
+    /// torch's name of the node, where it depends on which operands are numbers.
+    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+        Self::NODE
+    }
+
+    /// Whether the operands will do. `common` is their promoted type.
+    fn check(&self, _a: Operand<'_>, _b: Operand<'_>, _common: DType) -> Result<()> {
+        Ok(())
+    }
 
     /// The type to calculate in, from the promoted type of the operands.
     fn result(&self, common: DType) -> Result<DType> {
         Ok(common)
     }
 
-    /// The function.
-    fn real<T: Real>(&self, a: T, b: T) -> T;
+    /// The function, unless `result` refuses floating-point numbers.
+    fn real<T: Real>(&self, _a: T, _b: T) -> T {
+        unreachable!("an operation without this function refuses floating-point numbers")
+    }
 
-    /// The function on integers.
-    fn integer<T: Number>(&self, a: T, b: T) -> T;
+    /// The function on integers, unless `result` makes them floating-point numbers.
+    fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
+        unreachable!("an operation without this function converts integers")
+    }
 
     /// The function on truth values, if it has one.
     fn boolean(&self, _a: bool, _b: bool) -> Option<bool> {
         None
     }
 
+    /// A quicker way for a first operand of type `dtype` and a few numbers as the second.
+    fn with_number(&self, _a: &Array, _b: Scalar, _dtype: DType) -> Option<Result<Array>> {
+        None
+    }
+
     /// `t · ∂y/∂a`. Of the operands only those are there that `LEFT_NEEDS` names.
-    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor>;
+    fn left(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
 
     /// `t · ∂y/∂b`. Of the operands only those are there that `RIGHT_NEEDS` names.
-    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor>;
+    fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
+}
+
+/// The type in which an operation calculates that makes integers floating-point numbers.
+pub(super) fn floating(common: DType) -> Result<DType> {
+    Ok(if common.is_float() { common } else { default_dtype::get() })
 }
 
 /// Which operands a derivative needs.
@@ -100,7 +131,7 @@ impl<E: Elementwise2> Recorded<E> {
 
 impl<E: Elementwise2> Rule for Recorded<E> {
     fn name(&self) -> &str {
-        E::NODE
+        self.op.node(&self.a, &self.b)
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -124,8 +155,8 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let named = [("self", self.a.tensor()), ("other", self.b.tensor())];
-        named.into_iter().filter_map(|(name, saved)| Some((name, saved?))).collect()
+        let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
+        named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 }
 
@@ -169,7 +200,9 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         return Ok(y);
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
-    let dtype = op.result(result_type([&left, &right]))?;
+    let common = result_type([&left, &right]);
+    op.check(a, b, common)?;
+    let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
         return Ok(Tensor::from_array(y));
@@ -201,7 +234,10 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
         return Ok(None);
     }
-    let y = dispatch!(float dtype, T => {
+    op.check(a, b, dtype)?;
+    let quick = number.and_then(|number| op.with_number(p, number, dtype)).transpose()?;
+    let computed = || {
+        dispatch!(float dtype, T => {
         let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
         let mut y = Array::uninit(&left.array().layout, dtype)?;
         match number {
@@ -211,8 +247,14 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
                 map::map_slice(p, y.fresh(), move |p| op.real(p, number));
             }
         }
-        y
-    }, else { return Ok(None) });
+        Ok(Some(y))
+    }, else { Ok(None) })
+    };
+    let y: Result<Option<Array>> = match quick {
+        Some(y) => Ok(Some(y)),
+        None => computed(),
+    };
+    let Some(y) = y? else { return Ok(None) };
     let requires = |reading: Option<&Reading<'_>>| reading.is_some_and(Reading::requires_grad);
     let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
     let (left_requires, right_requires) = (left.requires_grad(), requires(second));
@@ -249,7 +291,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     in_place::check(x, recording)?;
     let target = x.array();
     let right = b.numbers();
-    let dtype = op.result(result_type([&Numbers::Array(target.clone()), &right]))?;
+    let common = result_type([&Numbers::Array(target.clone()), &right]);
+    op.check(a, b, common)?;
+    let dtype = op.result(common)?;
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
@@ -284,6 +328,11 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
 
 fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
     let op = *op;
+    if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
+        && let Some(result) = op.with_number(a, *b, dtype)
+    {
+        return result;
+    }
     dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {

@@ -151,11 +151,12 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
 }
 
-/// x ← a number, or a tensor without dimensions
+/// x ← a number, a tensor without dimensions, or anything else that does not depend on x
 ///
 /// x̄ = 0, the gradient of the tensor is the sum of ȳ
-struct Fill {
-    name: &'static str,
+pub(super) struct Fill {
+    /// torch's name of the node.
+    pub(super) name: &'static str,
 }
 
 impl Rule for Fill {

@@ -1,8 +1,13 @@
-//! Exponentials, logarithms, roots.
+//! Exponentials, logarithms, roots, the error function.
 
+use std::f64::consts::{LN_2, LN_10};
+
+use super::power::square;
 use super::unary::{Elementwise, Keeps};
+use super::{add, div, mul, neg};
 use crate::dtype::Real;
 use crate::error::Result;
+use crate::kernels::math;
 use crate::tensor::Tensor;
 
 /// y = eˣ,  dy/dx = y
@@ -15,11 +20,47 @@ impl Elementwise for Exp {
     const KEEPS: Keeps = Keeps::Output;
 
     fn real<T: Real>(&self, x: T) -> T {
-        x.exp()
+        math::exp(x)
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
         Ok(y.clone())
+    }
+}
+
+/// y = eˣ - 1,  dy/dx = y + 1
+#[derive(Clone, Copy)]
+pub struct Expm1;
+
+impl Elementwise for Expm1 {
+    const NAME: &'static str = "expm1";
+    const NODE: &'static str = "Expm1Backward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.exp_m1()
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        add(y, 1)
+    }
+}
+
+/// y = 2ˣ,  dy/dx = y ln 2
+#[derive(Clone, Copy)]
+pub struct Exp2;
+
+impl Elementwise for Exp2 {
+    const NAME: &'static str = "exp2";
+    const NODE: &'static str = "Exp2Backward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.exp2()
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        mul(y, LN_2)
     }
 }
 
@@ -36,14 +77,166 @@ impl Elementwise for Log {
         x.ln()
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        super::div(1.0, x)
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        quotient(t, x, 1.0)
+    }
+}
+
+/// y = log₂ x,  dy/dx = 1/(x ln 2)
+#[derive(Clone, Copy)]
+pub struct Log2;
+
+impl Elementwise for Log2 {
+    const NAME: &'static str = "log2";
+    const NODE: &'static str = "Log2Backward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.log2()
     }
 
-    fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        match kept {
-            Some(x) => super::div(t, x),
-            None => unreachable!("the input is kept"),
-        }
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        quotient(t, x, LN_2)
+    }
+}
+
+/// y = log₁₀ x,  dy/dx = 1/(x ln 10)
+#[derive(Clone, Copy)]
+pub struct Log10;
+
+impl Elementwise for Log10 {
+    const NAME: &'static str = "log10";
+    const NODE: &'static str = "Log10Backward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.log10()
+    }
+
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        quotient(t, x, LN_10)
+    }
+}
+
+/// t / (x · factor)
+fn quotient(t: &Tensor, x: Option<&Tensor>, factor: f64) -> Result<Tensor> {
+    let Some(x) = x else { unreachable!("logarithms keep their input") };
+    if factor == 1.0 { div(t, x) } else { div(t, &mul(x, factor)?) }
+}
+
+/// y = ln(1 + x),  dy/dx = 1/(1 + x)
+#[derive(Clone, Copy)]
+pub struct Log1p;
+
+impl Elementwise for Log1p {
+    const NAME: &'static str = "log1p";
+    const NODE: &'static str = "Log1PBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.ln_1p()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        super::reciprocal(&add(x, 1)?)
+    }
+}
+
+/// y = √x,  dy/dx = 1/(2y)
+#[derive(Clone, Copy)]
+pub struct Sqrt;
+
+impl Elementwise for Sqrt {
+    const NAME: &'static str = "sqrt";
+    const NODE: &'static str = "SqrtBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.sqrt()
+    }
+
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the root is kept") };
+        div(t, &mul(y, 2)?)
+    }
+}
+
+/// y = 1/√x,  dy/dx = -y³/2
+#[derive(Clone, Copy)]
+pub struct Rsqrt;
+
+impl Elementwise for Rsqrt {
+    const NAME: &'static str = "rsqrt";
+    const NODE: &'static str = "RsqrtBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.sqrt().recip()
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        mul(&super::pow(y, 3)?, -0.5)
+    }
+}
+
+/// y = 1/x,  dy/dx = -y²
+#[derive(Clone, Copy)]
+pub struct Reciprocal;
+
+impl Elementwise for Reciprocal {
+    const NAME: &'static str = "reciprocal";
+    const NODE: &'static str = "ReciprocalBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.recip()
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        neg(&mul(y, y)?)
+    }
+}
+
+/// 2/√π
+const ERF_SLOPE: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+
+/// A function of double precision for either precision.
+fn in_double<T: Real>(x: T, f: fn(f64) -> f64) -> T {
+    T::from_f64(f(x.as_()))
+}
+
+/// y = erf x,  dy/dx = 2/√π · exp(-x²)
+#[derive(Clone, Copy)]
+pub struct Erf;
+
+impl Elementwise for Erf {
+    const NAME: &'static str = "erf";
+    const NODE: &'static str = "ErfBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        in_double(x, libm::erf)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        mul(&super::exp(&neg(&square(x)?)?)?, ERF_SLOPE)
+    }
+}
+
+/// y = 1 - erf x,  dy/dx = -2/√π · exp(-x²)
+#[derive(Clone, Copy)]
+pub struct Erfc;
+
+impl Elementwise for Erfc {
+    const NAME: &'static str = "erfc";
+    const NODE: &'static str = "ErfcBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        in_double(x, libm::erfc)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        mul(&super::exp(&neg(&square(x)?)?)?, -ERF_SLOPE)
     }
 }

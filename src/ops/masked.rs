@@ -258,7 +258,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     let (array, ndim) = (x.array(), x.ndim());
     let (count, found) = dispatch!(all array.dtype, T => {
         let found = gather::nonzero(array.view::<T>());
-        let count = if ndim > 0 { found.len() / ndim } else { gather::flat_nonzero(array.view::<T>()).len() };
+        let count = found.len().checked_div(ndim).unwrap_or_else(|| gather::flat_nonzero(array.view::<T>()).len());
         (count, found)
     });
     // Column by column in memory, since columns are what is used of it.

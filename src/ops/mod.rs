@@ -4,6 +4,7 @@
 //! How blocks are made: `unary` and `binary` for functions of elements, `apply` for all others.
 
 pub mod accumulate;
+pub mod activation;
 pub mod add_products;
 pub mod along;
 pub mod apply;
@@ -12,12 +13,16 @@ mod bilinear;
 pub mod binary;
 pub mod cast;
 pub mod choose;
+pub mod clamp;
+pub mod compare;
 mod copy;
 pub mod create;
 pub mod default_dtype;
 mod distribution;
+pub mod division;
 pub mod exp_log;
 pub mod expand;
+pub mod extremes;
 pub mod extremes_along;
 pub mod extremes_over;
 mod fixed;
@@ -26,8 +31,10 @@ mod generator;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
+pub mod integer;
 pub mod join;
 pub mod linear;
+pub mod logical;
 pub mod loss;
 pub mod masked;
 pub mod matmul;
@@ -37,6 +44,7 @@ pub mod operand;
 pub mod part;
 pub mod permute;
 mod places;
+pub mod power;
 pub mod product;
 pub mod products;
 pub mod random;
@@ -44,12 +52,15 @@ pub mod ranges;
 pub mod rearrange;
 pub mod reduce;
 pub mod reshape;
+pub mod rounding;
 pub mod scan;
+pub mod select;
 pub mod softmax;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
 pub mod triangle;
+pub mod trigonometry;
 pub mod truth;
 pub mod unary;
 pub mod view;
@@ -93,9 +104,41 @@ macro_rules! elementwise {
 }
 
 elementwise! {
+    abs, abs_: rounding::Abs, "The magnitude of every element.";
+    acos, acos_: trigonometry::Acos, "The angle whose cosine every element is.";
+    acosh, acosh_: trigonometry::Acosh, "The number whose hyperbolic cosine every element is.";
+    asin, asin_: trigonometry::Asin, "The angle whose sine every element is.";
+    asinh, asinh_: trigonometry::Asinh, "The number whose hyperbolic sine every element is.";
+    atan, atan_: trigonometry::Atan, "The angle whose tangent every element is.";
+    atanh, atanh_: trigonometry::Atanh, "The number whose hyperbolic tangent every element is.";
+    ceil, ceil_: rounding::Ceil, "Every element rounded up.";
+    cos, cos_: trigonometry::Cos, "The cosine of every element.";
+    cosh, cosh_: trigonometry::Cosh, "The hyperbolic cosine of every element.";
+    erf, erf_: exp_log::Erf, "The error function of every element.";
+    erfc, erfc_: exp_log::Erfc, "One less the error function of every element.";
     exp, exp_: exp_log::Exp, "The exponential of every element.";
+    exp2, exp2_: exp_log::Exp2, "Two to the power of every element.";
+    expm1, expm1_: exp_log::Expm1, "The exponential of every element, less one.";
+    floor, floor_: rounding::Floor, "Every element rounded down.";
+    frac, frac_: rounding::Frac, "What is behind the point of every element.";
     log, log_: exp_log::Log, "The natural logarithm of every element.";
-    neg, neg_: arithmetic::Neg, "Every element with its sign turned round.";
+    log10, log10_: exp_log::Log10, "The logarithm to base ten of every element.";
+    log1p, log1p_: exp_log::Log1p, "The natural logarithm of every element plus one.";
+    log2, log2_: exp_log::Log2, "The logarithm to base two of every element.";
+    neg, neg_: rounding::Neg, "Every element with its sign turned round.";
+    reciprocal, reciprocal_: exp_log::Reciprocal, "One divided by every element.";
+    relu, relu_: activation::Relu, "Every element, and zero in place of negative ones.";
+    round, round_: rounding::Round, "Every element rounded to the nearest integer, halves to even ones.";
+    rsqrt, rsqrt_: exp_log::Rsqrt, "One divided by the square root of every element.";
+    sgn, sgn_: rounding::Sgn, "The sign of every element: -1, 0 or 1.";
+    sigmoid, sigmoid_: activation::Sigmoid, "The logistic function of every element.";
+    sign, sign_: rounding::Sign, "The sign of every element: -1, 0 or 1.";
+    sin, sin_: trigonometry::Sin, "The sine of every element.";
+    sinh, sinh_: trigonometry::Sinh, "The hyperbolic sine of every element.";
+    sqrt, sqrt_: exp_log::Sqrt, "The square root of every element.";
+    tan, tan_: trigonometry::Tan, "The tangent of every element.";
+    tanh, tanh_: trigonometry::Tanh, "The hyperbolic tangent of every element.";
+    trunc, trunc_: rounding::Trunc, "Every element without what is behind the point.";
 }
 
 /// An elementwise operation of two operands, as tables list it.
@@ -141,6 +184,15 @@ elementwise2! {
     sub, sub_: arithmetic::Sub { alpha: Scalar::Int(1) }, "The difference of two operands.";
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";
+    rsub, rsub_: arithmetic::Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
+    remainder, remainder_: division::Remainder, "What a division rounded down leaves over.";
+    fmod, fmod_: division::Fmod, "What a division rounded towards zero leaves over.";
+    pow, pow_: power::Pow, "The first operand to the power of the second.";
+    maximum, maximum_: extremes::Extreme::<true>, "The greater of two operands.";
+    minimum, minimum_: extremes::Extreme::<false>, "The lesser of two operands.";
+    fmax, fmax_: extremes::NumberExtreme::<true>, "The greater of two operands, of which one may not be a number.";
+    fmin, fmin_: extremes::NumberExtreme::<false>, "The lesser of two operands, of which one may not be a number.";
+    atan2, atan2_: trigonometry::Atan2, "The angle of the points whose coordinates are the second and the first operand.";
 }
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
@@ -155,6 +207,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "binary_cross_entropy_with_logits",
     "bmm",
     "cat",
+    "clamp",
     "clone",
     "copy_",
     "cross_entropy",
@@ -162,6 +215,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "cumsum",
     "diag",
     "diagonal",
+    "div_rounded",
     "dot",
     "expand",
     "fill_",
@@ -179,6 +233,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "linear",
     "log_softmax",
     "logsumexp",
+    "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
@@ -196,6 +251,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "repeat",
     "reshape",
     "roll",
+    "round_decimals",
     "scatter",
     "scatter_add",
     "select",
@@ -203,6 +259,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "smooth_l1_loss",
     "softmax",
     "split",
+    "square",
     "squeeze",
     "stack",
     "std",
@@ -222,4 +279,5 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "vdot",
     "vector_norm",
     "view",
+    "where",
 ];

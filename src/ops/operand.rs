@@ -121,6 +121,14 @@ impl Operand<'_> {
         }
     }
 
+    /// The type of the elements, or of a tensor that the number would make.
+    pub(super) fn dtype(self) -> DType {
+        match self {
+            Operand::Tensor(tensor) => tensor.dtype(),
+            Operand::Scalar(scalar) => scalar_type(scalar),
+        }
+    }
+
     pub(super) fn requires_grad(self) -> bool {
         matches!(self, Operand::Tensor(tensor) if tensor.requires_grad())
     }

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{gradient_edges, one, record_new, records, single, tangent};
 use super::{copy, default_dtype, in_place};
-use crate::dtype::{DType, Element, Number, Real};
+use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::map;
@@ -15,7 +15,9 @@ use crate::tensor::{Array, Tensor};
 /// What a derivative is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
-    /// Nothing: the derivative is a constant.
+    /// Nothing: the derivative is zero wherever there is one.
+    Flat,
+    /// Nothing: the derivative is a constant, and `chain` knows it.
     Nothing,
     /// The input.
     Input,
@@ -28,8 +30,12 @@ pub enum Keeps {
 pub enum Integers {
     /// They become the default floating-point type first.
     Promote,
-    /// They stay what they are; `bool` is refused.
+    /// They stay what they are; `bool` does where `boolean` says so.
     Stay,
+    /// They are refused.
+    Refuse,
+    /// They stay what they are, truth values too, and floating-point numbers are refused.
+    Only,
 }
 
 /// A function of every element, and its derivative.
@@ -43,22 +49,37 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// What becomes of integers.
     const INTEGERS: Integers = Integers::Promote;
 
-    /// The function.
-    fn real<T: Real>(&self, x: T) -> T;
+    /// The function, unless floating-point numbers are refused.
+    fn real<T: Real>(&self, _x: T) -> T {
+        unreachable!("an operation without this function refuses floating-point numbers")
+    }
 
     /// The function on integers, for operations that leave them integers.
     fn integer<T: Number>(&self, x: T) -> T {
         x
     }
 
+    /// The function on truth values, for operations that leave them truth values.
+    fn boolean(&self, _x: bool) -> Option<bool> {
+        None
+    }
+
+    /// What is wrong with an element type that the operation does not take.
+    fn refusal(&self, dtype: DType) -> Error {
+        Error::NotImplementedFor { operation: Self::NAME, dtype }
+    }
+
     /// dy/dx from what is kept. `chain` may say it better.
-    fn derivative(&self, kept: &Tensor) -> Result<Tensor>;
+    fn derivative(&self, _kept: &Tensor) -> Result<Tensor> {
+        unreachable!("an operation without derivative says how it chains")
+    }
 
     /// `t · dy/dx`: with an elementwise function that is both what a gradient becomes on the way
     /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
             Some(kept) => super::mul(t, &self.derivative(kept)?),
+            None if Self::KEEPS == Keeps::Flat => super::create::zeros_like(t),
             None => unreachable!("an operation that keeps nothing says how it chains"),
         }
     }
@@ -103,7 +124,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return Ok(Tensor::from_array(y));
     }
     let kept = match E::KEEPS {
-        Keeps::Nothing => None,
+        Keeps::Nothing | Keeps::Flat => None,
         Keeps::Input => Some(SavedTensor::new(reading.array().clone(), Source::Input(0))),
         Keeps::Output => Some(SavedTensor::new(y.clone(), Source::Output(0))),
     };
@@ -119,7 +140,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     let recorded = records(&[x]);
     in_place::check(x, recorded)?;
     let target = x.array();
-    let dtype = result_type::<E>(target.dtype)?;
+    let dtype = result_type(&op, target.dtype)?;
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
@@ -131,13 +152,13 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     };
     dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
         dispatch!(integer target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.integer(x)), else {
-            return Err(refused::<E>(target.dtype))
+            map::map_in_place(target.writable::<Bool>(), move |x| truth(&op, x));
         })
     });
     x.bump_version();
     if recorded {
         let kept = match E::KEEPS {
-            Keeps::Nothing => None,
+            Keeps::Nothing | Keeps::Flat => None,
             Keeps::Input => before.map(|array| SavedTensor::new(array, Source::Input(0))),
             Keeps::Output => Some(SavedTensor::new(target, Source::Output(0))),
         };
@@ -146,27 +167,29 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     Ok(())
 }
 
-fn result_type<E: Elementwise>(dtype: DType) -> Result<DType> {
+fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {
     match (E::INTEGERS, dtype) {
+        (Integers::Only, dtype) if dtype.is_float() => Err(op.refusal(dtype).into()),
         (_, dtype) if dtype.is_float() => Ok(dtype),
         (Integers::Promote, _) => Ok(default_dtype::get()),
-        (Integers::Stay, DType::Bool) => Err(refused::<E>(dtype)),
-        (Integers::Stay, dtype) => Ok(dtype),
+        (Integers::Stay, DType::Bool) if op.boolean(false).is_none() => Err(op.refusal(dtype).into()),
+        (Integers::Stay | Integers::Only, dtype) => Ok(dtype),
+        (Integers::Refuse, dtype) => Err(op.refusal(dtype).into()),
     }
 }
 
-#[cold]
-fn refused<E: Elementwise>(dtype: DType) -> Box<Error> {
-    Error::NotImplementedFor { operation: E::NAME, dtype }.into()
+/// The function on a truth value; `result_type` has made sure that it has one.
+fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
+    Bool::new(op.boolean(x.get()).unwrap_or_default())
 }
 
 fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
-    let dtype = result_type::<E>(x.dtype)?;
+    let dtype = result_type(op, x.dtype)?;
     let x = copy::as_type(x, dtype)?;
     let op = *op;
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
         dispatch!(integer dtype, T => compute::<T, T>(&x, dtype, move |x| op.integer(x)), else {
-            Err(refused::<E>(dtype))
+            compute::<Bool, Bool>(&x, dtype, move |x| truth(&op, x))
         })
     })
 }

@@ -7,6 +7,7 @@ mod attributes;
 mod construction;
 mod conversion;
 mod creation;
+mod elementwise;
 mod entries;
 mod extremes;
 mod factory;
@@ -32,6 +33,9 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
+    elementwise::CHOICES,
+    elementwise::PAIRS,
+    elementwise::TESTS,
     indexing::TABLE,
     parts::TABLE,
     products::TABLE,

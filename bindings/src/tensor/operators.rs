@@ -8,7 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
-use rushlight::ops::{self, Operand, matmul};
+use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
+use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, unary as unary_ops};
 use rushlight::{Result, Tensor};
 
 use super::index;
@@ -22,6 +23,9 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
     let mut slots = operations();
     slots.extend([
         slot(ffi::Py_nb_bool, truth as *mut c_void),
+        slot(ffi::Py_nb_power, power as *mut c_void),
+        slot(ffi::Py_nb_inplace_power, power_in_place as *mut c_void),
+        slot(ffi::Py_tp_richcompare, compared as *mut c_void),
         slot(ffi::Py_nb_matrix_multiply, matrix_product as *mut c_void),
         slot(ffi::Py_mp_length, length as *mut c_void),
         slot(ffi::Py_mp_subscript, subscript as *mut c_void),
@@ -91,22 +95,6 @@ fn binary(
     })
 }
 
-/// A slot of two tensors: unlike `binary`, it takes no numbers.
-#[inline]
-fn tensors(
-    left: *mut ffi::PyObject,
-    right: *mut ffi::PyObject,
-    operation: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
-) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: as in `binary`.
-        let (Some(left), Some(right)) = (unsafe { (borrow(left), borrow(right)) }) else {
-            return Ok(declined(py));
-        };
-        Ok(wrap_raw(operation(left, right).map_err(raise)?))
-    })
-}
-
 /// A slot that changes its first operand, which is a tensor, and answers it.
 #[inline]
 fn in_place(
@@ -170,11 +158,6 @@ macro_rules! slots {
             binary(left, right, |left, right| $operation(left, right))
         }
     };
-    (@tensors $name:ident, $operation:expr) => {
-        unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            tensors(left, right, |left, right| $operation(left, right))
-        }
-    };
     (@in_place $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
             in_place(target, other, |target, other| $operation(target, other))
@@ -197,12 +180,27 @@ slots! {
     binary Py_nb_subtract: ops::sub;
     binary Py_nb_multiply: ops::mul;
     binary Py_nb_true_divide: ops::div;
-    tensors Py_nb_matrix_multiply: ops::matmul::matmul;
+    binary Py_nb_floor_divide: division::floor_divide;
+    binary Py_nb_remainder: ops::remainder;
+    binary Py_nb_and: |a, b| binary_ops::apply(BitAnd, a, b);
+    binary Py_nb_or: |a, b| binary_ops::apply(BitOr, a, b);
+    binary Py_nb_xor: |a, b| binary_ops::apply(BitXor, a, b);
+    binary Py_nb_lshift: |a, b| binary_ops::apply(ShiftUp, a, b);
+    binary Py_nb_rshift: |a, b| binary_ops::apply(ShiftDown, a, b);
+    in_place Py_nb_inplace_floor_divide: division::floor_divide_;
+    in_place Py_nb_inplace_remainder: ops::remainder_;
+    in_place Py_nb_inplace_and: |a, b| binary_ops::apply_in_place(BitAnd, a, b);
+    in_place Py_nb_inplace_or: |a, b| binary_ops::apply_in_place(BitOr, a, b);
+    in_place Py_nb_inplace_xor: |a, b| binary_ops::apply_in_place(BitXor, a, b);
+    in_place Py_nb_inplace_lshift: |a, b| binary_ops::apply_in_place(ShiftUp, a, b);
+    in_place Py_nb_inplace_rshift: |a, b| binary_ops::apply_in_place(ShiftDown, a, b);
     in_place Py_nb_inplace_add: ops::add_;
     in_place Py_nb_inplace_subtract: ops::sub_;
     in_place Py_nb_inplace_multiply: ops::mul_;
     in_place Py_nb_inplace_true_divide: ops::div_;
     unary Py_nb_negative: ops::neg;
+    unary Py_nb_absolute: ops::abs;
+    unary Py_nb_invert: |x| unary_ops::apply(BitNot, x);
     unary Py_nb_positive: |x: &Tensor| Ok(x.clone());
     plain Py_nb_int: values::to_int;
     plain Py_nb_float: values::to_float;
@@ -229,7 +227,7 @@ unsafe extern "C" fn matrix_product(
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         match unsafe { (borrow(left), borrow(right)) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(matmul::matmul(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?)),
             _ => Ok(declined(py)),
         }
     })
@@ -271,5 +269,39 @@ unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };
         tensor.map_or(Ok(true), values::is_true).map(i32::from)
+    })
+}
+
+/// `x ** y`; the third argument of `pow` is not for tensors.
+unsafe extern "C" fn power(
+    base: *mut ffi::PyObject,
+    exponent: *mut ffi::PyObject,
+    _modulus: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    binary(base, exponent, |base, exponent| ops::pow(base, exponent))
+}
+
+/// `x **= y`
+unsafe extern "C" fn power_in_place(
+    target: *mut ffi::PyObject,
+    exponent: *mut ffi::PyObject,
+    _modulus: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    in_place(target, exponent, |target, exponent| ops::pow_(target, exponent))
+}
+
+/// The six comparisons.
+unsafe extern "C" fn compared(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: std::ffi::c_int,
+) -> *mut ffi::PyObject {
+    binary(left, right, |left, right| match operation {
+        ffi::Py_LT => compare::lt(left, right),
+        ffi::Py_LE => compare::le(left, right),
+        ffi::Py_EQ => compare::eq(left, right),
+        ffi::Py_NE => compare::ne(left, right),
+        ffi::Py_GT => compare::gt(left, right),
+        _ => compare::ge(left, right),
     })
 }

@@ -125,7 +125,7 @@ fn of_probabilities(
         Reduction::None => neg(&sum(&terms, Some(&[dim as i64]), false, None)?),
         Reduction::Sum => neg(&sum(&terms, None, false, None)?),
         Reduction::Mean => {
-            let samples = if classes == 0 { 0 } else { layout.numel() / classes };
+            let samples = layout.numel().checked_div(classes).unwrap_or(0);
             div(&neg(&sum(&terms, None, false, None)?)?, samples as f64)
         }
     }

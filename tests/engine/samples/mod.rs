@@ -2,11 +2,11 @@
 //! registry has at least one; `gradcheck` asserts that.
 
 mod basics;
+mod elementwise;
 mod products;
 mod reductions;
 mod views;
 
-use rushlight::ops;
 use rushlight::{Result, Tensor};
 
 /// One call: float64 inputs that are differentiated, and what is done with them.
@@ -55,22 +55,6 @@ pub fn all() -> Vec<Sample> {
     samples.extend(views::samples());
     samples.extend(products::samples());
     samples.extend(reductions::samples());
-    for entry in ops::ELEMENTWISE {
-        for shape in [&[][..], &[0], &[2, 3]] {
-            samples.push(sample(entry.name, vec![positive(shape)], |x| (entry.function)(&x[0])));
-        }
-    }
-    for entry in ops::ELEMENTWISE2 {
-        for (left, right) in [(&[][..], &[][..]), (&[2, 3], &[2, 3]), (&[2, 3], &[3]), (&[2, 1], &[0])] {
-            let half = |shape| ops::mul(&positive(shape), 0.77).unwrap();
-            samples.push(sample(entry.name, vec![positive(left), half(right)], |x| {
-                (entry.function)((&x[0]).into(), (&x[1]).into())
-            }));
-        }
-        samples
-            .push(sample(entry.name, vec![positive(&[2])], |x| (entry.function)((&x[0]).into(), 1.3.into())));
-        samples
-            .push(sample(entry.name, vec![positive(&[2])], |x| (entry.function)(1.3.into(), (&x[0]).into())));
-    }
+    samples.extend(elementwise::samples());
     samples
 }

@@ -1,0 +1,300 @@
+//! Elementwise operations that the engine's lists do not have: comparisons, logic, division with
+//! rounding, and choices.
+use super::entries::{both, function, in_place, method};
+use crate::arguments::Arguments;
+use crate::callable::Function;
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::ops::compare::{self, Tolerance};
+use rushlight::ops::division::{self, Rounding};
+use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
+use rushlight::ops::{Operand, binary, clamp, masked, power, rounding, select, unary};
+use rushlight::{Result, Tensor};
+
+const COMPARED: &[&str] =
+    &["(Tensor input, Tensor other, *, Tensor out=None)", "(Tensor input, Number other, *, Tensor out=None)"];
+const COMPARED_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
+const TENSORS: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
+const TENSORS_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)"];
+const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
+const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
+const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
+const ONE_IN_PLACE: &[&str] = &["(Tensor input)"];
+const DIVIDED: &[&str] = &[
+    "(Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
+    "(Tensor|Number input, Tensor|Number other, *, str? rounding_mode, Tensor out=None)",
+];
+const DIVIDED_IN_PLACE: &[&str] =
+    &["(Tensor input, Tensor|Number other)", "(Tensor input, Tensor|Number other, *, str? rounding_mode)"];
+const CLAMPED: &[&str] = &[
+    "(Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None)",
+    "(Tensor input, Number? min=None, Number? max=None, *, Tensor out=None)",
+];
+const CLAMPED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Tensor? min=None, Tensor? max=None)",
+    "(Tensor input, Number? min=None, Number? max=None)",
+];
+const BOUND_BELOW: &[&str] = &["(Tensor input, Number min)", "(Tensor input, Tensor min)"];
+const BOUND_ABOVE: &[&str] = &["(Tensor input, Number max)", "(Tensor input, Tensor max)"];
+const ROUNDED: &[&str] =
+    &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
+const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
+const MASKED: &[&str] =
+    &["(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)"];
+const NEAR: &[&str] =
+    &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"];
+
+/// Both operands.
+fn pair<'a>(a: &Arguments<'a, '_>) -> PyResult<(Operand<'a>, Operand<'a>)> {
+    Ok((a.operand(0)?, a.operand(1)?))
+}
+
+/// The tensor that is changed and the other operand.
+fn target<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, Operand<'a>)> {
+    Ok((a.tensor(0)?, a.operand(1)?))
+}
+
+/// Entries of an operation of two operands under one or two names, and of its in-place form:
+/// `two!(both OPERANDS OPERANDS_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…")`.
+macro_rules! two {
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+        [
+            both($name, $signatures, $doc, |a| pair(a).and_then(|(p, q)| $call(p, q).answer(a.py()))),
+            method($underscored, $in_place, concat!($doc, " In place."), |a| {
+                let (x, q) = target(a)?;
+                in_place(a, $change(x, q))
+            }),
+        ]
+    };
+}
+
+/// The same for an operation of one tensor.
+macro_rules! one {
+    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+        [
+            both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())),
+            both($underscored, ONE_IN_PLACE, concat!($doc, " In place."), |a| {
+                in_place(a, $change(a.tensor(0)?))
+            }),
+        ]
+    };
+}
+
+fn divided(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (p, q) = pair(a)?;
+    match rounding_mode(a)? {
+        None => rushlight::ops::div(p, q),
+        Some(rounding) => division::div_rounded(p, q, rounding),
+    }
+    .answer(a.py())
+}
+
+fn divided_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (x, q) = target(a)?;
+    let result = match rounding_mode(a)? {
+        None => rushlight::ops::div_(x, q),
+        Some(rounding) => division::div_rounded_(x, q, rounding),
+    };
+    in_place(a, result)
+}
+
+fn rounding_mode(a: &Arguments<'_, '_>) -> PyResult<Option<Rounding>> {
+    let name = if a.overload() == 1 { a.optional_text(2)? } else { None };
+    name.map(|name| Rounding::named(&name).map_err(raise)).transpose()
+}
+
+/// The bounds of `clamp`, numbers or tensors.
+fn bounds<'a>(a: &Arguments<'a, '_>) -> PyResult<(Option<Operand<'a>>, Option<Operand<'a>>)> {
+    let bound = |index: usize| match a.overload() {
+        0 => Ok(a.optional_tensor(index).map(Operand::Tensor)),
+        _ => a.optional_number(index).map(|number| number.map(Operand::Scalar)),
+    };
+    Ok((bound(1)?, bound(2)?))
+}
+
+fn clamped(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (min, max) = bounds(a)?;
+    clamp::clamp(a.tensor(0)?, min, max).answer(a.py())
+}
+
+fn clamped_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (min, max) = bounds(a)?;
+    in_place(a, clamp::clamp_(a.tensor(0)?, min, max))
+}
+
+fn rounded(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    match a.overload() {
+        0 => rushlight::ops::round(x),
+        _ => rounding::round_decimals(x, a.int(1)?),
+    }
+    .answer(a.py())
+}
+
+fn rounded_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    let result = match a.overload() {
+        0 => rushlight::ops::round_(x),
+        _ => rounding::round_decimals_(x, a.int(1)?),
+    };
+    in_place(a, result)
+}
+
+fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    match a.overload() {
+        0 => masked::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
+        _ => select::where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).answer(a.py()),
+    }
+}
+
+fn chosen_method(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    select::where_(a.tensor(1)?, a.operand(0)?, a.operand(2)?).answer(a.py())
+}
+
+fn near(a: &Arguments<'_, '_>) -> PyResult<Tolerance> {
+    Ok(Tolerance { rtol: a.float(2)?, atol: a.float(3)?, equal_nan: a.boolean(4) })
+}
+
+fn bit_not(x: &Tensor) -> Result<Tensor> {
+    unary::apply(BitNot, x)
+}
+
+/// Entries with arguments of their own.
+pub(super) const CHOICES: &[Function] = &[
+    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided),
+    method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
+    both("divide", DIVIDED, "The quotient of two operands, rounded if wanted.", divided),
+    method("divide_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
+    both("clamp", CLAMPED, "Every element, or the bound that it lies beyond.", clamped),
+    both("clamp_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
+    both("clip", CLAMPED, "Every element, or the bound that it lies beyond.", clamped),
+    both("clip_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
+    both("clamp_min", BOUND_BELOW, "Every element, or the bound that it lies below.", |a| {
+        clamp::clamp_min(a.tensor(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("clamp_min_", BOUND_BELOW, "Moves elements below a bound to it.", |a| {
+        in_place(a, clamp::clamp_min_(a.tensor(0)?, a.operand(1)?))
+    }),
+    both("clamp_max", BOUND_ABOVE, "Every element, or the bound that it lies above.", |a| {
+        clamp::clamp_max(a.tensor(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("clamp_max_", BOUND_ABOVE, "Moves elements above a bound to it.", |a| {
+        in_place(a, clamp::clamp_max_(a.tensor(0)?, a.operand(1)?))
+    }),
+    both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded),
+    both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
+    both("masked_fill", MASKED, "The elements, and a value where the mask holds.", |a| {
+        select::masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
+    }),
+    method("masked_fill_", MASKED, "Puts a value where the mask holds.", |a| {
+        in_place(a, select::masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
+    }),
+    function(
+        "where",
+        &[
+            "(Tensor condition) -> tuple[Tensor, ...]",
+            "(Tensor condition, Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
+        ],
+        "Elements of one operand where the condition holds, of the other elsewhere.",
+        chosen,
+    ),
+    method(
+        "where",
+        &["(Tensor|Number input, Tensor condition, Tensor|Number other)"],
+        "The elements where the condition holds, others elsewhere.",
+        chosen_method,
+    ),
+    both("isclose", NEAR, "Whether elements are nearly equal.", |a| {
+        compare::isclose(a.tensor(0)?, a.tensor(1)?, near(a)?).answer(a.py())
+    }),
+    both(
+        "allclose",
+        &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"],
+        "Whether all elements are nearly equal.",
+        |a| compare::allclose(a.tensor(0)?, a.tensor(1)?, near(a)?).answer(a.py()),
+    ),
+    both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether shapes and elements are equal.", |a| {
+        compare::equal(a.tensor(0)?, a.tensor(1)?).answer(a.py())
+    }),
+    both("positive", &["(Tensor input)"], "The tensor itself.", |a| {
+        rounding::positive(a.tensor(0)?).answer(a.py())
+    }),
+];
+
+/// Questions about every element.
+pub(super) const TESTS: &[Function] = &[
+    both("isnan", &["(Tensor input)"], "Whether elements are not numbers.", |a| {
+        compare::isnan(a.tensor(0)?).answer(a.py())
+    }),
+    both("isinf", &["(Tensor input)"], "Whether elements are infinite.", |a| {
+        compare::isinf(a.tensor(0)?).answer(a.py())
+    }),
+    both("isfinite", &["(Tensor input)"], "Whether elements are finite numbers.", |a| {
+        compare::isfinite(a.tensor(0)?).answer(a.py())
+    }),
+    both("isposinf", ONE, "Whether elements are infinitely great.", |a| {
+        compare::isposinf(a.tensor(0)?).answer(a.py())
+    }),
+    both("isneginf", ONE, "Whether elements are infinitely little.", |a| {
+        compare::isneginf(a.tensor(0)?).answer(a.py())
+    }),
+];
+
+/// Operations and their in-place forms.
+pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
+
+const FORMS: &[[Function; 2]] = &[
+    two!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal."),
+    two!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ."),
+    two!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ."),
+    two!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less."),
+    two!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less."),
+    two!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater."),
+    two!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater."),
+    two!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater."),
+    two!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater."),
+    two!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less."),
+    two!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less."),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold."),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds."),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient."),
+    two!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product."),
+    one!("logical_not", "logical_not_", logical::not, logical::not_, "Whether elements do not hold."),
+    one!(
+        "bitwise_not",
+        "bitwise_not_",
+        bit_not,
+        |x| unary::apply_in_place(BitNot, x),
+        "The bits turned round."
+    ),
+    one!("square", "square_", power::square, power::square_, "The square of every element."),
+    one!(
+        "absolute",
+        "absolute_",
+        rushlight::ops::abs,
+        rushlight::ops::abs_,
+        "The magnitude of every element."
+    ),
+    one!(
+        "negative",
+        "negative_",
+        rushlight::ops::neg,
+        rushlight::ops::neg_,
+        "Every element with its sign turned round."
+    ),
+    one!(
+        "fix",
+        "fix_",
+        rushlight::ops::trunc,
+        rushlight::ops::trunc_,
+        "Every element without what is behind the point."
+    ),
+];

@@ -1,0 +1,228 @@
+//! Elements kept between bounds, which are numbers or tensors.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::compare::{ge, gt, le, lt};
+use super::operand::{Numbers, Operand, Value, result_type};
+use super::select::where_;
+use super::{binary, copy, in_place, logical, unary, view};
+use crate::dtype::{DType, Number, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::tensor::Tensor;
+
+/// A bound of `clamp`.
+#[derive(Clone, Copy)]
+enum Bound {
+    None,
+    Number(Scalar),
+    /// The input of that number.
+    Tensor(usize),
+}
+
+/// y = min(max(x, min), max)
+///
+/// x̄ = ȳ where min ≤ x ≤ max; a bound gets ȳ where it is the result, the upper one if they are
+/// crossed.
+struct Clamp {
+    min: Bound,
+    max: Bound,
+    dtype: DType,
+    name: &'static str,
+}
+
+// What is not a number stays so, and a bound that is none makes everything so.
+fn at_least<T: Number>(x: T, bound: T) -> T {
+    if x < bound || bound.is_nan() { bound } else { x }
+}
+
+fn at_most<T: Number>(x: T, bound: T) -> T {
+    if x > bound || bound.is_nan() { bound } else { x }
+}
+
+impl Bound {
+    fn numbers(self, inputs: &[&Tensor]) -> Option<Numbers> {
+        match self {
+            Bound::None => None,
+            Bound::Number(number) => Some(Numbers::Scalar(number)),
+            Bound::Tensor(index) => Some(Numbers::Array(inputs[index].array())),
+        }
+    }
+
+    /// The bound as it was at the time of the call.
+    fn load(self, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Option<Value>> {
+        match self {
+            Bound::None => Ok(None),
+            Bound::Number(number) => Ok(Some(Value::Scalar(number))),
+            Bound::Tensor(index) => {
+                saved[index].as_ref().map(|saved| at.load(saved).map(Value::Tensor)).transpose()
+            }
+        }
+    }
+}
+
+impl Clamp {
+    /// Where the gradient of an input goes to: truth values.
+    fn passes(&self, index: usize, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Tensor> {
+        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
+            unreachable!("the clamped tensor is kept")
+        };
+        let (min, max) = (self.min.load(saved, at)?, self.max.load(saved, at)?);
+        let both = |a: Result<Tensor>, b: Result<Tensor>| logical::and(&a?, &b?);
+        let either = |a: Result<Tensor>, b: Result<Tensor>| logical::or(&a?, &b?);
+        let is_min = matches!(self.min, Bound::Tensor(min) if min == index);
+        match (&min, &max) {
+            (Some(min), Some(max)) if index == 0 => both(ge(&x, min), le(&x, max)),
+            (Some(min), Some(max)) if is_min => both(lt(&x, min), lt(min, max)),
+            (Some(min), Some(max)) => either(gt(&x, max), lt(max, min)),
+            (Some(min), None) if index == 0 => ge(&x, min),
+            (Some(min), None) => lt(&x, min),
+            (None, Some(max)) if index == 0 => le(&x, max),
+            (None, Some(max)) => gt(&x, max),
+            (None, None) => unreachable!("there is a bound"),
+        }
+    }
+}
+
+impl Op for Clamp {
+    type Saved = [Option<SavedTensor>; 3];
+    const SAVED: &'static [&'static str] = &["self", "min", "max"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let (min, max) = (self.min.numbers(inputs), self.max.numbers(inputs));
+        let dtype = self.dtype;
+        let y = dispatch!(number dtype, T => match (min, max) {
+            (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
+                let (min, max): (T, T) = (min.to(), max.to());
+                let x = copy::as_type(&x, dtype)?;
+                unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
+            }
+            (min, max) => {
+                let mut y = x;
+                if let Some(min) = min {
+                    y = binary::combine::<T, T>(&Numbers::Array(y), &min, at_least)?;
+                }
+                match max {
+                    Some(max) => binary::combine::<T, T>(&Numbers::Array(y), &max, at_most)?,
+                    None => y,
+                }
+            }
+        }, else { return Err(Error::NotImplementedFor { operation: "clamp_cpu", dtype }.into()) });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let bound = |bound| match bound {
+            Bound::Tensor(index) => Some(keep.input(index)),
+            _ => None,
+        };
+        match (bound(self.min), bound(self.max)) {
+            // In the order of the inputs.
+            (None, max) => [Some(keep.input(0)), max, None],
+            (min, max) => [Some(keep.input(0)), min, max],
+        }
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let toward = |index: usize| -> Result<Option<Tensor>> {
+            let wanted = at.needs(index);
+            wanted.then(|| where_(&self.passes(index, saved, at)?, single(gradients), 0.0)).transpose()
+        };
+        (0..at.node.edges().len()).map(toward).collect()
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let mut sum: Option<Tensor> = None;
+        for (index, t) in tangents.iter().enumerate() {
+            let Some(t) = t else { continue };
+            let part = where_(&self.passes(index, saved, at)?, t, 0.0)?;
+            sum = Some(match sum {
+                Some(sum) => super::add(&sum, &part)?,
+                None => part,
+            });
+        }
+        let shape = at.node.form(0).layout.clone();
+        Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
+    }
+}
+
+/// Elements not less than `min` and not greater than `max`, of which at least one must be there.
+pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<Tensor> {
+    let tensors = matches!(min, Some(Operand::Tensor(_))) || matches!(max, Some(Operand::Tensor(_)));
+    clamp_as(x, min, max, if tensors { "ClampBackward0" } else { "ClampBackward1" })
+}
+
+/// Elements not less than `min`.
+pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> {
+    let min = min.into();
+    let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
+    clamp_as(x, Some(min), None, name)
+}
+
+/// Elements not greater than `max`.
+pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> {
+    let max = max.into();
+    let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
+    clamp_as(x, None, Some(max), name)
+}
+
+fn clamp_as(
+    x: &Tensor,
+    min: Option<Operand<'_>>,
+    max: Option<Operand<'_>>,
+    name: &'static str,
+) -> Result<Tensor> {
+    if min.is_none() && max.is_none() {
+        return Err(Error::ClampBounds {}.into());
+    }
+    let operands = [Some(Operand::Tensor(x)), min, max];
+    let numbers: SmallVec<[Numbers; 3]> = operands.into_iter().flatten().map(Operand::numbers).collect();
+    let dtype = result_type(&numbers);
+    let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x];
+    let mut bound = |operand| match operand {
+        None => Bound::None,
+        Some(Operand::Scalar(number)) => Bound::Number(number),
+        Some(Operand::Tensor(tensor)) => {
+            inputs.push(tensor);
+            Bound::Tensor(inputs.len() - 1)
+        }
+    };
+    let (min, max) = (bound(min), bound(max));
+    apply_one(Clamp { min, max, dtype, name }, &inputs)
+}
+
+fn in_place_of<'a>(
+    x: &Tensor,
+    bounds: [Option<Operand<'a>>; 2],
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    let tensor = |bound: &Option<Operand<'a>>| match bound {
+        Some(Operand::Tensor(tensor)) => Some(*tensor),
+        _ => None,
+    };
+    let others: SmallVec<[&Tensor; 2]> = bounds.iter().filter_map(tensor).collect();
+    in_place::through(x, &others, operation)
+}
+
+/// `clamp` in place.
+pub fn clamp_(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<()> {
+    in_place_of(x, [min, max], |x| clamp(x, min, max))
+}
+
+/// `clamp_min` in place.
+pub fn clamp_min_<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<()> {
+    let min = min.into();
+    in_place_of(x, [Some(min), None], |x| clamp_min(x, min))
+}
+
+/// `clamp_max` in place.
+pub fn clamp_max_<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<()> {
+    let max = max.into();
+    in_place_of(x, [None, Some(max)], |x| clamp_max(x, max))
+}

@@ -1,0 +1,243 @@
+//! Comparisons and predicates: truth values of elements. Gradients do not pass them; in place, where
+//! the truth values become numbers, the gradient is zero.
+
+use super::operand::{Numbers, Operand, result_type};
+use super::{binary, cast, copy, in_place, unary};
+use crate::dtype::{Bool, DType, Element, Real};
+use crate::error::{Error, Result};
+use crate::tensor::{Array, Tensor};
+
+/// The questions that elements are asked. Those with `>` are these with the operands exchanged.
+#[derive(Clone, Copy)]
+enum Question {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+}
+
+/// The operand with elements of the type in which it is compared, numbers included.
+fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
+    Ok(match numbers {
+        Numbers::Array(array) => Numbers::Array(copy::as_type(&array, dtype)?.into_owned()),
+        Numbers::Scalar(scalar) => Numbers::Scalar(dispatch!(all dtype, T => scalar.to::<T>().to_scalar())),
+    })
+}
+
+fn ask<T: Element>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
+    match question {
+        Question::Equal | Question::NotEqual => {
+            let equal = matches!(question, Question::Equal);
+            binary::combine::<T, Bool>(a, b, move |a, b| Bool::new((a == b) == equal))
+        }
+        Question::Less => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a < b)),
+        Question::LessEqual => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a <= b)),
+    }
+}
+
+fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
+    let (a, b) = (a.numbers(), b.numbers());
+    let dtype = result_type([&a, &b]);
+    let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
+    // The narrow types share the kernels of wider ones.
+    match dtype {
+        DType::Bool | DType::UInt8 => ask::<u8>(question, &a, &b),
+        DType::Int8 | DType::Int16 | DType::Int32 => ask::<i32>(question, &a, &b),
+        DType::Int64 => ask::<i64>(question, &a, &b),
+        DType::Float32 => ask::<f32>(question, &a, &b),
+        DType::Float64 => ask::<f64>(question, &a, &b),
+    }
+}
+
+/// A comparison of two operands.
+fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    Ok(Tensor::from_array(answers(question, a.into(), b.into())?))
+}
+
+/// Whether elements are equal.
+pub fn eq<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Equal, a, b)
+}
+
+/// Whether elements differ.
+pub fn ne<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::NotEqual, a, b)
+}
+
+/// Whether elements of the first are less.
+pub fn lt<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Less, a, b)
+}
+
+/// Whether elements of the first are less or equal.
+pub fn le<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::LessEqual, a, b)
+}
+
+/// Whether elements of the first are greater.
+pub fn gt<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Less, b, a)
+}
+
+/// Whether elements of the first are greater or equal.
+pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::LessEqual, b, a)
+}
+
+/// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
+pub(super) fn overwrite(x: &Tensor, values: &Array, name: &'static str) -> Result<()> {
+    let recording = super::apply::records(&[x]);
+    in_place::check(x, recording)?;
+    let target = x.array();
+    if values.layout.shape() != target.layout.shape() {
+        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    let edges = super::apply::gradient_edges(&[x])?;
+    copy::write(&target, values)?;
+    x.bump_version();
+    if recording { in_place::record(x, cast::Fill { name }, edges) } else { Ok(()) }
+}
+
+/// A comparison in place. torch's name of the node tells numbers from tensors.
+fn compare_<'a>(
+    question: Question,
+    x: &Tensor,
+    b: impl Into<Operand<'a>>,
+    exchanged: bool,
+    [number, tensor]: [&'static str; 2],
+) -> Result<()> {
+    let b = b.into();
+    let values = if exchanged { answers(question, b, x.into()) } else { answers(question, x.into(), b) }?;
+    overwrite(x, &values, if matches!(b, Operand::Scalar(_)) { number } else { tensor })
+}
+
+/// `eq` in place.
+pub fn eq_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Equal, x, b, false, ["EqBackward0", "EqBackward1"])
+}
+
+/// `ne` in place.
+pub fn ne_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::NotEqual, x, b, false, ["NeBackward0", "NeBackward1"])
+}
+
+/// `lt` in place.
+pub fn lt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Less, x, b, false, ["LtBackward0", "LtBackward1"])
+}
+
+/// `le` in place.
+pub fn le_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::LessEqual, x, b, false, ["LeBackward0", "LeBackward1"])
+}
+
+/// `gt` in place.
+pub fn gt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Less, x, b, true, ["GtBackward0", "GtBackward1"])
+}
+
+/// `ge` in place.
+pub fn ge_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::LessEqual, x, b, true, ["GeBackward0", "GeBackward1"])
+}
+
+/// The answer to a question about every floating-point number; all others have the same answer.
+fn predicate(
+    x: &Tensor,
+    others: bool,
+    single: impl Fn(f32) -> bool + Copy + Sync,
+    double: impl Fn(f64) -> bool + Copy + Sync,
+) -> Result<Tensor> {
+    let x = x.array();
+    let answers = match x.dtype {
+        DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
+        DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
+        _ => {
+            let mut same = Array::uninit(&x.layout, DType::Bool)?;
+            crate::kernels::map::fill_slice(same.fresh(), Bool::new(others));
+            Ok(same)
+        }
+    };
+    Ok(Tensor::from_array(answers?))
+}
+
+/// Whether elements are not numbers.
+pub fn isnan(x: &Tensor) -> Result<Tensor> {
+    predicate(x, false, f32::is_nan, f64::is_nan)
+}
+
+/// Whether elements are infinite.
+pub fn isinf(x: &Tensor) -> Result<Tensor> {
+    predicate(x, false, f32::is_infinite, f64::is_infinite)
+}
+
+/// Whether elements are neither infinite nor something else than numbers.
+pub fn isfinite(x: &Tensor) -> Result<Tensor> {
+    predicate(x, true, f32::is_finite, f64::is_finite)
+}
+
+/// Whether elements are +∞.
+pub fn isposinf(x: &Tensor) -> Result<Tensor> {
+    predicate(x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
+}
+
+/// Whether elements are -∞.
+pub fn isneginf(x: &Tensor) -> Result<Tensor> {
+    predicate(x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
+}
+
+/// How near two numbers have to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerance {
+    /// As a fraction of the second.
+    pub rtol: f64,
+    /// Apart from that.
+    pub atol: f64,
+    /// Whether two that are not numbers are near each other.
+    pub equal_nan: bool,
+}
+
+impl Tolerance {
+    fn holds<T: Real>(self, a: T, b: T) -> bool {
+        let (a, b): (f64, f64) = (a.as_(), b.as_());
+        let apart = (a - b).abs();
+        let near = apart.is_finite() && apart <= self.atol + (self.rtol * b).abs();
+        a == b || near || self.equal_nan && a.is_nan() && b.is_nan()
+    }
+}
+
+/// Whether |a - b| ≤ atol + rtol · |b|.
+pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
+    if a.dtype() != b.dtype() {
+        return Err(Error::DTypesDiffer { left: a.dtype(), right: b.dtype() }.into());
+    }
+    for (argument, value) in [("rtol", tolerance.rtol), ("atol", tolerance.atol)] {
+        if value < 0.0 || value.is_nan() {
+            return Err(Error::NegativeTolerance { argument, value }.into());
+        }
+    }
+    let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
+    let close = match result_type([&a, &b]) {
+        DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
+        _ => binary::combine::<f64, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
+    };
+    Ok(Tensor::from_array(close?))
+}
+
+fn all(answers: &Tensor) -> bool {
+    match answers.array().slice::<Bool>() {
+        Some(answers) => answers.iter().all(|answer| answer.get()),
+        None => answers.array().view::<Bool>().iter().all(|answer| answer.get()),
+    }
+}
+
+/// Whether all elements are near each other.
+pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
+    Ok(all(&isclose(a, b, tolerance)?))
+}
+
+/// Whether two tensors have the same shape and equal elements.
+pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
+    Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?))
+}

@@ -1,0 +1,102 @@
+//! The greater and the lesser of two elements.
+
+use super::binary::{Elementwise2, Needs};
+use super::compare::{eq, ge, le, lt, ne};
+use super::integer::Integer;
+use super::operand::{Operand, Value};
+use super::select::where_;
+use super::{logical, mul};
+use crate::dtype::{Number, Real};
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, of equals 1/2 each
+///
+/// What is not a number wins.
+#[derive(Clone, Copy)]
+pub struct Extreme<const MAX: bool>;
+
+/// The one that wins.
+fn extreme<T: Number, const MAX: bool>(a: T, b: T) -> T {
+    let wins = if MAX { a > b } else { a < b };
+    if wins || a.is_nan() { a } else { b }
+}
+
+/// `t` where `loser < winner` does not hold, and half of it where they are equal
+fn shared(loser: Operand<'_>, winner: Operand<'_>, t: &Tensor) -> Result<Tensor> {
+    let half = where_(&eq(loser, winner)?, &mul(t, 0.5)?, t)?;
+    where_(&lt(loser, winner)?, 0, &half)
+}
+
+impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
+    const NAME: &'static str = if MAX { "maximum" } else { "minimum" };
+    const NODE: &'static str = if MAX { "MaximumBackward0" } else { "MinimumBackward0" };
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        extreme::<T, MAX>(a, b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        extreme::<T, MAX>(a, b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(if MAX { a || b } else { a && b })
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        if MAX { shared(a.into(), b.into(), t) } else { shared(b.into(), a.into(), t) }
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        if MAX { shared(b.into(), a.into(), t) } else { shared(a.into(), b.into(), t) }
+    }
+}
+
+/// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, and of equals that of the first
+///
+/// What is not a number loses.
+#[derive(Clone, Copy)]
+pub struct NumberExtreme<const MAX: bool>;
+
+fn number_extreme<T: Number, const MAX: bool>(a: T, b: T) -> T {
+    let wins = if MAX { a > b } else { a < b };
+    if wins || b.is_nan() { a } else { b }
+}
+
+/// Where the first wins.
+fn first_wins<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
+    let (a, b) = (Operand::from(a), Operand::from(b));
+    let wins = if MAX { ge(a, b) } else { le(a, b) }?;
+    // Only what is not a number differs from itself.
+    logical::or(&wins, &ne(b, b)?)
+}
+
+impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
+    const NAME: &'static str = if MAX { "fmax" } else { "fmin" };
+    const NODE: &'static str = if MAX { "FmaxBackward0" } else { "FminBackward0" };
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        number_extreme::<T, MAX>(a, b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        number_extreme::<T, MAX>(a, b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(if MAX { a || b } else { a && b })
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        where_(&first_wins::<MAX>(a, b)?, t, 0)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        where_(&first_wins::<MAX>(a, b)?, 0, t)
+    }
+}

@@ -1,0 +1,186 @@
+//! Logic on truth values and on bits. Gradients do not pass it.
+
+use super::binary::{self, Elementwise2};
+use super::compare::overwrite;
+use super::copy;
+use super::integer::Integer;
+use super::operand::Operand;
+use super::unary::{self, Elementwise, Integers, Keeps};
+use crate::dtype::{Bool, DType, Number};
+use crate::error::{Error, Result};
+use crate::tensor::{Array, Tensor};
+
+/// A function of truth values of two operands; every number but zero is true.
+fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Array> {
+    binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), move |a, b| Bool::new(f(a.get(), b.get())))
+}
+
+/// Whether both are true.
+pub fn and<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths(a.into(), b.into(), |a, b| a & b).map(Tensor::from_array)
+}
+
+/// Whether either is true.
+pub fn or<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths(a.into(), b.into(), |a, b| a | b).map(Tensor::from_array)
+}
+
+/// Whether one of the two is true.
+pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths(a.into(), b.into(), |a, b| a ^ b).map(Tensor::from_array)
+}
+
+/// `and` in place.
+pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    overwrite(x, &truths(x.into(), b.into(), |a, b| a & b)?, "LogicalAndBackward0")
+}
+
+/// `or` in place.
+pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    overwrite(x, &truths(x.into(), b.into(), |a, b| a | b)?, "LogicalOrBackward0")
+}
+
+/// `xor` in place.
+pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    overwrite(x, &truths(x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
+}
+
+fn falsehoods(x: &Tensor) -> Result<Array> {
+    let x = x.array();
+    unary::compute::<Bool, Bool>(&*copy::as_type(&x, DType::Bool)?, DType::Bool, |x| Bool::new(!x.get()))
+}
+
+/// Whether elements are false.
+pub fn not(x: &Tensor) -> Result<Tensor> {
+    falsehoods(x).map(Tensor::from_array)
+}
+
+/// `not` in place.
+pub fn not_(x: &Tensor) -> Result<()> {
+    overwrite(x, &falsehoods(x)?, "LogicalNotBackward0")
+}
+
+fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {
+    if common.is_float() {
+        Err(Error::NotImplementedFor { operation, dtype: common }.into())
+    } else {
+        Ok(common)
+    }
+}
+
+/// y = the bits that are in both
+#[derive(Clone, Copy)]
+pub struct BitAnd;
+
+impl Elementwise2 for BitAnd {
+    const NAME: &'static str = "bitwise_and_cpu";
+    const NODE: &'static str = "NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.and(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a & b)
+    }
+}
+
+/// y = the bits that are in either
+#[derive(Clone, Copy)]
+pub struct BitOr;
+
+impl Elementwise2 for BitOr {
+    const NAME: &'static str = "bitwise_or_cpu";
+    const NODE: &'static str = "NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.or(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a | b)
+    }
+}
+
+/// y = the bits that are in one of the two
+#[derive(Clone, Copy)]
+pub struct BitXor;
+
+impl Elementwise2 for BitXor {
+    const NAME: &'static str = "bitwise_xor_cpu";
+    const NODE: &'static str = "NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.xor(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a ^ b)
+    }
+}
+
+/// y = the bits of a moved up by b
+#[derive(Clone, Copy)]
+pub struct ShiftUp;
+
+impl Elementwise2 for ShiftUp {
+    const NAME: &'static str = "lshift_cpu";
+    const NODE: &'static str = "NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.shifted_up(b)
+    }
+}
+
+/// y = the bits of a moved down by b
+#[derive(Clone, Copy)]
+pub struct ShiftDown;
+
+impl Elementwise2 for ShiftDown {
+    const NAME: &'static str = "rshift_cpu";
+    const NODE: &'static str = "NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.shifted_down(b)
+    }
+}
+
+/// y = the bits that are not in x
+#[derive(Clone, Copy)]
+pub struct BitNot;
+
+impl Elementwise for BitNot {
+    const NAME: &'static str = "bitwise_not_cpu";
+    const NODE: &'static str = "NotImplemented";
+    const KEEPS: Keeps = Keeps::Nothing;
+    const INTEGERS: Integers = Integers::Only;
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        // The bits of -1 are all there are.
+        T::ZERO.sub(T::ONE).sub(x)
+    }
+
+    fn boolean(&self, x: bool) -> Option<bool> {
+        Some(!x)
+    }
+}

@@ -1,0 +1,118 @@
+//! Powers: of tensors and numbers, to tensors and numbers.
+
+use super::binary::{Elementwise2, Needs};
+use super::integer::Integer;
+use super::operand::{Kept, Operand, Value};
+use super::select::where_;
+use super::{compare, copy, create, logical, mul, pow, pow_, sub, unary};
+use crate::dtype::{DType, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::tensor::{Array, Tensor};
+
+/// y = aᵇ,  ∂y/∂a = b aᵇ⁻¹, and 0 for b = 0,  ∂y/∂b = y ln a, and 0 for a = 0 ≤ b
+#[derive(Clone, Copy)]
+pub struct Pow;
+
+impl Elementwise2 for Pow {
+    const NAME: &'static str = "pow";
+    const NODE: &'static str = "PowBackward1";
+    const SAVED: [&'static str; 2] = ["self", "exponent"];
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+        match (a, b) {
+            (_, Kept::Scalar(_)) => "PowBackward0",
+            (Kept::Scalar(_), _) => "PowBackward2",
+            _ => Self::NODE,
+        }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        match (a, b) {
+            (Operand::Tensor(_), Operand::Tensor(_)) if common == DType::Bool => {
+                Err(Error::NotImplementedFor { operation: Self::NAME, dtype: common }.into())
+            }
+            (_, Operand::Scalar(Scalar::Int(exponent))) if exponent < 0 && !common.is_float() => {
+                Err(Error::IntegerPower {}.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a.powf(b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.power(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a || !b)
+    }
+
+    /// The exponents that are a few multiplications, divisions or roots.
+    fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
+        if !dtype.is_float() {
+            return None;
+        }
+        let exponent = b.to_f64();
+        if ![-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&exponent) {
+            return None;
+        }
+        Some(copy::as_type(a, dtype).and_then(|a| {
+            dispatch!(float dtype, T => match exponent {
+                -2.0 => unary::compute::<T, T>(&a, dtype, |x| (x * x).recip()),
+                -1.0 => unary::compute::<T, T>(&a, dtype, T::recip),
+                -0.5 => unary::compute::<T, T>(&a, dtype, |x| x.sqrt().recip()),
+                0.5 => unary::compute::<T, T>(&a, dtype, T::sqrt),
+                2.0 => unary::compute::<T, T>(&a, dtype, |x| x * x),
+                _ => unary::compute::<T, T>(&a, dtype, |x| x * x * x),
+            }, else { unreachable!("only floating-point types come here") })
+        }))
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        match b {
+            Value::Scalar(exponent) if exponent.to_f64() == 0.0 => create::zeros_like(t),
+            Value::Scalar(exponent) if exponent.to_f64() == 1.0 => Ok(t.clone()),
+            Value::Scalar(exponent) if exponent.to_f64() == 2.0 => mul(t, &mul(Operand::from(a), 2)?),
+            Value::Scalar(exponent) => mul(t, &mul(&pow(a, less_one(*exponent))?, *exponent)?),
+            Value::Tensor(exponent) => {
+                let slope = mul(exponent, &pow(a, &sub(exponent, 1)?)?)?;
+                where_(&compare::eq(exponent, 0)?, 0, &mul(t, &slope)?)
+            }
+        }
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let power = pow(a, b)?;
+        let (logarithm, at_zero) = match a {
+            Value::Scalar(base) if base.to_f64() != 0.0 => return mul(t, &mul(&power, base.to_f64().ln())?),
+            Value::Scalar(_) => (mul(&power, f64::NEG_INFINITY)?, compare::ge(b, 0)?),
+            Value::Tensor(base) => {
+                let at_zero = logical::and(&compare::eq(base, 0)?, &compare::ge(b, 0)?)?;
+                (mul(&power, &super::log(base)?)?, at_zero)
+            }
+        };
+        where_(&at_zero, 0, &mul(t, &logarithm)?)
+    }
+}
+
+fn less_one(exponent: Scalar) -> Scalar {
+    match exponent {
+        Scalar::Int(exponent) => Scalar::Int(exponent.saturating_sub(1)),
+        other => Scalar::Float(other.to_f64() - 1.0),
+    }
+}
+
+/// The square of every element.
+pub fn square(x: &Tensor) -> Result<Tensor> {
+    pow(x, 2)
+}
+
+/// The square of every element, in place.
+pub fn square_(x: &Tensor) -> Result<()> {
+    pow_(x, 2)
+}

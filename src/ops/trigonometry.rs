@@ -1,0 +1,293 @@
+//! Circular and hyperbolic functions and their inverses.
+
+use super::binary::{self, Elementwise2, Needs};
+use super::operand::{Operand, Value};
+use super::power::square;
+use super::unary::{Elementwise, Keeps};
+use super::{add, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
+use crate::dtype::{DType, Real};
+use crate::error::Result;
+use crate::kernels::math;
+use crate::tensor::Tensor;
+
+/// y = sin x,  dy/dx = cos x
+#[derive(Clone, Copy)]
+pub struct Sin;
+
+impl Elementwise for Sin {
+    const NAME: &'static str = "sin";
+    const NODE: &'static str = "SinBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.sin()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        cos(x)
+    }
+}
+
+/// y = cos x,  dy/dx = -sin x
+#[derive(Clone, Copy)]
+pub struct Cos;
+
+impl Elementwise for Cos {
+    const NAME: &'static str = "cos";
+    const NODE: &'static str = "CosBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.cos()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        neg(&sin(x)?)
+    }
+}
+
+/// y = tan x,  dy/dx = 1 + y²
+#[derive(Clone, Copy)]
+pub struct Tan;
+
+impl Elementwise for Tan {
+    const NAME: &'static str = "tan";
+    const NODE: &'static str = "TanBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.tan()
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        add(&square(y)?, 1)
+    }
+}
+
+/// y = arcsin x,  dy/dx = 1/√(1 - x²)
+#[derive(Clone, Copy)]
+pub struct Asin;
+
+impl Elementwise for Asin {
+    const NAME: &'static str = "asin";
+    const NODE: &'static str = "AsinBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.asin()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        rsqrt(&sub(1, &square(x)?)?)
+    }
+}
+
+/// y = arccos x,  dy/dx = -1/√(1 - x²)
+#[derive(Clone, Copy)]
+pub struct Acos;
+
+impl Elementwise for Acos {
+    const NAME: &'static str = "acos";
+    const NODE: &'static str = "AcosBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.acos()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        neg(&rsqrt(&sub(1, &square(x)?)?)?)
+    }
+}
+
+/// y = arctan x,  dy/dx = 1/(1 + x²)
+#[derive(Clone, Copy)]
+pub struct Atan;
+
+impl Elementwise for Atan {
+    const NAME: &'static str = "atan";
+    const NODE: &'static str = "AtanBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.atan()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        reciprocal(&add(&square(x)?, 1)?)
+    }
+}
+
+/// y is the angle of the point (b, a),  ∂y/∂a = b/(a² + b²),  ∂y/∂b = -a/(a² + b²)
+#[derive(Clone, Copy)]
+pub struct Atan2;
+
+/// t · x / (a² + b²)
+fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
+    let radius = add(&mul(Operand::from(a), a)?, &mul(Operand::from(b), b)?)?;
+    mul(t, &div(Operand::from(x), &radius)?)
+}
+
+impl Elementwise2 for Atan2 {
+    const NAME: &'static str = "atan2";
+    const NODE: &'static str = "Atan2Backward0";
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn result(&self, common: DType) -> Result<DType> {
+        binary::floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a.atan2(b)
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        over_square(a, b, b, t)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        neg(&over_square(a, b, a, t)?)
+    }
+}
+
+/// y = sinh x,  dy/dx = cosh x
+#[derive(Clone, Copy)]
+pub struct Sinh;
+
+impl Elementwise for Sinh {
+    const NAME: &'static str = "sinh";
+    const NODE: &'static str = "SinhBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.sinh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        cosh(x)
+    }
+}
+
+/// y = cosh x,  dy/dx = sinh x
+#[derive(Clone, Copy)]
+pub struct Cosh;
+
+impl Elementwise for Cosh {
+    const NAME: &'static str = "cosh";
+    const NODE: &'static str = "CoshBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.cosh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        sinh(x)
+    }
+}
+
+/// y = tanh x,  dy/dx = 1 - y²
+#[derive(Clone, Copy)]
+pub struct Tanh;
+
+impl Elementwise for Tanh {
+    const NAME: &'static str = "tanh";
+    const NODE: &'static str = "TanhBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        match T::DTYPE {
+            // In double precision the formula is good for all that single precision can show, but
+            // for the least numbers, which are their own hyperbolic tangents.
+            DType::Float32 => {
+                let wide: f64 = x.as_();
+                let y = 1.0 - 2.0 / (math::exp(2.0 * wide) + 1.0);
+                T::from_f64(if wide.abs() < 1e-4 { wide } else { y })
+            }
+            _ => x.tanh(),
+        }
+    }
+
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the output is kept") };
+        binary::apply(TanhGradient, t.into(), y.into())
+    }
+}
+
+/// z = g(1 - y²),  ∂z/∂g = 1 - y²,  ∂z/∂y = -2gy
+#[derive(Clone, Copy)]
+struct TanhGradient;
+
+impl Elementwise2 for TanhGradient {
+    const NAME: &'static str = "tanh_backward";
+    const NODE: &'static str = "TanhBackwardBackward0";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn real<T: Real>(&self, g: T, y: T) -> T {
+        g * (T::ONE - y * y)
+    }
+
+    fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
+        binary::apply(TanhGradient, t.into(), y.into())
+    }
+
+    fn right(&self, g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &mul(&mul(Operand::from(g), y)?, -2)?)
+    }
+}
+
+/// y = arsinh x,  dy/dx = 1/√(x² + 1)
+#[derive(Clone, Copy)]
+pub struct Asinh;
+
+impl Elementwise for Asinh {
+    const NAME: &'static str = "asinh";
+    const NODE: &'static str = "AsinhBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.asinh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        rsqrt(&add(&square(x)?, 1)?)
+    }
+}
+
+/// y = arcosh x,  dy/dx = 1/√(x² - 1)
+#[derive(Clone, Copy)]
+pub struct Acosh;
+
+impl Elementwise for Acosh {
+    const NAME: &'static str = "acosh";
+    const NODE: &'static str = "AcoshBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.acosh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        rsqrt(&sub(&square(x)?, 1)?)
+    }
+}
+
+/// y = artanh x,  dy/dx = 1/(1 - x²)
+#[derive(Clone, Copy)]
+pub struct Atanh;
+
+impl Elementwise for Atanh {
+    const NAME: &'static str = "atanh";
+    const NODE: &'static str = "AtanhBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x.atanh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        reciprocal(&sub(1, &square(x)?)?)
+    }
+}
