@@ -7,6 +7,7 @@ use rushlight::dtype::DType;
 use rushlight::ops::default_dtype;
 
 use crate::border::type_name;
+use crate::error::raise;
 use crate::signature::accept;
 use crate::tensor::object::name_in_messages;
 
@@ -125,10 +126,7 @@ pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
     let only = "only floating-point types are supported as the default type";
     match as_dtype(d) {
-        Some(dtype) if dtype.is_float() => {
-            default_dtype::set(dtype);
-            Ok(())
-        }
+        Some(dtype) if dtype.is_float() => default_dtype::set(dtype).map_err(raise),
         Some(_) => Err(PyTypeError::new_err(only)),
         None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
     }
