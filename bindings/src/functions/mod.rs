@@ -33,13 +33,10 @@ const TABLES: &[&[Function]] = &[
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
-<<<<<<< HEAD
     elementwise::CHOICES,
     elementwise::PAIRS,
     elementwise::TESTS,
-=======
     extremes::TABLE,
->>>>>>> reductions
     indexing::TABLE,
     losses::TABLE,
     parts::TABLE,
