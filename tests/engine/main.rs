@@ -4,5 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod backward;
+mod deep_graph;
 mod gradcheck;
+mod layering;
+mod random_graph;
 mod samples;
+mod tape;
+mod threads;

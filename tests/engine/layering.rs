@@ -1,0 +1,145 @@
+//! The rooms of the engine and who may use whom, read from its sources. The table is that of
+//! `docs/architecture.md`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A room and what its files may name. A longer path allows that one file of a room only.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("error", &["dtype", "shape"]),
+    ("dtype", &["error", "shape"]),
+    ("shape", &["error", "dtype"]),
+    ("storage", &["error", "dtype"]),
+    ("kernels", &["dtype", "shape", "storage"]),
+    ("tensor", &["error", "dtype", "shape", "storage", "kernels", "graph"]),
+    ("graph", &["error", "dtype", "shape", "storage", "tensor"]),
+    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),
+    ("engine", &["error", "shape", "tensor", "graph", "kernels::parallel", "ops::accumulate"]),
+];
+
+/// Macros that the whole crate uses; they are at its root whatever room they are written in.
+const MACROS: &[&str] = &["dispatch", "home"];
+
+/// What comes before the unit tests, which may use anything, without comments.
+fn code(source: &str) -> String {
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths behind every `crate::`, with braces multiplied out.
+fn paths(code: &str) -> BTreeSet<String> {
+    code.match_indices("crate::").flat_map(|(at, prefix)| expand(&code[at + prefix.len()..])).collect()
+}
+
+/// The paths that a piece of code begins with: `a::{b, c::d}` gives `a::b` and `a::c::d`.
+fn expand(code: &str) -> Vec<String> {
+    let code = code.trim_start();
+    let word: String = code.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    let rest = &code[word.len()..];
+    if let Some(list) = code.strip_prefix('{') {
+        return elements(list).iter().flat_map(|element| expand(element)).collect();
+    }
+    match rest.strip_prefix("::") {
+        Some(next) if !word.is_empty() => {
+            let further = expand(next);
+            let joined = further.iter().map(|path| format!("{word}::{path}")).collect::<Vec<_>>();
+            if joined.is_empty() { vec![word] } else { joined }
+        }
+        _ if word.is_empty() => vec![],
+        _ => vec![word],
+    }
+}
+
+/// The elements of a list up to the brace that closes it.
+fn elements(list: &str) -> Vec<String> {
+    let (mut depth, mut found) = (0, vec![String::new()]);
+    for letter in list.chars() {
+        match letter {
+            '}' if depth == 0 => break,
+            ',' if depth == 0 => {
+                found.push(String::new());
+                continue;
+            }
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if let Some(last) = found.last_mut() {
+            last.push(letter);
+        }
+    }
+    found
+}
+
+/// The paths in a file of `room` that the table does not allow.
+fn violations(room: &str, source: &str) -> Vec<String> {
+    let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == room) else {
+        return vec![format!("{room} is not in the table of rooms")];
+    };
+    let within = |path: &str, allowed: &str| {
+        path == allowed || path.strip_prefix(allowed).is_some_and(|rest| rest.starts_with("::"))
+    };
+    let fits = |path: &String| {
+        MACROS.contains(&path.as_str())
+            || std::iter::once(&room).chain(allowed.iter()).any(|allowed| within(path, allowed))
+    };
+    paths(&code(source)).into_iter().filter(|path| !fits(path)).collect()
+}
+
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let mut found = vec![];
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_room_uses_only_the_rooms_that_it_may() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut read, mut rooms, mut wrong) = (0, BTreeSet::new(), vec![]);
+    for path in sources(&root) {
+        let inside = path.strip_prefix(&root).unwrap().with_extension("");
+        let room = inside.iter().next().unwrap().to_str().unwrap().to_owned();
+        // The root lists the rooms; files of tests stand outside of the house.
+        if room == "lib" || inside.file_name().is_some_and(|name| name == "tests" || name == "testing") {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        wrong.extend(
+            violations(&room, &source).iter().map(|used| format!("{} uses {used}", inside.display())),
+        );
+        rooms.insert(room);
+        read += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(rooms.len(), MAY_USE.len(), "every room was visited: {rooms:?}");
+    assert!(read >= 80, "only {read} files were read");
+}
+
+#[test]
+fn a_planted_violation_is_caught() {
+    let planted = [
+        ("kernels", "use crate::tensor::Tensor;", "tensor::Tensor"),
+        ("kernels", "use crate::{dtype::DType, error::Result};", "error::Result"),
+        ("graph", "use crate::ops::{self, accumulate::{add, ones_like}};", "ops::accumulate::add"),
+        ("engine", "use crate::ops::{accumulate, reduce};", "ops::reduce"),
+        ("engine", "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }", "kernels::gemm::dot"),
+        ("shape", "type T = crate::storage::Storage;", "storage::Storage"),
+    ];
+    for (room, source, expected) in planted {
+        let found = violations(room, source);
+        assert!(found.iter().any(|path| path == expected), "{room}, {source}: {found:?}");
+    }
+    assert_eq!(violations("cellar", ""), ["cellar is not in the table of rooms"]);
+    let harmless = "// use crate::tensor::Tensor;\nuse crate::dtype::{Element, Number};\ncrate::dispatch!(all d, T => 1);";
+    assert!(violations("kernels", harmless).is_empty());
+    let unit_tests = "use crate::dtype::DType;\n#[cfg(test)]\nmod tests {\n    use crate::tensor::Tensor;\n}";
+    assert!(violations("kernels", unit_tests).is_empty());
+}
