@@ -6,7 +6,8 @@ use pyo3::sync::PyOnceLock;
 use rushlight::dtype::DType;
 use rushlight::ops::default_dtype;
 
-use crate::border::{raise, type_name};
+use crate::border::type_name;
+use crate::error::raise;
 use crate::signature::accept;
 use crate::tensor::object::name_in_messages;
 
@@ -123,11 +124,12 @@ pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 #[pyo3(signature = (d, /))]
 pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
-    let unknown = || {
-        let text = "invalid dtype object: only floating-point types are supported as the default type";
-        PyTypeError::new_err(text)
-    };
-    default_dtype::set(as_dtype(d).ok_or_else(unknown)?).map_err(raise)
+    let only = "only floating-point types are supported as the default type";
+    match as_dtype(d) {
+        Some(dtype) if dtype.is_float() => default_dtype::set(dtype).map_err(raise),
+        Some(_) => Err(PyTypeError::new_err(only)),
+        None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
+    }
 }
 
 /// Return the smallest element type that holds both.

@@ -362,18 +362,10 @@ pub(super) fn combine<T: Element, U: Element>(
         (Numbers::Array(a), Numbers::Array(b)) => {
             let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
             if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
-                let mut y = Array::uninit(&a.layout, U::DTYPE)?;
-                match (a.slice::<T>(), b.slice::<T>()) {
-                    (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
-                    _ => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
-                }
-                return Ok(y);
+                return pairs::<T, U>(&a, &b, f);
             }
             let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-            let (a, b) = (expanded(&a, &shape), expanded(&b, &shape));
-            let mut y = Array::uninit_shape(&shape, U::DTYPE)?;
-            zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
-            Ok(y)
+            pairs::<T, U>(&expanded(&a, &shape), &expanded(&b, &shape), f)
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
@@ -385,6 +377,20 @@ pub(super) fn combine<T: Element, U: Element>(
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
+}
+
+/// A fresh array of `f` of pairs of elements of two arrays of one shape. Integers are laid out in
+/// order first: kernels that walk along strides are compiled for floating-point numbers only.
+fn pairs<T: Element, U: Element>(a: &Array, b: &Array, f: impl Fn(T, T) -> U + Copy + Sync) -> Result<Array> {
+    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
+    if let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) {
+        zip::zip_slice(a, b, y.fresh(), f);
+    } else if const { T::DTYPE.is_float() } {
+        zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
+    } else {
+        return pairs::<T, U>(&copy::dense(a)?, &copy::dense(b)?, f);
+    }
+    Ok(y)
 }
 
 /// The operands again, when one of them is a single element in the shape of the other: it then is a
@@ -401,19 +407,14 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
 }
 
 fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
-    if dtype != target.dtype {
-        // Calculated in a wider type of the same category, then converted back.
-        let wide = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
-        return copy::write(target, &wide);
+    if dtype != target.dtype || !dtype.is_float() {
+        // Calculated apart, in a wider type of the same category perhaps, then written back.
+        let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
+        return copy::write(target, &result);
     }
     let op = *op;
     dispatch!(float dtype, T => replace::<T>(target, b, move |a, b| op.real(a, b)), else {
-        dispatch!(integer dtype, T => replace::<T>(target, b, move |a, b| op.integer(a, b)), else {
-            if op.boolean(false, false).is_none() {
-                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
-            }
-            replace::<Bool>(target, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
-        })
+        unreachable!("only floating-point types come here")
     })
 }
 

@@ -1,5 +1,5 @@
 //! Numbers that a rule works out once and that count as constants when the rule is differentiated
-//! again: signs, masks, which elements were chosen. They have no history.
+//! again: masks, which elements were chosen. They have no history.
 
 use super::operand::Numbers;
 use super::{binary, unary};
@@ -27,11 +27,6 @@ pub(super) fn zip(a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64 + Copy + S
         return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
     });
     Ok(Tensor::from_array(y))
-}
-
-/// The sign of every element: -1, 0 or 1, NaN of NaN.
-pub(super) fn sign(x: &Tensor) -> Result<Tensor> {
-    map(x, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() })
 }
 
 /// `x` with infinity in the place of zeros, so that what is divided by them vanishes.

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::Over;
-use super::{copy, div, exp, fixed, log, mul};
+use super::{abs, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
@@ -28,7 +28,7 @@ impl VectorNorm {
         let x = super::cast::to_dtype(&at.load(x)?, self.dtype)?;
         let shape = x.layout();
         let y = self.over.aligned(&at.load(y)?, shape.shape())?;
-        let sign = fixed::sign(&x)?;
+        let sign = sgn(&x)?;
         if self.order.is_infinite() {
             let _off = mode::GradModeGuard::off();
             let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
@@ -43,22 +43,12 @@ impl VectorNorm {
         if self.order == 2.0 {
             return div(&x, &y);
         }
-        let ratio = div(&mul(&x, &sign)?, &y)?;
-        mul(&sign, &power(&ratio, self.order - 1.0)?)
-    }
-}
-
-/// `x` to a power, for x that are not negative; zeros to negative powers count as 0.
-fn power(x: &Tensor, exponent: f64) -> Result<Tensor> {
-    if exponent.fract() == 0.0 && (1.0..=8.0).contains(&exponent) {
-        let mut result = x.clone();
-        for _ in 1..exponent as usize {
-            result = mul(&result, x)?;
+        let mut ratio = div(&abs(&x)?, &y)?;
+        if self.order < 1.0 {
+            ratio = fixed::without_zeros(&ratio)?;
         }
-        return Ok(result);
+        mul(&sign, &pow(&ratio, self.order - 1.0)?)
     }
-    let x = if exponent < 0.0 { fixed::without_zeros(x)? } else { x.clone() };
-    exp(&mul(&log(&x)?, exponent)?)
 }
 
 impl Op for VectorNorm {

@@ -49,6 +49,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// What becomes of integers.
     const INTEGERS: Integers = Integers::Promote;
 
+    /// Whether there are results of integer types, for which kernels have to be compiled.
+    const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);
+
     /// The function, unless floating-point numbers are refused.
     fn real<T: Real>(&self, _x: T) -> T {
         unreachable!("an operation without this function refuses floating-point numbers")
@@ -155,9 +158,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         false => None,
     };
     dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
-        dispatch!(integer target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.integer(x)), else {
-            map::map_in_place(target.writable::<Bool>(), move |x| truth(&op, x));
-        })
+        copy::write(&target, &forward(&op, &target)?)?;
     });
     x.bump_version();
     if recorded {
@@ -192,6 +193,9 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let x = copy::as_type(x, dtype)?;
     let op = *op;
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
+        if !E::LEAVES_INTEGERS {
+            unreachable!("integers were converted or refused");
+        }
         dispatch!(integer dtype, T => compute::<T, T>(&x, dtype, move |x| op.integer(x)), else {
             compute::<Bool, Bool>(&x, dtype, move |x| truth(&op, x))
         })
@@ -204,10 +208,16 @@ pub(super) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
+    let dense;
+    let x = match x.layout.is_contiguous() {
+        true => x,
+        false => {
+            dense = copy::dense(x)?;
+            &dense
+        }
+    };
     let mut y = Array::uninit(&x.layout, dtype)?;
-    match x.slice::<S>() {
-        Some(slice) => map::map_slice(slice, y.fresh(), f),
-        None => map::map(x.view::<S>(), y.fresh(), f),
-    }
+    let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+    map::map_slice(elements, y.fresh(), f);
     Ok(y)
 }

@@ -17,7 +17,7 @@ use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::Result;
-use crate::shape::{Layout, contiguous_strides};
+use crate::shape::{self, Layout};
 use crate::storage::Storage;
 
 /// Elements in memory.
@@ -99,10 +99,12 @@ impl Array {
     /// The elements, to be overwritten in place. The layout must not show an element twice.
     pub fn writable<T: Element>(&self) -> ArrayViewMutD<'_, T> {
         assert!(self.layout.is_non_overlapping(), "an element that is shown twice is not written");
-        // Without elements any strides will do; those that repeat a dimension are none for ndarray.
-        let plain = (self.layout.numel() == 0).then(|| contiguous_strides(self.layout.shape()));
-        let strides = plain.as_deref().unwrap_or(self.layout.strides());
-        let shape = IxDyn(self.layout.shape()).strides(IxDyn(strides));
+        let strides = match self.layout.numel() {
+            // Expanded, without elements: ndarray does not see that nothing is shown twice.
+            0 => shape::contiguous_strides(self.layout.shape()),
+            _ => self.layout.strides().into(),
+        };
+        let shape = IxDyn(self.layout.shape()).strides(IxDyn(&strides));
         // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
         unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) }
     }

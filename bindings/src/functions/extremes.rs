@@ -1,17 +1,20 @@
 //! Reductions that choose an element.
-use super::factory::entry;
+use super::entries::both;
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
-use rushlight::ops::{extremes_along, extremes_over};
+use rushlight::ops::{self, extremes_along, extremes_over};
+use rushlight::{Result, Tensor};
 
-const EXTREME: &[&str] = &[
+const GREATEST: &[&str] = &[
     "(Tensor input)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.max",
 ];
 const LEAST: &[&str] = &[
     "(Tensor input)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
 ];
 const OVER: &[&str] = &["(Tensor input, int[1] dim=(), bool keepdim=False, *, Tensor out=None)"];
@@ -19,36 +22,41 @@ const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, T
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry("max", FUNCTION | METHOD, EXTREME, "The greatest element, or those along a dimension.", max),
-    entry("min", FUNCTION | METHOD, LEAST, "The least element, or those along a dimension.", min),
-    entry("amax", FUNCTION | METHOD, OVER, "The greatest elements along some dimensions.", |a| {
+    both("max", GREATEST, "The greatest element, or those along a dimension.", max),
+    both("min", LEAST, "The least element, or those along a dimension.", min),
+    both("amax", OVER, "The greatest elements along some dimensions.", |a| {
         extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("amin", FUNCTION | METHOD, OVER, "The least elements along some dimensions.", |a| {
+    both("amin", OVER, "The least elements along some dimensions.", |a| {
         extremes_over::amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("argmax", FUNCTION | METHOD, PLACE, "The index of the greatest element.", |a| {
+    both("argmax", PLACE, "The index of the greatest element.", |a| {
         extremes_along::argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     }),
-    entry("argmin", FUNCTION | METHOD, PLACE, "The index of the least element.", |a| {
+    both("argmin", PLACE, "The index of the least element.", |a| {
         extremes_along::argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     }),
 ];
 
 fn max(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (x, py) = (arguments.tensor(0)?, arguments.py());
-    if arguments.overload() == 0 {
-        return extremes_over::max(x).answer(py);
+    match arguments.overload() {
+        0 => extremes_over::max(x).answer(py),
+        1 => ops::maximum(x, arguments.tensor(1)?).answer(py),
+        _ => named("max", extremes_along::max_along(x, arguments.int(1)?, arguments.boolean(2))).answer(py),
     }
-    let found = extremes_along::max_along(x, arguments.int(1)?, arguments.boolean(2));
-    found.map(|elements| Named { class: "max", elements }).answer(py)
 }
 
 fn min(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (x, py) = (arguments.tensor(0)?, arguments.py());
-    if arguments.overload() == 0 {
-        return extremes_over::min(x).answer(py);
+    match arguments.overload() {
+        0 => extremes_over::min(x).answer(py),
+        1 => ops::minimum(x, arguments.tensor(1)?).answer(py),
+        _ => named("min", extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2))).answer(py),
     }
-    let found = extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2));
-    found.map(|elements| Named { class: "min", elements }).answer(py)
+}
+
+/// Values and indices as a tuple of that class.
+fn named(class: &'static str, found: Result<(Tensor, Tensor)>) -> Result<Named<(Tensor, Tensor)>> {
+    found.map(|elements| Named { class, elements })
 }

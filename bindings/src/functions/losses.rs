@@ -1,14 +1,15 @@
 //! Losses as `nn.functional` calls them: with the reduction as a number.
+use super::entries::function;
 use super::factory::entry;
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, NN};
+use crate::callable::{Function, NN};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::loss::Reduction;
 use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
 use rushlight::ops::loss::cross_entropy::cross_entropy;
 use rushlight::ops::loss::nll::nll_loss;
-use rushlight::ops::loss::robust::{huber_loss, smooth_l1_loss};
+use rushlight::ops::loss::robust::{huber_loss, l1_loss, smooth_l1_loss};
 use rushlight::ops::loss::squared::mse_loss;
 
 /// The entries.
@@ -19,6 +20,13 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
         "The squared differences.",
         |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py()),
+    ),
+    entry(
+        "l1_loss",
+        NN,
+        &["(Tensor input, Tensor target, int reduction=1)"],
+        "The absolute differences.",
+        |a| l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py()),
     ),
     entry(
         "smooth_l1_loss",
@@ -56,9 +64,8 @@ pub(super) const TABLE: &[Function] = &[
             cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).answer(a.py())
         },
     ),
-    entry(
+    function(
         "binary_cross_entropy_with_logits",
-        FUNCTION,
         &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
         "The cross entropy of logits and probabilities.",
         |a| {

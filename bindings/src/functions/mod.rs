@@ -36,15 +36,15 @@ const TABLES: &[&[Function]] = &[
     elementwise::CHOICES,
     elementwise::PAIRS,
     elementwise::TESTS,
+    extremes::TABLE,
     indexing::TABLE,
+    losses::TABLE,
     parts::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
-    views::TABLE,
-    extremes::TABLE,
-    losses::TABLE,
     spreads::TABLE,
+    views::TABLE,
 ];
 
 fn listed() -> impl Iterator<Item = Function> {

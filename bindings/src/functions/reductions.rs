@@ -1,8 +1,7 @@
 //! Reductions, scans and softmax. What chooses or measures is in `extremes` and `spreads`.
-use super::factory::entry;
+use super::entries::{self, both, method};
 use crate::arguments::{Arguments, Ints};
-use crate::callable::{FUNCTION, Function, METHOD};
-use crate::error::raise;
+use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
@@ -24,29 +23,16 @@ const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry(
-        "sum",
-        FUNCTION | METHOD,
-        OVER,
-        "The sum of all elements, or of those along some dimensions.",
-        |a| {
-            let (dims, keepdim, dtype) = over(a)?;
-            reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
-        },
-    ),
-    entry(
-        "mean",
-        FUNCTION | METHOD,
-        OVER,
-        "The mean of all elements, or of those along some dimensions.",
-        |a| {
-            let (dims, keepdim, dtype) = over(a)?;
-            reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
-        },
-    ),
-    entry(
+    both("sum", OVER, "The sum of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
+    }),
+    both("mean", OVER, "The mean of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
+    }),
+    both(
         "prod",
-        FUNCTION | METHOD,
         &[
             "(Tensor input, *, dtype? dtype=None)",
             "(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
@@ -57,11 +43,10 @@ pub(super) const TABLE: &[Function] = &[
             _ => product::prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).answer(a.py()),
         },
     ),
-    entry("any", FUNCTION | METHOD, TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any)),
-    entry("all", FUNCTION | METHOD, TRUTH, "Whether no element is zero.", |a| truths(a, truth::all)),
-    entry(
+    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any)),
+    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all)),
+    both(
         "count_nonzero",
-        FUNCTION | METHOD,
         &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
         "How many elements are not zero.",
         |a| {
@@ -69,27 +54,22 @@ pub(super) const TABLE: &[Function] = &[
             truth::count_nonzero(a.tensor(0)?, dims.as_deref()).answer(a.py())
         },
     ),
-    entry("cumsum", FUNCTION | METHOD, SCAN, "The sums of the elements up to each along a dimension.", |a| {
+    both("cumsum", SCAN, "The sums of the elements up to each along a dimension.", |a| {
         scan::cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     }),
-    entry("cumsum_", METHOD, SCAN_IN_PLACE, "`cumsum` in place.", |a| in_place(a, scan::cumsum_)),
-    entry(
-        "cumprod",
-        FUNCTION | METHOD,
-        SCAN,
-        "The products of the elements up to each along a dimension.",
-        |a| scan::cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py()),
-    ),
-    entry("cumprod_", METHOD, SCAN_IN_PLACE, "`cumprod` in place.", |a| in_place(a, scan::cumprod_)),
-    entry("softmax", FUNCTION | METHOD, SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
+    method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, scan::cumsum_)),
+    both("cumprod", SCAN, "The products of the elements up to each along a dimension.", |a| {
+        scan::cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
+    }),
+    method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, scan::cumprod_)),
+    both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
         softmax::softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     }),
-    entry("log_softmax", FUNCTION | METHOD, SOFTMAX, "The logarithm of `softmax`.", |a| {
+    both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
         softmax::log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     }),
-    entry(
+    both(
         "logsumexp",
-        FUNCTION | METHOD,
         &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
         "The logarithm of the sum of exponentials along some dimensions.",
         |a| softmax::logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py()),
@@ -116,10 +96,9 @@ fn truths(
     }
 }
 
-fn in_place(
+fn scan_in_place(
     arguments: &Arguments<'_, '_>,
     operation: fn(&Tensor, i64, Option<DType>) -> Result<()>,
 ) -> PyResult<Py<PyAny>> {
-    operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)).map_err(raise)?;
-    arguments.object(0).answer(arguments.py())
+    entries::in_place(arguments, operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)))
 }

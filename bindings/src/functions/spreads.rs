@@ -1,7 +1,8 @@
 //! Variances, standard deviations and norms.
+use super::entries::{both, function};
 use super::factory::entry;
 use crate::arguments::{Arguments, Ints};
-use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::callable::{Function, NN};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -22,25 +23,24 @@ const PAIR: &[&str] = &[
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry("var", FUNCTION | METHOD, SPREAD, "The variance.", |a| {
+    both("var", SPREAD, "The variance.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     }),
-    entry("std", FUNCTION | METHOD, SPREAD, "The standard deviation.", |a| {
+    both("std", SPREAD, "The standard deviation.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     }),
-    entry("var_mean", FUNCTION, PAIR, "The variance and the mean.", |a| {
+    function("var_mean", PAIR, "The variance and the mean.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     }),
-    entry("std_mean", FUNCTION, PAIR, "The standard deviation and the mean.", |a| {
+    function("std_mean", PAIR, "The standard deviation and the mean.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     }),
-    entry(
+    both(
         "norm",
-        FUNCTION | METHOD,
         &[
             "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
         ],

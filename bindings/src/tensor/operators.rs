@@ -17,6 +17,7 @@ use super::number::number;
 use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
 use super::values;
 use crate::error::raise;
+use crate::returns::ToPython;
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -200,7 +201,7 @@ slots! {
     in_place Py_nb_inplace_true_divide: ops::div_;
     unary Py_nb_negative: ops::neg;
     unary Py_nb_absolute: ops::abs;
-    unary Py_nb_invert: |x| unary_ops::apply(BitNot, x);
+    plain Py_nb_invert: inverted;
     unary Py_nb_positive: |x: &Tensor| Ok(x.clone());
     plain Py_nb_int: values::to_int;
     plain Py_nb_float: values::to_float;
@@ -272,12 +273,26 @@ unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
     })
 }
 
+/// `~x`, of truth values and of bits.
+fn inverted<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    if tensor.dtype().is_float() {
+        return Err(PyTypeError::new_err(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
+        ));
+    }
+    unary_ops::apply(BitNot, tensor).to_python(py)
+}
+
 /// `x ** y`; the third argument of `pow` is not for tensors.
 unsafe extern "C" fn power(
     base: *mut ffi::PyObject,
     exponent: *mut ffi::PyObject,
-    _modulus: *mut ffi::PyObject,
+    modulus: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
+    // SAFETY: `None` lives for ever.
+    if modulus != unsafe { ffi::Py_None() } {
+        return guarded(|py| Ok(declined(py)));
+    }
     binary(base, exponent, |base, exponent| ops::pow(base, exponent))
 }
 

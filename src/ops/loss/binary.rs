@@ -9,7 +9,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::operand::Numbers;
-use crate::ops::{add, binary, create, exp, mul, neg, sub};
+use crate::ops::{add, binary, create, mul, neg, sigmoid, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -57,7 +57,7 @@ impl Operands {
 
     /// ∂y/∂x
     fn slope(&self) -> Result<Tensor> {
-        let probability = exp(&log_sigmoid(&self.x)?)?;
+        let probability = sigmoid(&self.x)?;
         self.weighted(match &self.positive {
             Some(positive) => {
                 let yes = mul(&self.target, positive)?;

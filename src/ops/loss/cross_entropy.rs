@@ -2,11 +2,11 @@
 
 use super::Reduction;
 use super::nll::{class_dim, nll_loss};
-use crate::dtype::{DType, Scalar};
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::ops::reduce::sum;
 use crate::ops::softmax::log_softmax;
-use crate::ops::{add, cast, create, div, fixed, mul, neg, reshape};
+use crate::ops::{add, cast, compare, create, div, mul, neg, reshape, select};
 use crate::tensor::Tensor;
 
 /// torch's index that stands for no class.
@@ -78,10 +78,9 @@ fn of_all_classes(
         None => log.clone(),
     };
     let losses = neg(&sum(&weighted, Some(&[dim as i64]), false, None)?)?;
-    let classes = cast::to_dtype(&cast::to_dtype(target, DType::Int64)?, DType::Float64)?;
-    let counts = fixed::map(&classes, move |class| f64::from(u8::from(class != ignored as f64)))?;
-    let counts = cast::to_dtype(&reshape::reshape_to(&counts, losses.layout().shape())?, dtype)?;
-    let losses = mul(&losses, &counts)?;
+    let target_of_losses = reshape::reshape_to(target, losses.layout().shape())?;
+    let is_ignored = compare::eq(&target_of_losses, ignored)?;
+    let losses = select::masked_fill(&losses, &is_ignored, 0.0)?;
     if reduction != Reduction::Mean {
         return reduction.apply(&losses);
     }
@@ -91,7 +90,7 @@ fn of_all_classes(
             let minus_ones = create::full_like(&log.detach(), Scalar::Int(-1), dtype)?;
             nll_loss(&minus_ones, target, Some(weight), Reduction::Sum, ignored)?
         }
-        None => sum(&counts, None, false, None)?,
+        None => sum(&cast::to_dtype(&compare::ne(target, ignored)?, dtype)?, None, false, None)?,
     };
     div(&sum(&losses, None, false, None)?, &total)
 }

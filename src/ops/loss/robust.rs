@@ -1,4 +1,4 @@
-//! Errors that are squared where they are small and linear where they are large.
+//! Absolute errors, and errors that are squared where they are small and linear where they are large.
 
 use smallvec::smallvec;
 
@@ -6,7 +6,7 @@ use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
-use crate::ops::{add, fixed, mul, neg, sub};
+use crate::ops::{abs, add, fixed, mul, neg, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -110,4 +110,9 @@ pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64)
         );
     }
     apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, target])
+}
+
+/// The absolute differences, reduced.
+pub fn l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
+    reduction.apply(&abs(&sub(x, target)?)?)
 }
