@@ -16,13 +16,13 @@ import rushlight
 
 ROOT = Path(__file__).resolve().parent.parent
 MEGABYTE = 1_000_000
-pytestmark = pytest.mark.own
+pytestmark = [pytest.mark.own, pytest.mark.timeout(1800)]  # compiling takes its time
 
 # The distributions are built to see what is in them and that it works, not to be fast.
 QUICK_BUILD = {
     "CARGO_PROFILE_RELEASE_LTO": "off",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
 }
 
 

@@ -175,7 +175,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "GradDType": (
         RuntimeError,
-        "attempting to assign a gradient with dtype '{got:float}' to a tensor with grad_dtype "
+        "attempting to assign a gradient with dtype '{got:C}' to a tensor with grad_dtype "
         "'{expected:Float}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
         "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
         "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "

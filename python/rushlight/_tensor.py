@@ -39,10 +39,26 @@ def backward(
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def __len__(self: Tensor) -> int:
-    if self.ndim == 0:
-        raise TypeError("len() of a 0-d tensor")
-    return self.shape[0]
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return this tensor as the type of `other`.
+
+    >>> import rushlight as torch
+    >>> torch.tensor([1, 2]).type_as(torch.tensor(0.5))
+    tensor([1., 2.])
+    """
+    return self.to(other.dtype)
+
+
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a tensor of `data` with the type of this one, unless another is given.
+
+    >>> import rushlight as torch
+    >>> torch.tensor([1.5]).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
+    from ._rushlight import tensor
+
+    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:
@@ -111,7 +127,8 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
 
 _METHODS = (
     backward,
-    __len__,
+    type_as,
+    new_tensor,
     __iter__,
     __contains__,
     __format__,

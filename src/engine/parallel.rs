@@ -24,7 +24,7 @@ use super::buffer::Buffer;
 use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Target};
-use super::run::{Step, finish_leaf, wanted};
+use super::run::{Step, finish_leaf, tensor_hooks, wanted};
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
 use crate::kernels::parallel;
@@ -254,7 +254,10 @@ impl Run {
         for (output, gradient) in std::mem::take(&mut *job.slots.lock()).into_iter().flatten() {
             buffer.add(output, gradient)?;
         }
-        let gradients = buffer.take(job.node.outputs());
+        let mut gradients = buffer.take(job.node.outputs());
+        if !job.captures.is_empty() && !job.needed {
+            tensor_hooks(&job.node, &mut gradients)?;
+        }
         for &(output, result) in &job.captures {
             self.state.lock().captured[result as usize] = gradients[output as usize].clone();
         }

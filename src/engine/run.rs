@@ -64,7 +64,7 @@ impl Sweep<'_> {
         self.waiting[index] -= 1;
         let task: &Task<'_> = &self.plan.tasks[index];
         if task.is_leaf && self.waiting[index] == 0 {
-            let gradients = self.gather(index);
+            let gradients = self.gather(index)?;
             if task.needed {
                 finish_leaf(task.node, gradients, self.options, &mut self.deposits)?;
             }
@@ -73,20 +73,25 @@ impl Sweep<'_> {
     }
 
     /// What arrived at a task, captured on the way if that is wanted.
-    fn gather(&mut self, index: usize) -> Gradients {
+    fn gather(&mut self, index: usize) -> Result<Gradients> {
         let task = &self.plan.tasks[index];
-        let gradients = self.buffers[index].take(task.node.outputs());
-        for &(output, result) in &task.captures {
-            self.captured[result as usize] = gradients[output as usize].clone();
+        let mut gradients = self.buffers[index].take(task.node.outputs());
+        if !task.captures.is_empty() {
+            if !task.needed {
+                tensor_hooks(task.node, &mut gradients)?;
+            }
+            for &(output, result) in &task.captures {
+                self.captured[result as usize] = gradients[output as usize].clone();
+            }
         }
-        gradients
+        Ok(gradients)
     }
 
     fn step(&mut self, task: u32) -> Result<()> {
         let index = task as usize;
         let plan = self.plan;
         let task = &plan.tasks[index];
-        let gradients = self.gather(index);
+        let gradients = self.gather(index)?;
         if !task.needed {
             return Ok(());
         }
@@ -148,8 +153,16 @@ impl Step<'_> {
     }
 }
 
-/// Hooks of the tensors that a node made, then gradients that are retained, then hooks of the node.
-fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>) -> Result<()> {
+/// Runs the hooks of the tensors that a node stands for, where nothing else of the node is run
+/// because the gradient is only handed back.
+pub(super) fn tensor_hooks(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
+    let leaf = node.leaf();
+    let leaf = leaf.as_ref().and_then(Tensor::hooks_if_any);
+    let own = node.extras().map(|extras| &extras.hooks);
+    [leaf, own].into_iter().flatten().try_for_each(|hooks| at_outputs(hooks, gradients))
+}
+
+fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
     for (output, slot) in (0..).zip(gradients.iter_mut()) {
         if let Some(gradient) = slot {
             for hook in hooks.at(Place::Output(output)) {
@@ -157,6 +170,12 @@ fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>)
             }
         }
     }
+    Ok(())
+}
+
+/// Hooks of the tensors that a node made, then gradients that are retained, then hooks of the node.
+fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>) -> Result<()> {
+    at_outputs(hooks, gradients)?;
     for (output, tensor) in hooks.retained() {
         if let (Some(tensor), Some(gradient)) = (tensor.upgrade(), &gradients[output as usize]) {
             deposits.push(Deposit::retained(tensor, gradient.clone()));

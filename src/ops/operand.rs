@@ -143,6 +143,11 @@ impl Numbers {
     }
 }
 
+/// The type that two operands are calculated in.
+pub fn result_dtype(a: Operand<'_>, b: Operand<'_>) -> DType {
+    result_type([&a.numbers(), &b.numbers()])
+}
+
 /// The type that operands are calculated in. Within a category tensors with dimensions decide, then
 /// tensors without, then numbers; a higher category wins over a lower one.
 pub(super) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -> DType {

@@ -187,7 +187,8 @@ fn forward_mode_agrees_with_backward() {
             let forward = push(y, &inputs, &tangents).unwrap_or_else(|error| panic!("{what}: {error}"));
             let cotangent = noise(y, seed + 17);
             let options = Options { retain_graph: true, create_graph: false };
-            let back = engine::grad(&[y.clone()], &inputs, &[Some(cotangent.clone())], options).unwrap();
+            let back =
+                engine::grad(std::slice::from_ref(y), &inputs, &[Some(cotangent.clone())], options).unwrap();
             let backward: f64 =
                 back.iter().zip(&tangents).map(|(g, t)| g.as_ref().map_or(0.0, |g| inner(g, t))).sum();
             let forward = forward.map_or(0.0, |t| inner(&cotangent, &t));

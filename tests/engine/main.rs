@@ -2,6 +2,8 @@
 
 // A test says what went wrong by panicking.
 #![allow(clippy::unwrap_used)]
+// One binary: what its files share is public among them.
+#![allow(unreachable_pub, clippy::type_complexity)]
 
 mod backward;
 mod deep_graph;

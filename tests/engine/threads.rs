@@ -101,7 +101,13 @@ impl Meeting {
     fn branches(meeting: &Arc<Meeting>, x: &Tensor) -> Tensor {
         let branch = || {
             let meeting = meeting.clone();
-            visited(x, Arc::new(move || Ok(meeting.join())))
+            visited(
+                x,
+                Arc::new(move || {
+                    meeting.join();
+                    Ok(())
+                }),
+            )
         };
         ops::add(&branch(), &branch()).unwrap()
     }

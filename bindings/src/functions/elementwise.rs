@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{Operand, binary, clamp, masked, power, rounding, select, unary};
+use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
 
 const COMPARED: &[&str] =
@@ -213,6 +213,12 @@ pub(super) const CHOICES: &[Function] = &[
         &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"],
         "Whether all elements are nearly equal.",
         |a| compare::allclose(a.tensor(0)?, a.tensor(1)?, near(a)?).answer(a.py()),
+    ),
+    function(
+        "result_type",
+        &["(Tensor|Number tensor1, Tensor|Number tensor2) -> dtype"],
+        "The element type in which two operands are calculated.",
+        |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).answer(a.py()),
     ),
     both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether shapes and elements are equal.", |a| {
         compare::equal(a.tensor(0)?, a.tensor(1)?).answer(a.py())

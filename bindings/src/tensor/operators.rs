@@ -176,11 +176,27 @@ macro_rules! slots {
     };
 }
 
+/// `a - b`; a number less a tensor is recorded from the tensor's side.
+fn difference(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    match (a, b) {
+        (Operand::Scalar(_), Operand::Tensor(_)) => ops::rsub(b, a),
+        _ => ops::sub(a, b),
+    }
+}
+
+/// `a / b`; a number divided by a tensor is that number of reciprocals.
+fn quotient(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    match (a, b) {
+        (Operand::Scalar(_), Operand::Tensor(divisor)) => ops::mul(&ops::reciprocal(divisor)?, a),
+        _ => ops::div(a, b),
+    }
+}
+
 slots! {
     binary Py_nb_add: ops::add;
-    binary Py_nb_subtract: ops::sub;
+    binary Py_nb_subtract: difference;
     binary Py_nb_multiply: ops::mul;
-    binary Py_nb_true_divide: ops::div;
+    binary Py_nb_true_divide: quotient;
     binary Py_nb_floor_divide: division::floor_divide;
     binary Py_nb_remainder: ops::remainder;
     binary Py_nb_and: |a, b| binary_ops::apply(BitAnd, a, b);

@@ -271,6 +271,17 @@ class Module(StateDict):
         """Return the buffers of this module and, with `recurse`, of all below it."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter at a dotted path."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{typename(module)} has no attribute `{name}`")
+        parameter = getattr(module, name)
+        if not isinstance(parameter, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
+
     def get_submodule(self, target: str) -> Module:
         """Return the module at a dotted path."""
         found: Any = self
