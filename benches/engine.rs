@@ -11,6 +11,9 @@ use std::hint::black_box;
 /// Operations of one graph.
 const LENGTH: u64 = 1000;
 
+/// One operation of a chain.
+type Step = fn(&Tensor, &Tensor) -> Result<Tensor>;
+
 fn leaf(shape: &[i64]) -> Result<Tensor> {
     let x = create::full(shape, 1i64.into(), DType::Float32)?;
     x.set_requires_grad(true)?;
@@ -23,7 +26,7 @@ fn chain(x: &Tensor, step: fn(&Tensor, &Tensor) -> Result<Tensor>) -> Result<Ten
 }
 
 fn graphs(criterion: &mut Criterion) {
-    let kinds: [(&str, &[i64], fn(&Tensor, &Tensor) -> Result<Tensor>); 4] = [
+    let kinds: [(&str, &[i64], Step); 4] = [
         ("neg", &[1], |y, _| ops::neg(y)),
         ("add", &[1], |y, x| ops::add(y, x)),
         ("mul", &[1], |y, x| ops::mul(y, x)),

@@ -43,8 +43,8 @@ REDUCING: dict[str, tuple[type[Exception], str]] = {
     ),
     "NormEmptyDimension": (
         RuntimeError,
-        "linalg.vector_norm cannot compute the {order:g} norm on the dimension {dim}because this dimension is "
-        "empty and the operation does not have an identity",
+        "linalg.vector_norm cannot compute the {order:g} norm on the dimension {dim}because this dimension "
+        "is empty and the operation does not have an identity",
     ),
     "ReduceEmpty": (
         RuntimeError,

@@ -87,7 +87,8 @@ def test_materialize_grads_gives_zeros_and_implies_allow_unused():
 def test_materialize_grads_contradicts_allow_unused_false():
     x = leaf(1.0)
     with raises(
-        ValueError, "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        ValueError,
+        "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.",
     ):
         grad(x.sum(), [x], materialize_grads=True, allow_unused=False)
 

@@ -113,7 +113,12 @@ def test_next_functions_lead_to_the_leaves():
     x, w = leaf(1.0), leaf(2.0)
     y = x * w
     (a, i), (b, j) = y.grad_fn.next_functions
-    assert (a.name(), i, b.name(), j) == ("torch::autograd::AccumulateGrad", 0, "torch::autograd::AccumulateGrad", 0)
+    assert (a.name(), i, b.name(), j) == (
+        "torch::autograd::AccumulateGrad",
+        0,
+        "torch::autograd::AccumulateGrad",
+        0,
+    )
     assert type(a).__name__ == "AccumulateGrad"
     assert a.variable is x and b.variable is w
     assert a.next_functions == ()
@@ -167,7 +172,9 @@ def test_a_node_hook_sees_gradients_by_input_and_by_output():
     seen = []
     x, w = leaf(2.0), leaf(3.0)
     y = x * w
-    y.grad_fn.register_hook(lambda inputs, outputs: seen.append(([g.item() for g in inputs], [g.item() for g in outputs])))
+    y.grad_fn.register_hook(
+        lambda inputs, outputs: seen.append(([g.item() for g in inputs], [g.item() for g in outputs]))
+    )
     (y * 10).sum().backward()
     assert seen == [([30.0, 20.0], [10.0])]
 
@@ -211,7 +218,10 @@ def test_a_removed_node_hook_no_longer_runs():
     seen = []
     x = leaf(2.0)
     y = x * 3
-    handles = [y.grad_fn.register_hook(lambda a, b: seen.append(1)), y.grad_fn.register_prehook(lambda a: seen.append(2))]
+    handles = [
+        y.grad_fn.register_hook(lambda a, b: seen.append(1)),
+        y.grad_fn.register_prehook(lambda a: seen.append(2)),
+    ]
     for handle in handles:
         handle.remove()
     y.sum().backward()

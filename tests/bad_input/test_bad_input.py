@@ -18,9 +18,38 @@ WRONG = {
     "function": len,
     "huge integer": 2**100,
 }
-UNARY = "exp log sqrt sin cos tanh sigmoid relu abs neg sum mean cumsum softmax zeros_like ones_like".split()
-BINARY = "add sub mul div pow maximum matmul mm dot where gather".split()
-VIEWS = "view reshape transpose permute expand squeeze unsqueeze narrow select diagonal unbind".split()
+UNARY = [
+    "exp",
+    "log",
+    "sqrt",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "abs",
+    "neg",
+    "sum",
+    "mean",
+    "cumsum",
+    "softmax",
+    "zeros_like",
+    "ones_like",
+]
+BINARY = ["add", "sub", "mul", "div", "pow", "maximum", "matmul", "mm", "dot", "where", "gather"]
+VIEWS = [
+    "view",
+    "reshape",
+    "transpose",
+    "permute",
+    "expand",
+    "squeeze",
+    "unsqueeze",
+    "narrow",
+    "select",
+    "diagonal",
+    "unbind",
+]
 
 
 def ordinary(call):
@@ -59,16 +88,30 @@ def test_functions_of_two_tensors_refuse_wrong_operands(name, wrong):
     assert usable()
 
 
-@pytest.mark.parametrize("wrong", [*WRONG.values(), 2**62, -(2**63), -1, 10**6, 1.5, (), (2**40, 2**40), [None]], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", [*WRONG.values(), 2**62, -(2**63), -1, 10**6, 1.5, (), (2**40, 2**40), [None]], ids=repr
+)
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_refuse_wrong_and_absurd_arguments(name, wrong):
     x = torch.ones(2, 3)
-    for arguments in [(wrong,), (wrong, wrong), (0, wrong), (wrong, 0), (0, wrong, 1), (0, 0, wrong), (wrong, wrong, wrong)]:
+    for arguments in [
+        (wrong,),
+        (wrong, wrong),
+        (0, wrong),
+        (wrong, 0),
+        (0, wrong, 1),
+        (0, 0, wrong),
+        (wrong, wrong, wrong),
+    ]:
         ordinary(lambda arguments=arguments: getattr(x, name)(*arguments))
     assert x.tolist() == [[1.0] * 3] * 2
 
 
-@pytest.mark.parametrize("wrong", [*WRONG.values(), 2**62, -(2**63), 1.5, slice(2**62, None), slice(None, None, 2**63 - 1), (0,) * 70], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [*WRONG.values(), 2**62, -(2**63), 1.5, slice(2**62, None), slice(None, None, 2**63 - 1), (0,) * 70],
+    ids=repr,
+)
 def test_indices_refuse_wrong_and_absurd_values(wrong):
     x = torch.ones(2, 3)
     ordinary(lambda: x[wrong])
@@ -79,7 +122,11 @@ def test_indices_refuse_wrong_and_absurd_values(wrong):
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty", "rand", "randn"])
-@pytest.mark.parametrize("size", [(2**62,), (2**40, 2**40), (2**31, 2**31, 2**31), (-1,), (2**63,), (10**18,), (2**62, 0, 2**62)], ids=str)
+@pytest.mark.parametrize(
+    "size",
+    [(2**62,), (2**40, 2**40), (2**31, 2**31, 2**31), (-1,), (2**63,), (10**18,), (2**62, 0, 2**62)],
+    ids=str,
+)
 def test_absurd_sizes_are_refused(name, size):
     ordinary(lambda: getattr(torch, name)(*size))
     assert usable()
@@ -152,14 +199,22 @@ def test_the_exception_of_a_hostile_object_comes_through():
         def __float__(self):
             raise KeyError("mine")
 
-    for call in (lambda: torch.zeros(Hostile()), lambda: torch.ones(2)[Hostile()], lambda: torch.tensor([Hostile()])):
+    for call in (
+        lambda: torch.zeros(Hostile()),
+        lambda: torch.ones(2)[Hostile()],
+        lambda: torch.tensor([Hostile()]),
+    ):
         with pytest.raises((KeyError, TypeError, RuntimeError, IndexError)):
             call()
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:99"])
 def test_another_device_is_refused(device):
-    for call in (lambda: torch.zeros(1, device=device), lambda: torch.ones(1).to(device), lambda: torch.ones(1).cuda()):
+    for call in (
+        lambda: torch.zeros(1, device=device),
+        lambda: torch.ones(1).to(device),
+        lambda: torch.ones(1).cuda(),
+    ):
         with pytest.raises((RuntimeError, AssertionError)):
             call()
 
@@ -174,7 +229,9 @@ def test_cuda_is_said_not_to_be_available():
     assert torch.cuda.is_available() is False
 
 
-@pytest.mark.parametrize("kind", [KeyError, StopIteration, MemoryError, SystemExit, GeneratorExit, RecursionError])
+@pytest.mark.parametrize(
+    "kind", [KeyError, StopIteration, MemoryError, SystemExit, GeneratorExit, RecursionError]
+)
 def test_any_exception_of_a_hook_comes_through_unchanged(kind):
     mine = kind("mine")
 

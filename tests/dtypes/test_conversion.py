@@ -9,7 +9,14 @@ import rushlight as torch
 
 NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
 DTYPES = {name: getattr(torch, name) for name in NAMES}
-METHODS = {"float": "float32", "double": "float64", "long": "int64", "int": "int32", "short": "int16", "char": "int8"}
+METHODS = {
+    "float": "float32",
+    "double": "float64",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+}
 METHODS |= {"byte": "uint8", "bool": "bool"}
 
 
@@ -95,7 +102,14 @@ def test_to_takes_dtype_device_or_another_tensor():
 
 @pytest.mark.parametrize(
     ("dtype", "title"),
-    [("float32", "Float"), ("float64", "Double"), ("int64", "Long"), ("int32", "Int"), ("bool", "Bool"), ("uint8", "Byte")],
+    [
+        ("float32", "Float"),
+        ("float64", "Double"),
+        ("int64", "Long"),
+        ("int32", "Int"),
+        ("bool", "Bool"),
+        ("uint8", "Byte"),
+    ],
 )
 def test_type_without_argument_names_the_class(dtype, title):
     assert torch.zeros(1, dtype=DTYPES[dtype]).type() == f"torch.{title}Tensor"
@@ -104,7 +118,9 @@ def test_type_without_argument_names_the_class(dtype, title):
 def test_finfo_and_iinfo_agree_with_numpy():
     for name in ("float32", "float64"):
         ours, theirs = torch.finfo(DTYPES[name]), np.finfo(name)
-        assert (ours.eps, ours.max, ours.min, ours.tiny) == tuple(float(v) for v in (theirs.eps, theirs.max, theirs.min, theirs.tiny))
+        assert (ours.eps, ours.max, ours.min, ours.tiny) == tuple(
+            float(v) for v in (theirs.eps, theirs.max, theirs.min, theirs.tiny)
+        )
         assert ours.bits == theirs.bits
     for name in ("uint8", "int8", "int16", "int32", "int64"):
         ours, theirs = torch.iinfo(DTYPES[name]), np.iinfo(name)

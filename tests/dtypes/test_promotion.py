@@ -152,7 +152,9 @@ def test_a_change_in_place_keeps_the_dtype_or_is_refused(a, b):
     x, y = one(a, 2), one(b, 2)
     result = joined(a, b)
     if ORDER[CATEGORY[result]] > ORDER[CATEGORY[a]]:
-        with raises(RuntimeError, f"result type {TITLES[result]} can't be cast to the desired output type {TITLES[a]}"):
+        with raises(
+            RuntimeError, f"result type {TITLES[result]} can't be cast to the desired output type {TITLES[a]}"
+        ):
             x.add_(y)
         assert x._version == 0
     else:
@@ -185,9 +187,9 @@ def test_integers_wrap_around_like_numpy(name):
     assert (x + 1).item() == limits.min
     y = torch.tensor([limits.min], dtype=DTYPES[name])
     assert (y - 1).item() == limits.max
-    assert (x * 2).item() == int(np.array([limits.max], dtype=name).astype(object)[0] * 2 % 2**limits.bits) - (
-        2**limits.bits if limits.min < 0 else 0
-    )
+    assert (x * 2).item() == int(
+        np.array([limits.max], dtype=name).astype(object)[0] * 2 % 2**limits.bits
+    ) - (2**limits.bits if limits.min < 0 else 0)
 
 
 def test_sum_of_bools_counts():

@@ -138,7 +138,15 @@ def test_an_assignment_by_index_makes_copy_slices():
 
 @pytest.mark.parametrize(
     "index",
-    [0, slice(1, 3), (slice(None), 1), (Ellipsis, 0), [0, 2], (torch.tensor([0, 2]), torch.tensor([1, 1])), (slice(None), [2, 0])],
+    [
+        0,
+        slice(1, 3),
+        (slice(None), 1),
+        (Ellipsis, 0),
+        [0, 2],
+        (torch.tensor([0, 2]), torch.tensor([1, 1])),
+        (slice(None), [2, 0]),
+    ],
     ids=str,
 )
 def test_an_assignment_by_index_routes_gradients_to_target_and_value(index):
@@ -212,7 +220,9 @@ def test_second_derivatives_pass_through_a_change_of_a_slice():
 
 def test_a_view_of_a_leaf_may_not_change_but_the_message_names_the_view():
     x = torch.ones(2, requires_grad=True)
-    with raises(RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation."):
+    with raises(
+        RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         x[0] = 3
     assert x.tolist() == [1.0, 1.0] and x._version == 0
 

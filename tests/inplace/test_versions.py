@@ -72,7 +72,14 @@ def test_an_operator_with_assignment_keeps_the_object():
 
 @pytest.mark.parametrize(
     "view",
-    [lambda x: x.view(4), lambda x: x.t(), lambda x: x[0], lambda x: x[:, 1:], lambda x: x.detach(), lambda x: x.unbind()[1]],
+    [
+        lambda x: x.view(4),
+        lambda x: x.t(),
+        lambda x: x[0],
+        lambda x: x[:, 1:],
+        lambda x: x.detach(),
+        lambda x: x.unbind()[1],
+    ],
     ids=["view", "t", "select", "slice", "detach", "unbind"],
 )
 def test_views_and_detached_tensors_share_the_count(view):

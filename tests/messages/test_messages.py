@@ -33,7 +33,9 @@ def read_tables():
         lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
         for source, failure in zip(lines[::2], lines[1::2], strict=True):
             kind, _, text = failure.strip().partition(": ")
-            rows.append(pytest.param(source, CLASSES[kind], text.replace("\\n", "\n"), id=f"{path.stem}: {source}"))
+            rows.append(
+                pytest.param(source, CLASSES[kind], text.replace("\\n", "\n"), id=f"{path.stem}: {source}")
+            )
     return rows
 
 

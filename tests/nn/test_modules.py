@@ -76,7 +76,9 @@ def test_requires_grad_reaches_every_parameter():
 def test_assigning_none_and_deleting():
     net = Net()
     net.scale = None
-    assert net.scale is None and "scale" not in dict(net.named_parameters()) and "scale" not in net.state_dict()
+    assert (
+        net.scale is None and "scale" not in dict(net.named_parameters()) and "scale" not in net.state_dict()
+    )
     del net.act
     assert not hasattr(net, "act")
     net.extra = 5
@@ -132,11 +134,15 @@ def test_loading_loosely_reports_what_did_not_match():
     state["more"] = torch.ones(1)
     result = net.load_state_dict(state, strict=False)
     assert result.missing_keys == ["scale"] and result.unexpected_keys == ["more"]
-    with raises(RuntimeError, "Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: \"scale\". "):
+    with raises(
+        RuntimeError, 'Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "scale". '
+    ):
         net.load_state_dict(state)
 
 
-@pytest.mark.parametrize("through", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "through", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=["deepcopy", "pickle"]
+)
 def test_modules_can_be_copied(through):
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
     twin = through(net)

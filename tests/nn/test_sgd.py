@@ -25,18 +25,22 @@ def reference(values, gradients, lr, momentum=0, dampening=0, weight_decay=0, ne
 
 
 OPTIONS = [
-    dict(momentum=m, dampening=d, weight_decay=w, nesterov=n, maximize=x)
+    {"momentum": m, "dampening": d, "weight_decay": w, "nesterov": n, "maximize": x}
     for m, d, w, n, x in itertools.product((0, 0.9), (0, 0.3), (0, 0.1), (False, True), (False, True))
     if not (n and (m == 0 or d))
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: ", ".join(f"{k}={v}" for k, v in o.items() if v) or "plain")
+@pytest.mark.parametrize(
+    "options", OPTIONS, ids=lambda o: ", ".join(f"{k}={v}" for k, v in o.items() if v) or "plain"
+)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_five_steps_follow_the_formula(options, dtype):
     kind = getattr(torch, dtype)
     starts = [sample(3, 2), sample(4, seed=1)]
-    gradients = [[sample(*start.shape, seed=10 * i + step) for step in range(5)] for i, start in enumerate(starts)]
+    gradients = [
+        [sample(*start.shape, seed=10 * i + step) for step in range(5)] for i, start in enumerate(starts)
+    ]
     parameters = [torch.tensor(start, dtype=kind, requires_grad=True) for start in starts]
     optimizer = SGD(parameters, lr=0.1, **options)
     for step in range(5):
@@ -169,7 +173,10 @@ def test_a_step_counts_as_a_change_in_place():
 def test_the_defaults_name_every_option():
     x, _ = quadratic()
     defaults = SGD([x], lr=0.1).defaults
-    assert {name: defaults[name] for name in ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")} == {
+    assert {
+        name: defaults[name]
+        for name in ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+    } == {
         "lr": 0.1,
         "momentum": 0,
         "dampening": 0,

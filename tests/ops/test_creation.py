@@ -54,14 +54,21 @@ def test_a_list_of_scalar_tensors_is_data():
 def test_the_dtype_can_be_named(dtype):
     kind = getattr(torch, dtype)
     assert_tensor(torch.tensor([0, 1], dtype=kind), np.array([0, 1]).astype(dtype), kind)
-    for x in (torch.zeros(2, dtype=kind), torch.ones(2, dtype=kind), torch.empty(2, dtype=kind), torch.eye(2, dtype=kind)):
+    for x in (
+        torch.zeros(2, dtype=kind),
+        torch.ones(2, dtype=kind),
+        torch.empty(2, dtype=kind),
+        torch.eye(2, dtype=kind),
+    ):
         assert x.dtype is kind
     assert torch.full((2,), 1, dtype=kind).dtype is kind
 
 
 def test_torch_tensor_copies_a_tensor_and_warns():
     x = torch.ones(2)
-    with pytest.warns(UserWarning, match="To copy construct from a tensor, it is recommended to use sourceTensor.detach"):
+    with pytest.warns(
+        UserWarning, match="To copy construct from a tensor, it is recommended to use sourceTensor.detach"
+    ):
         y = torch.tensor(x)
     assert y is not x and y.data_ptr() != x.data_ptr()
 
@@ -115,7 +122,19 @@ def test_the_new_methods_keep_dtype():
 
 @pytest.mark.parametrize(
     "arguments",
-    [(5,), (0,), (2, 7), (0, 10, 3), (5, 0, -2), (0, 1, 0.25), (1.0, 2.0, 0.3), (0.0, 1.0, 0.1), (-3, 3), (2.5,), (5, -5, -0.5)],
+    [
+        (5,),
+        (0,),
+        (2, 7),
+        (0, 10, 3),
+        (5, 0, -2),
+        (0, 1, 0.25),
+        (1.0, 2.0, 0.3),
+        (0.0, 1.0, 0.1),
+        (-3, 3),
+        (2.5,),
+        (5, -5, -0.5),
+    ],
     ids=str,
 )
 def test_arange_agrees_with_numpy(arguments):
@@ -132,7 +151,9 @@ def test_arange_by_keyword():
     assert torch.arange(True, 3).dtype is torch.int64
 
 
-@pytest.mark.parametrize("arguments", [(0, 1, 5), (0, 10, 1), (3, -3, 7), (0, 1, 0), (2.5, 2.5, 3), (0, 1, 100)], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [(0, 1, 5), (0, 10, 1), (3, -3, 7), (0, 1, 0), (2.5, 2.5, 3), (0, 1, 100)], ids=str
+)
 def test_linspace_agrees_with_numpy(arguments):
     assert_tensor(torch.linspace(*arguments, dtype=torch.float64), np.linspace(*arguments), torch.float64)
     assert_tensor(torch.linspace(*arguments), np.linspace(*arguments), torch.float32)

@@ -34,9 +34,24 @@ BINARY = {
     "maximum": np.maximum,
     "minimum": np.minimum,
 }
-COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+COMPARISONS = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 OPERATORS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-PAIRS = [((3, 4), (3, 4)), ((3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 3)), ((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((2, 3), ())]
+PAIRS = [
+    ((3, 4), (3, 4)),
+    ((3, 4), (4,)),
+    ((3, 1), (1, 4)),
+    ((), (2, 3)),
+    ((2, 1, 3), (4, 1)),
+    ((0, 3), (3,)),
+    ((2, 3), ()),
+]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -76,7 +91,9 @@ def test_a_function_of_two_tensors_broadcasts_like_numpy(name, shapes):
     x, y = torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64)
     assert_tensor(getattr(torch, name)(x, y), expected)
     assert_tensor(getattr(x, name)(y), expected)
-    assert_tensor(getattr(torch, name)(x.float(), y.float()), expected.astype(np.float32), torch.float32, tolerance=1e-5)
+    assert_tensor(
+        getattr(torch, name)(x.float(), y.float()), expected.astype(np.float32), torch.float32, tolerance=1e-5
+    )
 
 
 @pytest.mark.parametrize("shapes", [pair for pair in PAIRS if 0 not in pair[0]], ids=str)
@@ -179,7 +196,13 @@ def test_maximum_and_minimum_pass_nan():
 
 @pytest.mark.parametrize(
     ("name", "at", "expected"),
-    [("relu", 0.0, 0.0), ("abs", 0.0, 0.0), ("sqrt", 0.0, np.inf), ("log", 0.0, np.inf), ("exp", -np.inf, 0.0)],
+    [
+        ("relu", 0.0, 0.0),
+        ("abs", 0.0, 0.0),
+        ("sqrt", 0.0, np.inf),
+        ("log", 0.0, np.inf),
+        ("exp", -np.inf, 0.0),
+    ],
 )
 def test_gradients_at_the_edges(name, at, expected):
     x = torch.tensor([at], requires_grad=True)
@@ -187,7 +210,9 @@ def test_gradients_at_the_edges(name, at, expected):
     assert x.grad.item() == expected
 
 
-@pytest.mark.parametrize("shapes", [((2, 3), (2, 3), (2, 3)), ((3,), (2, 1), (2, 3)), ((2, 3), (), (3,)), ((), (2,), ())], ids=str)
+@pytest.mark.parametrize(
+    "shapes", [((2, 3), (2, 3), (2, 3)), ((3,), (2, 1), (2, 3)), ((2, 3), (), (3,)), ((), (2,), ())], ids=str
+)
 def test_where_broadcasts_three_operands(shapes):
     mask = sample(*shapes[0], seed=2) > 0
     a, b = sample(*shapes[1]), sample(*shapes[2], seed=1)

@@ -92,7 +92,9 @@ def test_writing_a_number_agrees_with_numpy(index):
     assert_tensor(x, values)
 
 
-@pytest.mark.parametrize("index", [i for n, i in INDICES.items() if n != "array"], ids=[n for n in INDICES if n != "array"])
+@pytest.mark.parametrize(
+    "index", [i for n, i in INDICES.items() if n != "array"], ids=[n for n in INDICES if n != "array"]
+)
 def test_writing_a_tensor_agrees_with_numpy(index):
     values = sample(*SHAPE)
     x = torch.tensor(values)
@@ -106,7 +108,9 @@ def test_writing_a_tensor_agrees_with_numpy(index):
 
 def names_a_place_twice(index):
     """Does the index name a place twice? Then the winner is not defined."""
-    return isinstance(index, tuple) and any(isinstance(part, np.ndarray) and len(set(part.ravel())) < part.size for part in index)
+    return isinstance(index, tuple) and any(
+        isinstance(part, np.ndarray) and len(set(part.ravel())) < part.size for part in index
+    )
 
 
 def test_writing_broadcasts_the_value():

@@ -78,7 +78,9 @@ def test_cumsum_of_integers_and_scalars():
 def test_gather_takes_along_a_dimension(dim):
     values = sample(3, 4)
     index = np.array([[0, 2, 1, 0], [2, 2, 0, 1]]) if dim == 0 else np.array([[0, 3], [1, 1], [2, 0]])
-    assert_tensor(torch.gather(torch.tensor(values), dim, torch.tensor(index)), np.take_along_axis(values, index, dim))
+    assert_tensor(
+        torch.gather(torch.tensor(values), dim, torch.tensor(index)), np.take_along_axis(values, index, dim)
+    )
     check_gradient(lambda x: x.gather(dim, torch.tensor(index)) ** 2, values)
 
 
@@ -106,7 +108,9 @@ def test_scatter_add_adds_along_a_dimension(dim):
 def test_index_select_takes_slices(dim):
     values = sample(3, 4)
     index = np.array([2, 0, 0])
-    assert_tensor(torch.index_select(torch.tensor(values), dim, torch.tensor(index)), np.take(values, index, dim))
+    assert_tensor(
+        torch.index_select(torch.tensor(values), dim, torch.tensor(index)), np.take(values, index, dim)
+    )
     check_gradient(lambda x: x.index_select(dim, torch.tensor(index)) ** 2, values)
 
 

@@ -40,7 +40,11 @@ def test_gradients_of_matmul(shapes):
     check_gradient(torch.matmul, sample(*shapes[0]), sample(*shapes[1], seed=1))
 
 
-@pytest.mark.parametrize("shapes", [((0, 3), (3, 4)), ((2, 0), (0, 4)), ((0,), (0,)), ((5, 0, 3), (5, 3, 2)), ((0, 2, 3), (3, 2))], ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [((0, 3), (3, 4)), ((2, 0), (0, 4)), ((0,), (0,)), ((5, 0, 3), (5, 3, 2)), ((0, 2, 3), (3, 2))],
+    ids=str,
+)
 def test_empty_products_are_zeros(shapes):
     a, b = np.zeros(shapes[0]), np.zeros(shapes[1])
     x = torch.tensor(a, requires_grad=True)
@@ -52,7 +56,13 @@ def test_empty_products_are_zeros(shapes):
 
 
 @pytest.mark.parametrize(
-    ("name", "shapes"), [("mm", ((2, 3), (3, 4))), ("bmm", ((5, 2, 3), (5, 3, 4))), ("mv", ((2, 3), (3,))), ("dot", ((3,), (3,)))]
+    ("name", "shapes"),
+    [
+        ("mm", ((2, 3), (3, 4))),
+        ("bmm", ((5, 2, 3), (5, 3, 4))),
+        ("mv", ((2, 3), (3,))),
+        ("dot", ((3,), (3,))),
+    ],
 )
 def test_products_of_fixed_ranks(name, shapes):
     a, b = sample(*shapes[0]), sample(*shapes[1], seed=1)
@@ -104,7 +114,10 @@ def test_linear_agrees_with_its_formula(shape, bias):
 
 
 def test_second_derivatives_of_a_product():
-    a, b = torch.tensor(sample(2, 3), requires_grad=True), torch.tensor(sample(3, 2, seed=1), requires_grad=True)
+    a, b = (
+        torch.tensor(sample(2, 3), requires_grad=True),
+        torch.tensor(sample(3, 2, seed=1), requires_grad=True),
+    )
     (ga,) = torch.autograd.grad(((a @ b) ** 2).sum(), a, create_graph=True)
     (gb,) = torch.autograd.grad(ga.sum(), b)
     step, expected = 1e-6, np.zeros((3, 2))

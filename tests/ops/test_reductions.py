@@ -76,7 +76,10 @@ def test_max_and_min_by_dimension_give_values_and_indices(name):
 
 
 def test_the_named_pair_shows_its_fields():
-    assert repr(torch.tensor([1, 3, 2]).max(0)) == "torch.return_types.max(\nvalues=tensor(3),\nindices=tensor(1))"
+    assert (
+        repr(torch.tensor([1, 3, 2]).max(0))
+        == "torch.return_types.max(\nvalues=tensor(3),\nindices=tensor(1))"
+    )
 
 
 def test_max_of_two_tensors_is_maximum():
@@ -185,7 +188,16 @@ def test_sums_of_many_small_numbers_are_accurate():
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("sum", 0.0), ("prod", 1.0), ("mean", np.nan), ("var", np.nan), ("norm", 0.0), ("any", False), ("all", True)]
+    ("name", "expected"),
+    [
+        ("sum", 0.0),
+        ("prod", 1.0),
+        ("mean", np.nan),
+        ("var", np.nan),
+        ("norm", 0.0),
+        ("any", False),
+        ("all", True),
+    ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_reductions_of_nothing(name, expected):

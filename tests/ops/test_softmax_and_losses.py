@@ -54,7 +54,10 @@ def test_mse_loss(reduction):
 
 
 def test_mse_loss_broadcasts_and_warns():
-    with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[3, 1\]\)\) that is different to the input size"):
+    with pytest.warns(
+        UserWarning,
+        match=r"Using a target size \(torch.Size\(\[3, 1\]\)\) that is different to the input size",
+    ):
         assert F.mse_loss(torch.ones(3), torch.zeros(3, 1)).item() == 1.0
 
 
@@ -64,18 +67,25 @@ def bce(x, t, weight=1.0, positive=1.0):
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("options", [{}, {"weight": 4}, {"pos_weight": 4}, {"weight": 4, "pos_weight": 4}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"weight": 4}, {"pos_weight": 4}, {"weight": 4, "pos_weight": 4}], ids=str
+)
 def test_binary_cross_entropy_with_logits(reduction, options):
     x, t = sample(3, 4), sample(3, 4, seed=1, low=0, high=1)
     arrays = {name: sample(size, seed=2, low=0.5) for name, size in options.items()}
     tensors = {name: torch.tensor(array) for name, array in arrays.items()}
     expected = REDUCTIONS[reduction](bce(x, t, arrays.get("weight", 1.0), arrays.get("pos_weight", 1.0)))
-    result = F.binary_cross_entropy_with_logits(torch.tensor(x), torch.tensor(t), reduction=reduction, **tensors)
+    result = F.binary_cross_entropy_with_logits(
+        torch.tensor(x), torch.tensor(t), reduction=reduction, **tensors
+    )
     assert_tensor(result, expected, tolerance=1e-11)
     loss = torch.nn.BCEWithLogitsLoss(reduction=reduction, **tensors)
     assert_tensor(loss(torch.tensor(x), torch.tensor(t)), expected, tolerance=1e-11)
     check_gradient(
-        lambda a, b: F.binary_cross_entropy_with_logits(a, b, reduction=reduction, **tensors), x, t, tolerance=1e-5
+        lambda a, b: F.binary_cross_entropy_with_logits(a, b, reduction=reduction, **tensors),
+        x,
+        t,
+        tolerance=1e-5,
     )
 
 
@@ -121,13 +131,23 @@ def test_cross_entropy_of_classes(shape, options, reduction):
     arguments = dict(options, reduction=reduction)
     if weight is not None:
         arguments["weight"] = torch.tensor(weight)
-    assert_tensor(F.cross_entropy(torch.tensor(x), torch.tensor(target), **arguments), expected, tolerance=1e-11)
-    assert_tensor(torch.nn.CrossEntropyLoss(**arguments)(torch.tensor(x), torch.tensor(target)), expected, tolerance=1e-11)
+    assert_tensor(
+        F.cross_entropy(torch.tensor(x), torch.tensor(target), **arguments), expected, tolerance=1e-11
+    )
+    assert_tensor(
+        torch.nn.CrossEntropyLoss(**arguments)(torch.tensor(x), torch.tensor(target)),
+        expected,
+        tolerance=1e-11,
+    )
     check_gradient(lambda v: F.cross_entropy(v, torch.tensor(target), **arguments), x)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("options", [{}, {"weight": True}, {"label_smoothing": 0.2}, {"weight": True, "label_smoothing": 0.2}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"weight": True}, {"label_smoothing": 0.2}, {"weight": True, "label_smoothing": 0.2}],
+    ids=str,
+)
 def test_cross_entropy_of_probabilities(options, reduction):
     x, p = sample(4, 3), softmax(sample(4, 3, seed=1), 1)
     smoothing = options.get("label_smoothing", 0.0)
@@ -165,7 +185,9 @@ def test_nll_loss_picks_and_weighs(shape, options, reduction):
     if weight is not None:
         arguments["weight"] = torch.tensor(weight)
     assert_tensor(F.nll_loss(torch.tensor(x), torch.tensor(target), **arguments), expected, tolerance=1e-11)
-    assert_tensor(torch.nn.NLLLoss(**arguments)(torch.tensor(x), torch.tensor(target)), expected, tolerance=1e-11)
+    assert_tensor(
+        torch.nn.NLLLoss(**arguments)(torch.tensor(x), torch.tensor(target)), expected, tolerance=1e-11
+    )
     check_gradient(lambda v: F.nll_loss(v, torch.tensor(target), **arguments), x)
 
 

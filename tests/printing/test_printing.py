@@ -13,7 +13,9 @@ import rushlight as torch
 
 def read_tables():
     rows, source, block = [], None, []
-    lines = [line for path in sorted(Path(__file__).parent.glob("*.txt")) for line in path.read_text().splitlines()]
+    lines = [
+        line for path in sorted(Path(__file__).parent.glob("*.txt")) for line in path.read_text().splitlines()
+    ]
     for line in [*lines, "end"]:
         if line.startswith("    ") or (not line and block):
             block.append(line[4:])

@@ -24,15 +24,20 @@ def test_properties_of_shape():
 
 def test_a_size_is_a_tuple_that_shows_itself():
     s = torch.zeros(2, 3).shape
-    assert isinstance(s, tuple) and repr(s) == "torch.Size([2, 3])" and str(torch.Size([])) == "torch.Size([])"
-    assert type(s[:1]) is torch.Size and type(s + (4,)) is torch.Size and hash(s) == hash((2, 3))
+    assert (
+        isinstance(s, tuple) and repr(s) == "torch.Size([2, 3])" and str(torch.Size([])) == "torch.Size([])"
+    )
+    four = (4,)
+    assert type(s[:1]) is torch.Size and type(s + four) is torch.Size and hash(s) == hash((2, 3))
     a, b = s
     assert (a, b) == (2, 3) and pickle.loads(pickle.dumps(s)) == s
 
 
 def test_properties_of_place():
     x = torch.zeros(2)
-    assert x.device == torch.device("cpu") and str(x.device) == "cpu" and repr(x.device) == "device(type='cpu')"
+    assert (
+        x.device == torch.device("cpu") and str(x.device) == "cpu" and repr(x.device) == "device(type='cpu')"
+    )
     assert x.device.type == "cpu" and x.device.index is None
     assert x.is_cpu and not x.is_cuda and x.layout is torch.strided and repr(x.layout) == "torch.strided"
     assert x.cpu() is x and not x.is_sparse and not x.is_complex()
@@ -47,7 +52,13 @@ def test_kinds_of_tensors_are_recognised():
 
 @pytest.mark.parametrize(
     ("value", "dtype", "kind"),
-    [(3, torch.int64, int), (3, torch.uint8, int), (2.5, torch.float32, float), (2.5, torch.float64, float), (True, torch.bool, bool)],
+    [
+        (3, torch.int64, int),
+        (3, torch.uint8, int),
+        (2.5, torch.float32, float),
+        (2.5, torch.float64, float),
+        (True, torch.bool, bool),
+    ],
 )
 def test_item_gives_a_python_number(value, dtype, kind):
     x = torch.tensor(value, dtype=dtype)
@@ -57,8 +68,16 @@ def test_item_gives_a_python_number(value, dtype, kind):
 
 def test_tolist_nests_like_the_shape():
     assert torch.arange(6).view(2, 3).tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert torch.tensor(5).tolist() == 5 and torch.empty(0).tolist() == [] and torch.empty(2, 0).tolist() == [[], []]
-    assert torch.tensor([True]).tolist() == [True] and torch.arange(6).view(2, 3).t().tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert (
+        torch.tensor(5).tolist() == 5
+        and torch.empty(0).tolist() == []
+        and torch.empty(2, 0).tolist() == [[], []]
+    )
+    assert torch.tensor([True]).tolist() == [True] and torch.arange(6).view(2, 3).t().tolist() == [
+        [0, 3],
+        [1, 4],
+        [2, 5],
+    ]
 
 
 def test_conversions_to_python_numbers():
@@ -74,7 +93,14 @@ def test_integer_tensors_are_indices():
 
 
 @pytest.mark.parametrize(
-    ("spec", "value", "expected"), [(".2f", 3.14159, "3.14"), ("d", 7, "7"), ("", 1.5, "1.5"), ("5.1f", 2.0, "  2.0"), ("e", 12.5, "1.250000e+01")]
+    ("spec", "value", "expected"),
+    [
+        (".2f", 3.14159, "3.14"),
+        ("d", 7, "7"),
+        ("", 1.5, "1.5"),
+        ("5.1f", 2.0, "  2.0"),
+        ("e", 12.5, "1.250000e+01"),
+    ],
 )
 def test_format_of_a_0d_tensor_formats_its_number(spec, value, expected):
     assert format(torch.tensor(value), spec) == expected
@@ -107,12 +133,23 @@ def test_overlapping_copies_do_not_smear():
 def test_equal_compares_shape_and_values():
     assert torch.equal(torch.ones(2), torch.ones(2)) and not torch.equal(torch.ones(2), torch.ones(1, 2))
     assert not torch.equal(torch.tensor([math.nan]), torch.tensor([math.nan]))
-    assert torch.allclose(torch.ones(2), torch.ones(2) + 1e-7) and not torch.allclose(torch.ones(2), torch.zeros(2))
+    assert torch.allclose(torch.ones(2), torch.ones(2) + 1e-7) and not torch.allclose(
+        torch.ones(2), torch.zeros(2)
+    )
 
 
-@pytest.mark.parametrize("through", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "through", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"]
+)
 def test_copies_keep_values_dtype_flags_and_do_not_share(through):
-    for x in (torch.ones(2, 3), torch.arange(3), torch.tensor(True), torch.ones(2, requires_grad=True), torch.empty(0, 2), torch.ones(2, 3).t()):
+    for x in (
+        torch.ones(2, 3),
+        torch.arange(3),
+        torch.tensor(True),
+        torch.ones(2, requires_grad=True),
+        torch.empty(0, 2),
+        torch.ones(2, 3).t(),
+    ):
         y = through(x)
         assert y is not x and torch.equal(x, y) and y.dtype is x.dtype and y.requires_grad == x.requires_grad
         assert y.stride() == x.stride() and (x.numel() == 0 or y.data_ptr() != x.data_ptr())

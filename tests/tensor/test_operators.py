@@ -77,7 +77,9 @@ def test_signs_and_inversion():
     assert (~torch.tensor([0, 5])).tolist() == [-1, -6]
 
 
-@pytest.mark.parametrize("number", [np.float64(2.0), np.float32(2.0), np.int64(2)], ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize(
+    "number", [np.float64(2.0), np.float32(2.0), np.int64(2)], ids=lambda n: type(n).__name__
+)
 def test_numpy_scalars_are_numbers(number):
     x = torch.ones(2)
     assert type(x * number) is torch.Tensor and (x * number).tolist() == [2.0, 2.0]
@@ -102,7 +104,8 @@ def test_an_unknown_operand_is_given_its_chance():
 def test_equality_with_anything_else_is_false():
     x = torch.ones(2)
     assert (x == "a") is False and (x != "a") is True
-    assert (x == None) is False and (x != None) is True
+    nothing = None
+    assert (x == nothing) is False and (x != nothing) is True
 
 
 def test_equality_of_shapes_that_do_not_broadcast_is_an_error():
@@ -124,6 +127,14 @@ def test_floor_division_and_remainder_have_the_sign_of_the_divisor(a, b):
 
 def test_operators_record_history_on_either_side():
     x = torch.tensor([2.0], requires_grad=True)
-    for y, expected in [(3 - x, -1.0), (x - 3, 1.0), (3 / x, -0.75), (x / 4, 0.25), (2**x, 4 * np.log(2)), (x**3, 12.0), (-x, -1.0)]:
+    for y, expected in [
+        (3 - x, -1.0),
+        (x - 3, 1.0),
+        (3 / x, -0.75),
+        (x / 4, 0.25),
+        (2**x, 4 * np.log(2)),
+        (x**3, 12.0),
+        (-x, -1.0),
+    ]:
         (g,) = torch.autograd.grad(y.sum(), x)
         assert g.item() == pytest.approx(expected, rel=1e-6)

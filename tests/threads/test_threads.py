@@ -16,7 +16,7 @@ def run_together(*works):
         try:
             gate.wait(30)
             work()
-        except BaseException as failure:  # noqa: BLE001
+        except BaseException as failure:
             failures.append(failure)
 
     threads = [threading.Thread(target=guarded, args=(work,)) for work in works]

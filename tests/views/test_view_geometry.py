@@ -11,7 +11,11 @@ VIEWS = {
     "view with -1": (lambda x: x.view(-1, 6), lambda a: a.reshape(-1, 6), (2, 3, 4)),
     "view of a tuple": (lambda x: x.view((4, 6)), lambda a: a.reshape(4, 6), (2, 3, 4)),
     "view to a scalar": (lambda x: x.view(()), lambda a: a.reshape(()), (1, 1)),
-    "view of a transposed part": (lambda x: x.transpose(0, 1).view(3, 2, 2, 2), lambda a: a.swapaxes(0, 1).reshape(3, 2, 2, 2), (2, 3, 4)),
+    "view of a transposed part": (
+        lambda x: x.transpose(0, 1).view(3, 2, 2, 2),
+        lambda a: a.swapaxes(0, 1).reshape(3, 2, 2, 2),
+        (2, 3, 4),
+    ),
     "view_as": (lambda x: x.view_as(torch.ones(6, 4)), lambda a: a.reshape(6, 4), (2, 3, 4)),
     "reshape": (lambda x: x.reshape(4, 6), lambda a: a.reshape(4, 6), (2, 3, 4)),
     "reshape -1": (lambda x: x.reshape(-1), lambda a: a.reshape(-1), (2, 3, 4)),
@@ -98,7 +102,9 @@ def test_the_address_of_the_view_is_that_of_its_first_element(view, same, shape)
 
 
 @pytest.mark.parametrize(
-    ("view", "same", "shape"), [row for name, row in VIEWS.items() if name != "detach"], ids=[n for n in VIEWS if n != "detach"]
+    ("view", "same", "shape"),
+    [row for name, row in VIEWS.items() if name != "detach"],
+    ids=[n for n in VIEWS if n != "detach"],
 )
 def test_the_gradient_flows_through_the_view(view, same, shape):
     if view(base(shape)).numel():
@@ -106,7 +112,9 @@ def test_the_gradient_flows_through_the_view(view, same, shape):
 
 
 @pytest.mark.parametrize(
-    ("view", "same", "shape"), [row for name, row in VIEWS.items() if name != "detach"], ids=[n for n in VIEWS if n != "detach"]
+    ("view", "same", "shape"),
+    [row for name, row in VIEWS.items() if name != "detach"],
+    ids=[n for n in VIEWS if n != "detach"],
 )
 def test_the_view_knows_its_base(view, same, shape):
     x = base(shape).clone()
@@ -189,14 +197,26 @@ def test_contiguous_returns_the_same_object_or_a_copy():
         (lambda: torch.ones(1).expand(3), False),
         (lambda: torch.ones(4)[::2], False),
     ],
-    ids=["plain", "t", "t of row", "column", "part of row", "empty", "scalar", "expanded by one", "expanded", "step"],
+    ids=[
+        "plain",
+        "t",
+        "t of row",
+        "column",
+        "part of row",
+        "empty",
+        "scalar",
+        "expanded by one",
+        "expanded",
+        "step",
+    ],
 )
 def test_is_contiguous(make, expected):
     assert make().is_contiguous() is expected
 
 
 @pytest.mark.parametrize(
-    ("shape", "strides"), [((), ()), ((3,), (1,)), ((2, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((0,), (1,)), ((1, 1, 5), (5, 5, 1))]
+    ("shape", "strides"),
+    [((), ()), ((3,), (1,)), ((2, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((0,), (1,)), ((1, 1, 5), (5, 5, 1))],
 )
 def test_strides_of_new_tensors(shape, strides):
     assert torch.ones(shape).stride() == strides

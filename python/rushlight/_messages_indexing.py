@@ -1,0 +1,181 @@
+"""Failures of indexing, gathering and scattering.
+
+One part of the table in `_messages`, written as the others are.
+"""
+
+from __future__ import annotations
+
+INDEXING: dict[str, tuple[type[Exception], str]] = {
+    # -- indexing --------------------------------------------------------------------------------------
+    "IndexCount": (IndexError, "too many indices for tensor of dimension {ndim}"),
+    "IndexOfScalar": (
+        IndexError,
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+        "convert a 0-dim tensor to a number",
+    ),
+    "IndexRange": (IndexError, "index {index} is out of bounds for dimension {dim} with size {size}"),
+    "IndexOfEmpty": (IndexError, "index is out of bounds for dimension with size 0"),
+    "GatherRange": (
+        RuntimeError,
+        "index {index} is out of bounds for dimension {dim} with size {size}",
+    ),
+    "SelectRange": (
+        IndexError,
+        "select(): index {index} out of range for tensor of size {shape} at dimension {dim}",
+    ),
+    "MaskShape": (
+        IndexError,
+        "The shape of the mask {mask} at index {mask_dim} does not match the shape of the indexed "
+        "tensor {shape} at index {dim}",
+    ),
+    "SliceStep": (ValueError, "step must be greater than zero"),
+    "SliceStepZero": (ValueError, "slice step cannot be zero"),
+    "SliceType": (TypeError, "slice indices must be integers or None or have an __index__ method"),
+    "IndexDType": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
+    "IndexType": (
+        IndexError,
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        "(got {got})",
+    ),
+    "IndexShapes": (
+        IndexError,
+        "shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
+    ),
+    "IndexedValueShape": (
+        RuntimeError,
+        "shape mismatch: value tensor of shape {value} cannot be broadcast to indexing result of shape "
+        "{result}",
+    ),
+    "IndexedValueDType": (
+        RuntimeError,
+        "Index put requires the source and destination dtypes match, got {destination:Float} for the "
+        "destination and {source:Float} for the source.",
+    ),
+    "AssignedType": (TypeError, "can't assign a {got} to a {dtype:type}"),
+    "IndexDTypeOf": (RuntimeError, "{operation}(): Expected dtype {expected} for index"),
+    "GatherDimensions": (
+        RuntimeError,
+        "Index tensor must have the same number of dimensions as {argument} tensor",
+    ),
+    "GatherShape": (
+        RuntimeError,
+        "Size does not match at dimension {at} expected index {index} to be no larger than self {shape} "
+        "apart from dimension {dim}",
+    ),
+    "ScatterShape": (
+        RuntimeError,
+        "Expected index {index} to be no larger than self {shape} apart from dimension {dim}",
+    ),
+    "ScatterSource": (
+        RuntimeError,
+        "Expected index {index} to be no larger than self {shape} apart from dimension {dim} and to be no "
+        "larger size than src {source}",
+    ),
+    "ScatterDType": (RuntimeError, "{operation}(): Expected self.dtype to be equal to src.dtype"),
+    "IndexAddCount": (
+        RuntimeError,
+        "index_add_(): Number of indices ({indices}) should be equal to source.size(dim): ({size}), for dim: "
+        "{dim}",
+    ),
+    "IndexVector": (IndexError, "{operation}(): Index is supposed to be a vector"),
+    "IndexScalarCount": (
+        RuntimeError,
+        "index_select(): Index to scalar can have only 1 value, got {count} value(s)",
+    ),
+    "IndexSelectMatrix": (RuntimeError, "INDICES element is out of DATA bounds, id={index} axis_dim={size}"),
+    "IndexAddShape": (
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape "
+        "= {shape} source.shape = {source}",
+    ),
+    "IndexAddDType": (
+        RuntimeError,
+        "index_add_(): Expected dtype int32/int64 for index but got: {dtype:Float}",
+    ),
+    "IndexAddVector": (
+        IndexError,
+        "index_add_(): Index is supposed to be a vector, but got dim: {ndim} with type: {dtype:Float} and "
+        "size: {shape}",
+    ),
+    "IndexAddDim": (
+        RuntimeError,
+        "index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim {ndim}",
+    ),
+    "IndexAddDTypes": (
+        RuntimeError,
+        "index_add_(): self ({dtype1:Float}) and source ({dtype2:Float}) must have the same scalar type",
+    ),
+    "IndexCopyVector": (IndexError, "index_copy_(): Index should have dimension 1 or 0 (got {ndim})"),
+    "IndexCopyScalar": (
+        IndexError,
+        "index_copy_(): When source is scalar, index should have one element (got {count})",
+    ),
+    "IndexCopyDimensions": (
+        IndexError,
+        "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+        "dimensionality ({source}), destination dimensionality ({destination})",
+    ),
+    "IndexCopyCount": (
+        IndexError,
+        "index_copy_(): Number of indices ({indices}) should be equal to source.size(dim) ({size})",
+    ),
+    "IndexCopyRange": (
+        IndexError,
+        "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}",
+    ),
+    "IndexCopyShape": (
+        RuntimeError,
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+        "{destination} at dimension {dim} and source slice shape: {source} at dimension 0.",
+    ),
+    "IndexCopyDTypes": (
+        RuntimeError,
+        "index_copy_(): self and source expected to have the same dtype, but got (self) {dtype1:Float} and "
+        "(source) {dtype2:Float}",
+    ),
+    "IndexFillDType": (IndexError, "index_fill_(): Expected dtype int64 for index."),
+    "IndexFillVector": (RuntimeError, "Index has to be a vector/scalar"),
+    "IndexFillValue": (
+        RuntimeError,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
+    ),
+    "LongIndex": (RuntimeError, "{operation}(): Expected a long tensor for index, but got {dtype:Float}"),
+    "TakeEmpty": (IndexError, "take(): tried to take from an empty tensor"),
+    "SelectMask": (RuntimeError, "masked_select: expected BoolTensor for mask"),
+    "MaskedScatterMask": (
+        RuntimeError,
+        "masked_scatter_ only supports boolean masks, but got mask with dtype {dtype:Float}",
+    ),
+    "MaskedScatterCount": (RuntimeError, "Number of elements of source < number of ones in mask"),
+    "MaskedScatterDTypes": (
+        RuntimeError,
+        "masked_scatter: expected self and source to have same dtypes but got{dtype1:Float} and "
+        "{dtype2:Float}",
+    ),
+    "IndexSelectRange": (IndexError, "index out of range in self"),
+    "TakeRange": (IndexError, "out of range: tried to access index {index} on a tensor of {numel} elements."),
+    "NotOfScalar": (IndexError, "{operation}() cannot be applied to a 0-dim tensor."),
+    "NarrowScalar": (RuntimeError, "narrow() cannot be applied to a 0-dim tensor."),
+    "NarrowNegative": (RuntimeError, "narrow(): length must be non-negative."),
+    "NarrowLength": (RuntimeError, "start ({start}) + length ({length}) exceeds dimension size ({size})."),
+    "NarrowStart": (
+        IndexError,
+        "start out of range (expected to be in range of [{low}, {high}], but got {start})",
+    ),
+    "WhereCondition": (
+        RuntimeError,
+        "where expected condition to be a boolean tensor, but got a tensor with dtype {dtype:Float}",
+    ),
+    "MaskedFillMask": (
+        RuntimeError,
+        "masked_fill_ only supports boolean masks, but got mask with dtype {dtype:C}",
+    ),
+    "MaskedFillValue": (
+        RuntimeError,
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
+    ),
+    "FillValue": (
+        RuntimeError,
+        "fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions.",
+    ),
+}
