@@ -522,6 +522,10 @@ errors! {
     MultiViewModified { function: String, output: u32 },
     /// An in-place operation with gradient on a view made without.
     NoGradViewModified {},
+    /// A view made without gradient, after its base was modified in place with gradient.
+    NoGradViewStale {},
+    /// One of several views made at once, after their base was modified in place.
+    MultiViewStale { function: String, output: u32 },
     /// A saved tensor that was overwritten.
     Modified { dtype: DType, shape: Vec<usize>, source: String, output: u32, version: u32, expected: u32 },
     /// The graph was freed by an earlier backward.

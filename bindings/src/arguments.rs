@@ -179,15 +179,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
     }
 
     /// A list of real numbers; `None` if it was left out.
-    pub(crate) fn floats(&self, index: usize) -> PyResult<Option<Vec<f64>>> {
-        let Some(object) = self.slots[index] else { return Ok(None) };
-        match object.try_iter() {
-            Ok(elements) => {
-                elements.map(|element| convert::float(&element?)).collect::<PyResult<_>>().map(Some)
-            }
-            Err(_) => Ok(Some(vec![convert::float(object)?])),
-        }
-    }
 
     fn parameter(&self, index: usize) -> Option<&'a Parameter> {
         // Only the receiver and `out` of a method are missing from the list, so it is at its slot or before.

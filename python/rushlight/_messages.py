@@ -113,6 +113,21 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
         "to be tracked) or both outside (if you want the inplace to be tracked).",
     ),
+    "NoGradViewStale": (
+        RuntimeError,
+        "A view was created in no_grad mode and its base or another view of its base has been modified "
+        "inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
+        "forbidden. You can clarify your code by moving both the view and the inplace either both inside "
+        "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
+        "inplace to be tracked).",
+    ),
+    "MultiViewStale": (
+        RuntimeError,
+        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
+        "modified inplace. This view is the output of a function that returns multiple views. Such "
+        "functions do not allow the output views to be modified inplace. You should replace the inplace "
+        "operation by an out-of-place one.",
+    ),
     "DetachView": (
         RuntimeError,
         "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "

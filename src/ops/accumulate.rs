@@ -39,7 +39,7 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
     if like.is_contiguous() || !like.is_non_overlapping() {
-        return super::cast::clone(gradient);
+        return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
     super::cast::clone_as(gradient, like)
 }

@@ -234,6 +234,15 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
         return Ok(None);
     }
+    let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
+    let recording = mode::is_grad_enabled();
+    let requires = |reading: Option<&Reading<'_>>| match reading {
+        Some(reading) if recording => reading.requires_grad(),
+        _ => Some(false),
+    };
+    let (Some(left_requires), Some(right_requires)) = (requires(Some(&left)), requires(second)) else {
+        return Ok(None);
+    };
     op.check(a, b, dtype)?;
     let quick = number.and_then(|number| op.with_number(p, number, dtype)).transpose()?;
     let computed = || {
@@ -255,10 +264,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         None => computed(),
     };
     let Some(y) = y? else { return Ok(None) };
-    let requires = |reading: Option<&Reading<'_>>| reading.is_some_and(Reading::requires_grad);
-    let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
-    let (left_requires, right_requires) = (left.requires_grad(), requires(second));
-    if !(left_requires || right_requires) || !mode::is_grad_enabled() {
+    if !(left_requires || right_requires) {
         return Ok(Some(Tensor::from_array(y)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };

@@ -132,7 +132,7 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "CopySlices"
+        "torch::autograd::CopySlices"
     }
 
     fn keeps(&self) -> bool {

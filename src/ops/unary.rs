@@ -123,7 +123,8 @@ impl<E: Elementwise> Rule for Recorded<E> {
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let reading = x.read();
     let y = forward(&op, reading.array())?;
-    if !reading.requires_grad() || !mode::is_grad_enabled() {
+    let requires_grad = reading.requires_grad();
+    if requires_grad == Some(false) || !mode::is_grad_enabled() {
         return Ok(Tensor::from_array(y));
     }
     let kept = match E::KEEPS {
@@ -133,6 +134,9 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     };
     let edge = reading.edge();
     drop(reading);
+    if requires_grad.is_none() && !x.requires_grad() {
+        return Ok(Tensor::from_array(y));
+    }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
     Ok(record_new(Recorded { op, kept }, smallvec![edge], y))

@@ -71,8 +71,13 @@ impl Tensor {
 
     /// Whether operations on this tensor are recorded.
     pub fn requires_grad(&self) -> bool {
-        let core = self.0.core.read();
-        core.requires_grad || core.edge.is_some()
+        let known = self.0.core.read().records();
+        known.unwrap_or_else(|| self.base_requires_grad())
+    }
+
+    /// Whether operations on the base of this view are recorded, and on the view with it.
+    pub(super) fn base_requires_grad(&self) -> bool {
+        self.view().is_some_and(|view| view.base.requires_grad())
     }
 
     /// Makes a leaf require grad, or not.

@@ -47,6 +47,19 @@ struct Core {
     is_view: bool,
 }
 
+impl Core {
+    /// Whether operations on the tensor are recorded. A view without a history of its own does not
+    /// know: its base may have got one since. The base is asked when nothing is being read, since it
+    /// may be another operand.
+    fn records(&self) -> Option<bool> {
+        match self.requires_grad || self.edge.is_some() {
+            true => Some(true),
+            false if self.is_view => None,
+            false => Some(false),
+        }
+    }
+}
+
 /// A tensor that is being read: its numbers where they lie, without a handle to them of one's own.
 /// Reading one tensor twice at a time could wait for a writer between the two, which waits for the
 /// first: operands that are the same tensor are read once.
@@ -58,9 +71,9 @@ impl Reading<'_> {
         &self.0.array
     }
 
-    /// Whether operations on the tensor are recorded.
-    pub(crate) fn requires_grad(&self) -> bool {
-        self.0.requires_grad || self.0.edge.is_some()
+    /// Whether operations on the tensor are recorded, unless that has to be looked up: see `records`.
+    pub(crate) fn requires_grad(&self) -> Option<bool> {
+        self.0.records()
     }
 
     /// The edge, unless it has to be looked up: that of a leaf, or of a view.
@@ -107,8 +120,11 @@ impl Tensor {
 
     /// The numbers, and whether operations on the tensor are recorded: what every operation asks.
     pub(crate) fn observe(&self) -> (Array, bool) {
-        let core = self.0.core.read();
-        (core.array.clone(), core.requires_grad || core.edge.is_some())
+        let (array, known) = {
+            let core = self.0.core.read();
+            (core.array.clone(), core.records())
+        };
+        (array, known.unwrap_or_else(|| self.base_requires_grad()))
     }
 
     /// The geometry.

@@ -14,7 +14,7 @@ use once_cell::race::OnceBox;
 
 use super::history::Cold;
 use super::{Array, Tensor};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Edge;
 
 /// How a view came to be, which decides whether it may be written to.
@@ -93,6 +93,16 @@ impl Tensor {
         }
         if self.0.core.read().edge.is_none() && !view.base.requires_grad() {
             return Ok(());
+        }
+        match view.creation {
+            Creation::Default => {}
+            Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
+            Creation::MultiOutput => {
+                let edge = self.0.core.read().edge.clone();
+                let output = edge.as_ref().map_or(0, |edge| edge.output);
+                let function = edge.map_or_else(String::new, |edge| edge.node.name());
+                return Err(Error::MultiViewStale { function, output }.into());
+            }
         }
         let edge = (view.refresh)(&self.array(), &view.base)?;
         self.replace_edge(edge);

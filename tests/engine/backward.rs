@@ -93,9 +93,36 @@ fn a_write_to_a_view_reaches_the_base_and_its_other_views() {
     let first = ops::strided::as_strided(&y, &[2], &[1], Some(0)).unwrap();
     ops::mul_(&first, &w).unwrap();
     assert_eq!(square.to_vec::<f64>(), [10.0, 20.0, 3.0, 4.0]);
-    assert_eq!(y.edge().unwrap().unwrap().node.name(), "CopySlices");
+    assert_eq!(y.edge().unwrap().unwrap().node.name(), "torch::autograd::CopySlices");
     assert_eq!(square.edge().unwrap().unwrap().node.name(), "AsStridedBackward0");
     backward(&ops::mul(&square, &square).unwrap());
     assert_eq!(grad(&x), [200.0, 400.0, 6.0, 8.0]);
     assert_eq!(grad(&w), [2.0 * 10.0 * 1.0 + 2.0 * 20.0 * 2.0]);
+}
+
+#[test]
+fn a_view_requires_grad_as_soon_as_its_base_does() {
+    let w = leaf(&[2.0, 3.0]);
+    let base = Tensor::from_slice(&[2], &[5.0, 7.0]).unwrap();
+    let row = ops::reshape::view(&base, &[1, 2]).unwrap();
+    ops::mul_(&base, &w).unwrap();
+    assert!(row.requires_grad());
+    // A view of a view whose own history is out of date.
+    let column = ops::permute::t(&row).unwrap();
+    backward(&ops::mul(&column, &column).unwrap());
+    assert_eq!(grad(&w), [2.0 * 5.0 * 10.0, 2.0 * 7.0 * 21.0]);
+}
+
+#[test]
+fn views_that_cannot_follow_a_write_to_their_base_say_so() {
+    let w = leaf(&[2.0, 3.0]);
+    let base = Tensor::from_slice(&[2], &[5.0, 7.0]).unwrap();
+    let unrecorded = {
+        let _off = GradModeGuard::off();
+        ops::reshape::view(&base, &[1, 2]).unwrap()
+    };
+    let parts = ops::split::unbind(&base, 0).unwrap();
+    ops::mul_(&base, &w).unwrap();
+    assert!(matches!(*ops::exp(&unrecorded).unwrap_err(), Error::NoGradViewStale {}));
+    assert!(matches!(*ops::exp(&parts[1]).unwrap_err(), Error::MultiViewStale { .. }));
 }

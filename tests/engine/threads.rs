@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rushlight::engine::{self, Options};
+use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, Call, Edge, Form, Forms, Gradients, Hook, Node, Rule};
 use rushlight::kernels::parallel;
 use rushlight::ops::{self, cast, join, part, products, reduce};
@@ -308,7 +309,7 @@ fn runs_inside_of_runs_finish() {
         let x = leaf(&[32, 32], 9);
         let inner = x.clone();
         let visit: Visit = Arc::new(move || {
-            let y = reduce::sum(&wide_and_small(&inner), None, false, None)?;
+            let y = wide_and_small(&inner)?;
             let slopes = engine::grad(&[y], std::slice::from_ref(&inner), &[], Options::default())?;
             assert!(slopes[0].is_some());
             Ok(())
@@ -320,9 +321,10 @@ fn runs_inside_of_runs_finish() {
 }
 
 /// Enough side by side to be worth threads, quickly done.
-fn wide_and_small(x: &Tensor) -> Tensor {
+fn wide_and_small(x: &Tensor) -> Result<Tensor> {
     // Rules run without recording; what they run themselves may record.
-    let _on = rushlight::graph::mode::GradModeGuard::new(true);
+    let _on = GradModeGuard::new(true);
     let idle: Visit = Arc::new(|| Ok(()));
-    (0..4).fold(x.clone(), |sum, _| ops::add(&sum, &visited(x, idle.clone())).unwrap())
+    let total = (0..4).try_fold(x.clone(), |sum, _| ops::add(&sum, &visited(x, idle.clone())))?;
+    reduce::sum(&total, None, false, None)
 }

@@ -2,9 +2,7 @@
 use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
-use crate::returns::ToPython;
-use crate::signature::accept;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::operand::scalar_type;
@@ -163,20 +161,6 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 5, default_dtype::get(), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     ),
-    entry(
-        "get_default_dtype",
-        FUNCTION,
-        &["() -> dtype"],
-        "The floating-point type of what names none.",
-        |a| default_dtype::get().answer(a.py()),
-    ),
-    entry(
-        "set_default_dtype",
-        FUNCTION,
-        &["(object d) -> None"],
-        "Sets the floating-point type of what names none.",
-        set_default_dtype,
-    ),
 ];
 
 fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {
@@ -208,14 +192,4 @@ fn ends(arguments: &Arguments<'_, '_>) -> PyResult<[Scalar; 2]> {
         )));
     }
     Ok([arguments.number(0)?, arguments.number(1)?])
-}
-
-fn set_default_dtype(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let dtype = arguments.object(0).and_then(|object| accept::dtype(object));
-    let wrong = || {
-        PyTypeError::new_err(
-            "invalid dtype object: only floating-point types are supported as the default type",
-        )
-    };
-    default_dtype::set(dtype.ok_or_else(wrong)?).answer(arguments.py())
 }

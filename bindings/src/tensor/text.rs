@@ -8,7 +8,6 @@ use rushlight::shape::Dims;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
 
 use super::object::{TensorBase, tensor_class};
-use crate::error::raise;
 
 #[pymethods]
 impl TensorBase {
@@ -17,7 +16,11 @@ impl TensorBase {
         let tensor = slf.get().tensor();
         let class = slf.get_type();
         let name = if class.is(tensor_class(py)) { "tensor".to_owned() } else { class.name()?.to_string() };
-        let grad_fn = tensor.edge().map_err(raise)?.map(|edge| edge.node.name());
+        // A view that could not follow a write to its base has numbers to show, but no history.
+        let grad_fn = match tensor.edge() {
+            Ok(edge) => edge.map(|edge| edge.node.name()),
+            Err(_) => Some("Invalid".to_owned()),
+        };
         let heading = Heading {
             name: &name,
             grad_fn: grad_fn.as_deref(),
