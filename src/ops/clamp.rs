@@ -151,9 +151,16 @@ pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> 
     clamp_as(x, min, max, if tensors { "ClampBackward0" } else { "ClampBackward1" })
 }
 
+fn is_truth(operand: Operand<'_>) -> bool {
+    operand.dtype() == DType::Bool
+}
+
 /// Elements not less than `min`.
 pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> {
     let min = min.into();
+    if is_truth(x.into()) && matches!(min, Operand::Tensor(_)) && is_truth(min) {
+        return super::maximum(x, min);
+    }
     let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
     clamp_as(x, Some(min), None, name)
 }
@@ -161,6 +168,9 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
 /// Elements not greater than `max`.
 pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> {
     let max = max.into();
+    if is_truth(x.into()) && matches!(max, Operand::Tensor(_)) && is_truth(max) {
+        return super::minimum(x, max);
+    }
     let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
     clamp_as(x, None, Some(max), name)
 }
