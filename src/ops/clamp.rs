@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::compare::{ge, gt, le, lt};
 use super::operand::{Numbers, Operand, Value, result_type};
 use super::select::where_;
-use super::{binary, copy, in_place, logical, unary, view};
+use super::{binary, copy, create, in_place, logical, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -50,14 +50,12 @@ impl Bound {
         }
     }
 
-    /// The bound as it was at the time of the call.
-    fn load(self, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Option<Value>> {
+    /// The bound as it was at the time of the call; `saved` is where it would be kept.
+    fn load(self, saved: Option<&SavedTensor>, at: &At<'_>) -> Result<Option<Value>> {
         match self {
             Bound::None => Ok(None),
             Bound::Number(number) => Ok(Some(Value::Scalar(number))),
-            Bound::Tensor(index) => {
-                saved[index].as_ref().map(|saved| at.load(saved).map(Value::Tensor)).transpose()
-            }
+            Bound::Tensor(_) => saved.map(|saved| at.load(saved).map(Value::Tensor)).transpose(),
         }
     }
 }
@@ -65,10 +63,9 @@ impl Bound {
 impl Clamp {
     /// Where the gradient of an input goes to: truth values.
     fn passes(&self, index: usize, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Tensor> {
-        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
-            unreachable!("the clamped tensor is kept")
-        };
-        let (min, max) = (self.min.load(saved, at)?, self.max.load(saved, at)?);
+        let [Some(x), min, max] = saved else { unreachable!("the clamped tensor is kept") };
+        let x = at.load(x)?;
+        let (min, max) = (self.min.load(min.as_ref(), at)?, self.max.load(max.as_ref(), at)?);
         let both = |a: Result<Tensor>, b: Result<Tensor>| logical::and(&a?, &b?);
         let either = |a: Result<Tensor>, b: Result<Tensor>| logical::or(&a?, &b?);
         let is_min = matches!(self.min, Bound::Tensor(min) if min == index);
@@ -122,11 +119,7 @@ impl Op for Clamp {
             Bound::Tensor(index) => Some(keep.input(index)),
             _ => None,
         };
-        match (bound(self.min), bound(self.max)) {
-            // In the order of the inputs.
-            (None, max) => [Some(keep.input(0)), max, None],
-            (min, max) => [Some(keep.input(0)), min, max],
-        }
+        [Some(keep.input(0)), bound(self.min), bound(self.max)]
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -158,9 +151,16 @@ pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> 
     clamp_as(x, min, max, if tensors { "ClampBackward0" } else { "ClampBackward1" })
 }
 
+fn is_truth(operand: Operand<'_>) -> bool {
+    operand.dtype() == DType::Bool
+}
+
 /// Elements not less than `min`.
 pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> {
     let min = min.into();
+    if is_truth(x.into()) && matches!(min, Operand::Tensor(_)) && is_truth(min) {
+        return super::maximum(x, min);
+    }
     let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
     clamp_as(x, Some(min), None, name)
 }
@@ -168,6 +168,9 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
 /// Elements not greater than `max`.
 pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> {
     let max = max.into();
+    if is_truth(x.into()) && matches!(max, Operand::Tensor(_)) && is_truth(max) {
+        return super::minimum(x, max);
+    }
     let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
     clamp_as(x, None, Some(max), name)
 }
@@ -184,6 +187,11 @@ fn clamp_as(
     let operands = [Some(Operand::Tensor(x)), min, max];
     let numbers: SmallVec<[Numbers; 3]> = operands.into_iter().flatten().map(Operand::numbers).collect();
     let dtype = result_type(&numbers);
+    for bound in [min, max] {
+        if let Some(Operand::Scalar(number)) = bound {
+            create::check_value(number, dtype)?;
+        }
+    }
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x];
     let mut bound = |operand| match operand {
         None => Bound::None,

@@ -36,6 +36,7 @@ impl Elementwise2 for Pow {
             (_, Operand::Scalar(Scalar::Int(exponent))) if exponent < 0 && !common.is_float() => {
                 Err(Error::IntegerPower {}.into())
             }
+            (_, Operand::Scalar(exponent)) if !common.is_float() => create::check_value(exponent, common),
             _ => Ok(()),
         }
     }

@@ -6,6 +6,7 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
+use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
@@ -19,6 +20,19 @@ const TENSORS: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
 const TENSORS_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)"];
 const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
 const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
+const ONE_TENSOR: &[&str] = &[
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Number self, Tensor other)",
+    "(Tensor input, Number other, *, Tensor out=None)",
+];
+const RAISED: &[&str] = &[
+    "(Tensor input, Tensor exponent, *, Tensor out=None)",
+    "(Number self, Tensor exponent, *, Tensor out=None)",
+    "(Tensor input, Number exponent, *, Tensor out=None)",
+];
+const RAISED_IN_PLACE: &[&str] = &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"];
+const REVERSED: &[&str] =
+    &["(Tensor input, Tensor other, *, Number alpha=1)", "(Tensor input, Number other, Number alpha=1)"];
 const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 const ONE_IN_PLACE: &[&str] = &["(Tensor input)"];
 const DIVIDED: &[&str] = &[
@@ -35,8 +49,12 @@ const CLAMPED_IN_PLACE: &[&str] = &[
     "(Tensor input, Tensor? min=None, Tensor? max=None)",
     "(Tensor input, Number? min=None, Number? max=None)",
 ];
-const BOUND_BELOW: &[&str] = &["(Tensor input, Number min)", "(Tensor input, Tensor min)"];
-const BOUND_ABOVE: &[&str] = &["(Tensor input, Number max)", "(Tensor input, Tensor max)"];
+const BOUND_BELOW: &[&str] =
+    &["(Tensor input, Tensor min, *, Tensor out=None)", "(Tensor input, Number min, *, Tensor out=None)"];
+const BOUND_ABOVE: &[&str] =
+    &["(Tensor input, Tensor max, *, Tensor out=None)", "(Tensor input, Number max, *, Tensor out=None)"];
+const BOUND_BELOW_IN_PLACE: &[&str] = &["(Tensor input, Tensor min)", "(Tensor input, Number min)"];
+const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor input, Number max)"];
 const ROUNDED: &[&str] =
     &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
 const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
@@ -173,13 +191,13 @@ pub(super) const CHOICES: &[Function] = &[
     both("clamp_min", BOUND_BELOW, "Every element, or the bound that it lies below.", |a| {
         clamp::clamp_min(a.tensor(0)?, a.operand(1)?).answer(a.py())
     }),
-    both("clamp_min_", BOUND_BELOW, "Moves elements below a bound to it.", |a| {
+    both("clamp_min_", BOUND_BELOW_IN_PLACE, "Moves elements below a bound to it.", |a| {
         in_place(a, clamp::clamp_min_(a.tensor(0)?, a.operand(1)?))
     }),
     both("clamp_max", BOUND_ABOVE, "Every element, or the bound that it lies above.", |a| {
         clamp::clamp_max(a.tensor(0)?, a.operand(1)?).answer(a.py())
     }),
-    both("clamp_max_", BOUND_ABOVE, "Moves elements above a bound to it.", |a| {
+    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "Moves elements above a bound to it.", |a| {
         in_place(a, clamp::clamp_max_(a.tensor(0)?, a.operand(1)?))
     }),
     both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded),
@@ -228,6 +246,26 @@ pub(super) const CHOICES: &[Function] = &[
     }),
 ];
 
+/// Operations of the engine's list that do not take any two operands.
+pub(super) const STRICT: &[Function] = &[
+    both("maximum", TENSORS, "The greater of two elements.", |a| {
+        pair(a).and_then(|(p, q)| rushlight::ops::maximum(p, q).answer(a.py()))
+    }),
+    both("minimum", TENSORS, "The lesser of two elements.", |a| {
+        pair(a).and_then(|(p, q)| rushlight::ops::minimum(p, q).answer(a.py()))
+    }),
+    both("fmax", TENSORS, "The greater of two elements, of which one may not be a number.", |a| {
+        pair(a).and_then(|(p, q)| rushlight::ops::fmax(p, q).answer(a.py()))
+    }),
+    both("fmin", TENSORS, "The lesser of two elements, of which one may not be a number.", |a| {
+        pair(a).and_then(|(p, q)| rushlight::ops::fmin(p, q).answer(a.py()))
+    }),
+    function("rsub", REVERSED, "The difference of `other` and `alpha * input`.", |a| {
+        let (p, q) = pair(a)?;
+        binary::apply(Rsub { alpha: a.number(2)? }, p, q).answer(a.py())
+    }),
+];
+
 /// Questions about every element.
 pub(super) const TESTS: &[Function] = &[
     both("isnan", &["(Tensor input)"], "Whether elements are not numbers.", |a| {
@@ -265,14 +303,61 @@ const FORMS: &[[Function; 2]] = &[
     two!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold."),
     two!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds."),
     two!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down."),
     two!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down."),
     two!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient."),
     two!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product."),
+    two!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`."),
+    two!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`."),
+    two!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over."),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over."),
+    two!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second."),
+    one!(
+        "arcsin",
+        "arcsin_",
+        rushlight::ops::asin,
+        rushlight::ops::asin_,
+        "The angle whose sine every element is."
+    ),
+    one!(
+        "arccos",
+        "arccos_",
+        rushlight::ops::acos,
+        rushlight::ops::acos_,
+        "The angle whose cosine every element is."
+    ),
+    one!(
+        "arctan",
+        "arctan_",
+        rushlight::ops::atan,
+        rushlight::ops::atan_,
+        "The angle whose tangent every element is."
+    ),
+    one!(
+        "arcsinh",
+        "arcsinh_",
+        rushlight::ops::asinh,
+        rushlight::ops::asinh_,
+        "The number whose hyperbolic sine every element is."
+    ),
+    one!(
+        "arccosh",
+        "arccosh_",
+        rushlight::ops::acosh,
+        rushlight::ops::acosh_,
+        "The number whose hyperbolic cosine every element is."
+    ),
+    one!(
+        "arctanh",
+        "arctanh_",
+        rushlight::ops::atanh,
+        rushlight::ops::atanh_,
+        "The number whose hyperbolic tangent every element is."
+    ),
     one!("logical_not", "logical_not_", logical::not, logical::not_, "Whether elements do not hold."),
     one!(
         "bitwise_not",

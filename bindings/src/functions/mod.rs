@@ -35,6 +35,7 @@ const TABLES: &[&[Function]] = &[
     creation::TABLE,
     elementwise::CHOICES,
     elementwise::PAIRS,
+    elementwise::STRICT,
     elementwise::TESTS,
     extremes::TABLE,
     indexing::TABLE,
