@@ -178,8 +178,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.dims(index)?.ok_or_else(|| self.absent(index))
     }
 
-    /// A list of real numbers; `None` if it was left out.
-
     fn parameter(&self, index: usize) -> Option<&'a Parameter> {
         // Only the receiver and `out` of a method are missing from the list, so it is at its slot or before.
         let parameters = &self.signature.parameters;
