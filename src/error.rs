@@ -492,6 +492,8 @@ errors! {
     FillValue { ndim: usize },
     /// A gradient asked of integers.
     RequiresGradDType {},
+    /// A gradient asked of integers at the making of a tensor.
+    RequiresGradFactoryDType {},
 
     // Values
     /// Integers divided by zero.

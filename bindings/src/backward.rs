@@ -62,11 +62,10 @@ fn wanted(inputs: &Bound<'_, PyTuple>, accumulate_grad: bool) -> PyResult<Wanted
     let mut edges = Vec::with_capacity(inputs.len());
     for input in inputs.iter_borrowed() {
         let input = tensor(&input)?;
-        if !input.requires_grad() {
-            return Err(raise(Error::InputNoGrad {}.into()));
-        }
         if accumulate_grad {
             input.retain_grad().map_err(raise)?;
+        } else if !input.requires_grad() {
+            return Err(raise(Error::InputNoGrad {}.into()));
         }
         edges.push(input.gradient_edge().map_err(raise)?);
     }
@@ -79,7 +78,7 @@ fn wanted(inputs: &Bound<'_, PyTuple>, accumulate_grad: bool) -> PyResult<Wanted
 
 fn tensor<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Tensor> {
     as_tensor(object).ok_or_else(|| {
-        let got = object.repr().map_or_else(|_| String::new(), |text| text.to_string());
+        let got = object.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         raise(Error::InputNotTensor { got }.into())
     })
 }

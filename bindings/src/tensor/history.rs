@@ -202,6 +202,9 @@ impl TensorBase {
         };
         let made = data.detach();
         if require_grad {
+            if !made.dtype().is_float() {
+                return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
+            }
             made.set_requires_grad(true).map_err(raise)?;
         }
         wrap_as(cls, made)

@@ -78,7 +78,7 @@ def mse_loss(
     >>> torch.nn.functional.mse_loss(torch.zeros(2), torch.tensor([1.0, 3.0]))
     tensor(5.)
     """
-    if target.shape != input.shape:
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}). This will likely lead to incorrect results due to broadcasting. Please "

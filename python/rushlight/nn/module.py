@@ -276,7 +276,7 @@ class Module(StateDict):
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
-            raise AttributeError(f"{typename(module)} has no attribute `{name}`")
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
         parameter = getattr(module, name)
         if not isinstance(parameter, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")

@@ -23,7 +23,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Make a leaf that shares the memory of `data`."""
-        made: Self = Tensor._make_subclass(cls, empty(0) if data is None else data, requires_grad)
+        made: Self = Tensor._make_subclass(cls, (empty(0) if data is None else data).detach(), requires_grad)
         return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
