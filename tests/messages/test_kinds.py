@@ -1,0 +1,46 @@
+"""Every kind of failure that the engine has is worded, from exactly the fields that it carries."""
+
+import string
+
+import pytest
+
+pytestmark = pytest.mark.own
+
+
+def kinds():
+    from rushlight._rushlight import error_kinds
+
+    return error_kinds()
+
+
+def messages():
+    from rushlight._messages import MESSAGES
+
+    return MESSAGES
+
+
+def fields_of(template):
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name}
+
+
+def nested_fields_of(template):
+    """Fields of the template and of the format specifications in it."""
+    found = set()
+    for _, name, specification, _ in string.Formatter().parse(template):
+        if name:
+            found |= {name} | fields_of(specification or "")
+    return found
+
+
+def test_every_kind_of_the_engine_has_words():
+    assert len(kinds()) > 40
+    assert [kind for kind in kinds() if kind not in messages()] == []
+
+
+def test_words_use_only_fields_that_the_engine_gives():
+    wanting = {
+        kind: nested_fields_of(messages()[kind][1]) - set(fields)
+        for kind, fields in kinds().items()
+        if kind in messages()
+    }
+    assert {kind: names for kind, names in wanting.items() if names} == {}
