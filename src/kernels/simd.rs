@@ -13,9 +13,20 @@ pub(super) fn vectorised<R>(len: usize, work: impl FnOnce() -> R) -> R {
 }
 
 #[inline(never)]
-#[cfg(not(debug_assertions))]
+#[cfg(all(not(debug_assertions), not(target_arch = "x86_64")))]
 fn dispatched<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
+}
+
+/// AVX2 or nothing: a third copy of every loop, for AVX-512, would make the module half as large
+/// again, and most loops wait for memory.
+#[inline(never)]
+#[cfg(all(not(debug_assertions), target_arch = "x86_64"))]
+fn dispatched<R>(work: impl FnOnce() -> R) -> R {
+    match pulp::x86::V3::try_new() {
+        Some(simd) => simd.vectorize(work),
+        None => work(),
+    }
 }
 
 /// Unoptimised builds have one copy of each loop instead of one for every kind of processor: the

@@ -65,8 +65,13 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     callable::install(functions, module, &neural, &base)
 }
 
+/// Whether a name has no entry of its own in a family's table, as `add` has for its `alpha`.
+fn is_plain(name: &str) -> bool {
+    !listed().any(|other| other.name == name)
+}
+
 fn unary() -> impl Iterator<Item = Function> {
-    ops::ELEMENTWISE.iter().flat_map(|entry| {
+    ops::ELEMENTWISE.iter().filter(|entry| is_plain(entry.name)).flat_map(|entry| {
         let (name, doc) = (entry.name, entry.doc);
         let plain = Body::Unary(entry.function);
         let in_place = Body::UnaryInPlace(entry.in_place);
@@ -85,9 +90,7 @@ fn unary() -> impl Iterator<Item = Function> {
 }
 
 fn binary() -> impl Iterator<Item = Function> {
-    // Those with arguments of their own, such as `add` with its `alpha`, stand in a family's table.
-    let plain = |name| !listed().any(|other| other.name == name);
-    ops::ELEMENTWISE2.iter().filter(move |entry| plain(entry.name)).flat_map(|entry| {
+    ops::ELEMENTWISE2.iter().filter(|entry| is_plain(entry.name)).flat_map(|entry| {
         let (name, doc) = (entry.name, entry.doc);
         let function = Body::Binary(entry.function);
         let in_place = Body::BinaryInPlace(entry.in_place);

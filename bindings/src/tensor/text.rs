@@ -23,7 +23,7 @@ impl TensorBase {
         };
         let heading = Heading {
             name: &name,
-            grad_fn: grad_fn.as_deref(),
+            grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
             requires_grad: tensor.requires_grad(),
             default_dtype: default_dtype::get(),
         };
