@@ -87,6 +87,11 @@ def spread(rows: list[Row]) -> list[str] | None:
     return [f"*{positional[0][0]}: _int", *rest]
 
 
+def own_names(returned: str) -> str:
+    """Say builtins by the names that the stub keeps for them: the module has others of the same name."""
+    return re.sub(r"\b(bool|int|float|str)\b", r"_\1", returned)
+
+
 def definition(name: str, overloads: list[Overload], place: str) -> list[str]:
     """The lines for one function, method, or static method of the `nn` namespace."""
     forms = [(parameters(rows), returned) for rows, returned in overloads]
@@ -101,7 +106,7 @@ def definition(name: str, overloads: list[Overload], place: str) -> list[str]:
     lines = []
     for parts, returned in forms:
         lines += [indent + decorator for decorator in decorators]
-        lines.append(f"{indent}def {name}({', '.join(receiver + parts)}) -> {returned}: ...")
+        lines.append(f"{indent}def {name}({', '.join(receiver + parts)}) -> {own_names(returned)}: ...")
     return lines
 
 

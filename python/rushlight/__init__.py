@@ -22,9 +22,11 @@ from .autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from typing_extensions import TypeIs
 
+    from . import cuda as cuda
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
@@ -40,7 +42,12 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"nn", "optim", "testing"})
+_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing"})
+
+e = 2.718281828459045
+pi = 3.141592653589793
+inf = 1e400
+nan = inf - inf
 
 
 def is_tensor(obj: object, /) -> TypeIs[Tensor]:
@@ -51,6 +58,16 @@ def is_tensor(obj: object, /) -> TypeIs[Tensor]:
     (True, False)
     """
     return isinstance(obj, Tensor)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef]
+    """Return the tensors in the shape that they broadcast to together.
+
+    >>> import rushlight as torch
+    >>> [x.shape for x in torch.broadcast_tensors(torch.zeros(2, 1), torch.zeros(3))]
+    [torch.Size([2, 3]), torch.Size([2, 3])]
+    """
+    return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -71,13 +88,18 @@ __all__ = [
     *(name for name in dir(_rushlight) if name[0] != "_"),
     "__version__",
     "autograd",
+    "broadcast_tensors",
     "double",
+    "e",
     "enable_grad",
     "float",
+    "inf",
     "int",
     "is_tensor",
     "long",
+    "nan",
     "no_grad",
+    "pi",
     "set_grad_enabled",
     "short",
 ]

@@ -38,7 +38,7 @@ def test_accumulation_without_create_graph_keeps_the_gradient_object_and_its_mem
     assert_tensor(first, [2.0, 2.0])
 
 
-@pytest.mark.filterwarnings("ignore:Using backward. with create_graph")  # said once in a process
+@pytest.mark.filterwarnings("ignore:Using backward")  # said once in a process
 def test_accumulation_with_create_graph_makes_a_new_gradient():
     x = leaf(1.0, 2.0)
     (x * x).sum().backward(create_graph=True)

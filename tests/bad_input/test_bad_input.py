@@ -107,6 +107,7 @@ def test_views_refuse_wrong_and_absurd_arguments(name, wrong):
     assert x.tolist() == [[1.0] * 3] * 2
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-tuple")  # said once in a process
 @pytest.mark.parametrize(
     "wrong",
     [*WRONG.values(), 2**62, -(2**63), 1.5, slice(2**62, None), slice(None, None, 2**63 - 1), (0,) * 70],

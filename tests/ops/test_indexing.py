@@ -188,6 +188,7 @@ def test_second_derivatives_through_an_index():
     assert_tensor(second, 6 * counts * values)
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-tuple")  # said once in a process
 def test_a_list_of_lists_stands_for_a_tuple():
     x = torch.tensor(sample(*SHAPE))
     assert torch.equal(x[[[0, 1], [2, 3]]], x[[0, 1], [2, 3]])

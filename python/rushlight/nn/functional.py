@@ -85,7 +85,7 @@ def mse_loss(
             "ensure they have the same size.",
             stacklevel=2,
         )
-        input, target = native.broadcast_tensors(input, target)
+        input, target = native.broadcast_tensors([input, target])
     if size_average is not None or reduce is not None:
         reduction = _legacy_reduction(size_average, reduce)
     if weight is None:
