@@ -89,7 +89,7 @@ def spread(rows: list[Row]) -> list[str] | None:
 
 def own_names(returned: str) -> str:
     """Say builtins by the names that the stub keeps for them: the module has others of the same name."""
-    return re.sub(r"\b(bool|int|float|str)\b", r"_\1", returned)
+    return re.sub(r"\b(bool|int|float|str)\b", r"_\1", returned.replace("numpy.ndarray", "typing.Any"))
 
 
 def definition(name: str, overloads: list[Overload], place: str) -> list[str]:

@@ -60,7 +60,7 @@ def is_tensor(obj: object, /) -> TypeIs[Tensor]:
     return isinstance(obj, Tensor)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef]
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef, unused-ignore]
     """Return the tensors in the shape that they broadcast to together.
 
     >>> import rushlight as torch
