@@ -1,8 +1,8 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
-//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording,
+//! `transform` serves transforms of functions; `error` words failures. `functions` lists the functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
@@ -28,6 +28,7 @@ mod returns;
 mod signature;
 mod size;
 mod tensor;
+mod transform;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -46,6 +47,8 @@ mod _rushlight {
     use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
+    #[pymodule_export]
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

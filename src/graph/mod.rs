@@ -1,6 +1,7 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
 pub mod arena;
+pub mod boundary;
 pub mod hooks;
 pub(crate) mod leaf;
 pub mod mode;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
 use super::view::View;
@@ -17,6 +18,8 @@ pub(super) struct Cold {
     grad: Mutex<Option<Tensor>>,
     /// The node that accumulates into this leaf, while some graph leads to it.
     pub(super) accumulator: Mutex<Option<NodeId>>,
+    /// What stands in the accumulator's place if this is the inner leaf of a transform.
+    pub(super) boundary: OnceBox<NodeRef>,
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
@@ -122,8 +125,12 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node that accumulates into this leaf: one for as long as any graph leads to it.
+    /// The node that accumulates into this leaf: one for as long as any graph leads to it. For an
+    /// inner leaf, its boundary.
     fn accumulator(&self) -> NodeRef {
+        if let Some(boundary) = self.boundary() {
+            return boundary;
+        }
         let mut slot = self.cold().accumulator.lock();
         if let Some(node) = slot.and_then(Strong::<Node>::upgrade) {
             return node;
@@ -250,7 +257,8 @@ impl Tensor {
         if !self.requires_grad() {
             return Err(Error::HookNoGrad {}.into());
         }
-        Ok(match self.edge()? {
+        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
+        Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
                 let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }
