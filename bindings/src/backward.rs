@@ -4,12 +4,12 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
-use rushlight::graph::boundary;
+use rushlight::graph::{boundary, undefined};
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::returns::ToPython;
-use crate::tensor::object::as_tensor;
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
 
 const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
     use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
@@ -60,6 +60,16 @@ pub(crate) fn run_backward<'py>(
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
+#[pyfunction]
+#[pyo3(name = "_undefined_gradient")]
+pub(crate) fn undefined_gradient<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, undefined::undefined_gradient(tensor.get().tensor()).map_err(raise)?)
 }
 
 /// Where the run is to lead.

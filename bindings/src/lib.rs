@@ -36,7 +36,7 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
-    use super::backward::run_backward;
+    use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]

@@ -9,6 +9,7 @@ pub mod node;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub mod undefined;
 
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};

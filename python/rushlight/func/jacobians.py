@@ -56,7 +56,10 @@ def jacrev(
         numels = [piece.numel() for piece in outputs]
         # By input, then by output; wanted is the other way around.
         by_input = [
-            [part.view(piece.shape + primal.shape) for part, piece in zip(split(row, numels), outputs, strict=True)]
+            [
+                part.view(piece.shape + primal.shape)
+                for part, piece in zip(split(row, numels), outputs, strict=True)
+            ]
             for row, primal in zip(rows, primals, strict=True)
         ]
         by_output = [tree_unflatten(column, primals_spec) for column in zip(*by_input, strict=True)]

@@ -43,7 +43,8 @@ def _merged(dicts: Any) -> dict[str, Tensor]:
         return dicts
     if not isinstance(dicts, Sequence):
         raise ValueError(
-            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(dicts)}"
         )
     if not all(isinstance(one, dict) for one in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")

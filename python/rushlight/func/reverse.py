@@ -139,8 +139,8 @@ def _check_scalar(output: Any) -> None:
         raise RuntimeError(f"{expected} Tensor, got {type(output)}")
     if output.ndim:
         raise RuntimeError(
-            f"{expected} scalar Tensor, got tensor with {output.ndim} dims. Maybe you wanted to use the vjp or "
-            "jacrev APIs instead?"
+            f"{expected} scalar Tensor, got tensor with {output.ndim} dims. Maybe you wanted to use the vjp "
+            "or jacrev APIs instead?"
         )
 
 

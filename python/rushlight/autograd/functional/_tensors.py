@@ -52,9 +52,7 @@ def detached(tensors: Any, create_graph: bool) -> Any:
     """Return results without history, unless the caller asked for it; tuples of tuples, too."""
     if create_graph:
         return tensors
-    return tuple(
-        one.detach() if isinstance(one, Tensor) else detached(one, create_graph) for one in tensors
-    )
+    return tuple(one.detach() if isinstance(one, Tensor) else detached(one, create_graph) for one in tensors)
 
 
 def check_vector(v: Tensors, like: Tensors, is_tuple: bool) -> None:
@@ -68,9 +66,7 @@ def check_vector(v: Tensors, like: Tensors, is_tuple: bool) -> None:
     for index, (entry, tensor) in enumerate(zip(v, like, strict=True)):
         if entry.shape != tensor.shape:
             where = f"Entry {index} in " if is_tuple else ""
-            raise RuntimeError(
-                f"{where}v has invalid size: should be {tensor.shape} but got {entry.shape}."
-            )
+            raise RuntimeError(f"{where}v has invalid size: should be {tensor.shape} but got {entry.shape}.")
 
 
 def vector(v: Any, like: Tensors, is_tuple: bool, caller: str, create_graph: bool) -> Tensors | None:
@@ -82,11 +78,11 @@ def vector(v: Any, like: Tensors, is_tuple: bool, caller: str, create_graph: boo
         return entries
     if len(like) != 1 or like[0].numel() != 1:
         raise RuntimeError(
-            "The vector v can only be None if the user-provided function returns a single Tensor with a single "
-            "element."
+            "The vector v can only be None if the user-provided function returns a single Tensor with a "
+            "single element."
             if caller == "vjp"
-            else "The vector v can only be None if the input to the user-provided function is a single Tensor "
-            "with a single element."
+            else "The vector v can only be None if the input to the user-provided function is a single "
+            "Tensor with a single element."
         )
     return None
 
@@ -127,8 +123,8 @@ def check_outputs(outputs: Tensors, strict: bool) -> None:
     for index, output in enumerate(outputs):
         if strict and not output.requires_grad:
             raise RuntimeError(
-                f"Output {index} of the user-provided function does not require gradients. The outputs must be "
-                "computed in a differentiable manner from the input when running in strict mode."
+                f"Output {index} of the user-provided function does not require gradients. The outputs must "
+                "be computed in a differentiable manner from the input when running in strict mode."
             )
 
 
@@ -145,40 +141,42 @@ def check_used(found: OptionalTensors, strict: bool, otherwise: str) -> None:
 
 
 GRADIENT_CONSTANT = (
-    "The gradient with respect to input {index} is independent of the inputs of the user-provided function. This "
-    "is not allowed in strict mode."
+    "The gradient with respect to input {index} is independent of the inputs of the user-provided function. "
+    "This is not allowed in strict mode."
 )
 JACOBIAN_CONSTANT = (
-    "While computing the hessian, found that the jacobian of the user-provided function with respect to input "
-    "{index} is independent of the input. This is not allowed in strict mode. You should ensure that your "
-    "function is twice differentiable and that the jacobian depends on the inputs (this would be violated by a "
-    "linear function for example)."
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+    "input {index} is independent of the input. This is not allowed in strict mode. You should ensure that "
+    "your function is twice differentiable and that the jacobian depends on the inputs (this would be "
+    "violated by a linear function for example)."
 )
 HESSIAN_CONSTANT = (
-    "The hessian of the user-provided function with respect to input {index} is independent of the input. This is "
-    "not allowed in strict mode. You should ensure that your function is thrice differentiable and that the "
-    "hessian depends on the inputs."
+    "The hessian of the user-provided function with respect to input {index} is independent of the input. "
+    "This is not allowed in strict mode. You should ensure that your function is thrice differentiable and "
+    "that the hessian depends on the inputs."
 )
 
 # What is missing when a gradient is: of the first derivative, or of the second, directly or by the trick.
-VJP = "The output of the user-provided function is independent of input {index}. This is not allowed in strict mode."
-JVP = (
-    "The gradient with respect to the input is independent of entry {index} in the grad_outputs when using the "
-    "double backward trick to compute forward mode gradients. This is not allowed in strict mode."
-)
-VHP = (
-    "The jacobian of the user-provided function is independent of input {index}. This is not allowed in strict "
+VJP = (
+    "The output of the user-provided function is independent of input {index}. This is not allowed in strict "
     "mode."
 )
+JVP = (
+    "The gradient with respect to the input is independent of entry {index} in the grad_outputs when using "
+    "the double backward trick to compute forward mode gradients. This is not allowed in strict mode."
+)
+VHP = (
+    "The jacobian of the user-provided function is independent of input {index}. This is not allowed in "
+    "strict mode."
+)
 HVP = (
-    "The hessian of the user-provided function is independent of entry {index} in the grad_jacobian. This is not "
-    "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD."
+    "The hessian of the user-provided function is independent of entry {index} in the grad_jacobian. This is "
+    "not allowed in strict mode as it prevents from using the double backward trick to replace forward mode "
+    "AD."
 )
 
 
-def filled(
-    found: OptionalTensors, like: Tensors, strict: bool, create_graph: bool, missing: str
-) -> Tensors:
+def filled(found: OptionalTensors, like: Tensors, strict: bool, create_graph: bool, missing: str) -> Tensors:
     """Return the gradients with zeros for those that are missing, which with `strict` is an error."""
     derivative = "jacobian" if missing in (VJP, JVP) else "hessian"
     result = []
@@ -189,8 +187,8 @@ def filled(
             gradient = zeros_like(tensor)
         elif strict and create_graph and not gradient.requires_grad:
             raise RuntimeError(
-                f"The {derivative} of the user-provided function is independent of input {index}. This is not "
-                "allowed in strict mode when create_graph=True."
+                f"The {derivative} of the user-provided function is independent of input {index}. This is "
+                "not allowed in strict mode when create_graph=True."
             )
         result.append(gradient)
     return tuple(result)

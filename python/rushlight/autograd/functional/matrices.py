@@ -29,8 +29,8 @@ def jacobian(
 ) -> Any:
     """Return the derivatives of every element of `func(inputs)` by every element of `inputs`.
 
-    A matrix has the shape of the output, then that of the input; there is a tuple of them if either is a tuple,
-    by output, then by input. With `vectorize` all rows are computed at once.
+    A matrix has the shape of the output, then that of the input; there is a tuple of them if either is a
+    tuple, by output, then by input. With `vectorize` all rows are computed at once.
 
     >>> import rushlight as torch
     >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
@@ -39,13 +39,11 @@ def jacobian(
     """
     if strategy not in _STRATEGIES:
         raise AssertionError(
-            f'{_STRATEGY} Hint: If your function has more outputs than inputs, "forward-mode" tends to be more '
-            'performant. Otherwise, prefer to use "reverse-mode".'
+            f'{_STRATEGY} Hint: If your function has more outputs than inputs, "forward-mode" tends to be '
+            'more performant. Otherwise, prefer to use "reverse-mode".'
         )
     if strategy == "forward-mode":
-        _check_forward(create_graph, strict, vectorize)
-        is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
-        return _forward(func, inputs, is_tuple)
+        return _forward(func, inputs, create_graph, strict, vectorize)
     with enable_grad():
         is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
         inputs = fresh(inputs, create_graph)
@@ -55,8 +53,8 @@ def jacobian(
             rows = _one_by_one(outputs, inputs, strict, create_graph)
         elif strict:
             raise RuntimeError(
-                f"{_JACOBIAN}`strict=True` and `vectorized=True` are not supported together. Please either set "
-                "`strict=False` or `vectorize=False`."
+                f"{_JACOBIAN}`strict=True` and `vectorized=True` are not supported together. Please either "
+                "set `strict=False` or `vectorize=False`."
             )
         else:
             rows = _all_at_once(outputs, inputs, create_graph)
@@ -64,9 +62,7 @@ def jacobian(
     return as_given([as_given(row, is_tuple) for row in matrices], result_is_tuple)
 
 
-def _one_by_one(
-    outputs: Tensors, inputs: Tensors, strict: bool, create_graph: bool
-) -> tuple[Tensors, ...]:
+def _one_by_one(outputs: Tensors, inputs: Tensors, strict: bool, create_graph: bool) -> tuple[Tensors, ...]:
     """Run backward for every element of the outputs."""
     matrices = []
     for index, output in enumerate(outputs):
@@ -76,21 +72,18 @@ def _one_by_one(
             for number, (row, gradient, tensor) in enumerate(zip(rows, found, inputs, strict=True)):
                 if strict and gradient is None:
                     raise RuntimeError(
-                        f"Output {index} of the user-provided function is independent of input {number}. This "
-                        "is not allowed in strict mode."
+                        f"Output {index} of the user-provided function is independent of input {number}. "
+                        "This is not allowed in strict mode."
                     )
                 if strict and create_graph and not gradient.requires_grad:
                     raise RuntimeError(
-                        f"The jacobian of the user-provided function is independent of input {index}. This is "
-                        "not allowed in strict mode when create_graph=True."
+                        f"The jacobian of the user-provided function is independent of input {index}. This "
+                        "is not allowed in strict mode when create_graph=True."
                     )
                 row.append(zeros_like(tensor) if gradient is None else gradient)
         matrices.append(
             tuple(
-                stack(row).view(output.shape + tensor.shape)
-                if row
-                else tensor.new_zeros(output.shape + tensor.shape)
-                for row, tensor in zip(rows, inputs, strict=True)
+                stack(row).view(output.shape + tensor.shape) for row, tensor in zip(rows, inputs, strict=True)
             )
         )
     return tuple(matrices)
@@ -112,36 +105,36 @@ def _all_at_once(outputs: Tensors, inputs: Tensors, create_graph: bool) -> tuple
     return tuple(zip(*by_input, strict=True))
 
 
-def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
+def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    """Run forward, batched. What is nested are lists, as in torch."""
     if create_graph:
         raise NotImplementedError(
-            f'{_JACOBIAN}`create_graph=True` and `strategy="forward-mode"` are not supported together (yet). '
-            'Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            f'{_JACOBIAN}`create_graph=True` and `strategy="forward-mode"` are not supported together '
+            '(yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
         )
     if strict:
         raise RuntimeError(
-            f'{_JACOBIAN}`strict=True` and `strategy="forward-mode"` are not supported together (yet). Please '
-            'either set `strict=False` or `strategy="reverse-mode"`.'
+            f'{_JACOBIAN}`strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+            'Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
+    is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-
-
-def _forward(func: Callable[..., Any], inputs: Tensors, is_tuple: bool) -> Any:
     from ...func import jacfwd
 
     result_is_tuple = False
 
     def checked(*args: Tensor) -> Tensors:
         nonlocal result_is_tuple
-        result_is_tuple, outputs = as_tuple(func(*args), "outputs", "jacobian")
+        result_is_tuple, outputs = as_tuple(func(*args), "outputs", "None")
         return outputs
 
     matrices = jacfwd(checked, tuple(range(len(inputs))))(*inputs)
-    return as_given([as_given(row, is_tuple) for row in matrices], result_is_tuple)
+    rows = [list(row) if is_tuple else row[0] for row in matrices]
+    return rows if result_is_tuple else rows[0]
 
 
 def hessian(
@@ -171,10 +164,10 @@ def hessian(
             from ...func import jacrev
 
             found: Tensors = jacrev(value, tuple(range(len(args))))(*args)
-        else:
-            found = jacobian(value, args, create_graph=True)
-            check_used(found, strict, tensors.JACOBIAN_CONSTANT)
+            return found
+        found = jacobian(value, args, create_graph=True)
+        check_used(found, strict, tensors.JACOBIAN_CONSTANT)
         return found
 
     matrices = jacobian(slopes, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
-    return as_given([as_given(row, is_tuple) for row in matrices], is_tuple)
+    return matrices if is_tuple else matrices[0][0]

@@ -45,8 +45,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """Return the value of `func` at `inputs`, and the product of its Jacobian there with `v`.
 
-    `v` has the sizes of the inputs, and may be left out if these have one element. Computed as the derivative of
-    `vjp` by its vector; `func.jvp` needs no backward.
+    `v` has the sizes of the inputs, and may be left out if these have one element. Computed as the derivative
+    of `vjp` by its vector; `func.jvp` needs no backward.
 
     >>> import rushlight as torch
     >>> x, v = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 10.0])

@@ -97,8 +97,8 @@ def _tied(module: Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
             continue
         if len({id(tensors[name]) for name in given}) > 1:
             raise ValueError(
-                f"functional_call got multiple values for keys {sorted(names)}, which are tied. Consider using "
-                "tie_weights=False"
+                f"functional_call got multiple values for keys {sorted(names)}, which are tied. Consider "
+                "using tie_weights=False"
             )
         result.update(dict.fromkeys(names, tensors[given[0]]))
     return result
