@@ -4,6 +4,7 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::graph::boundary;
+use rushlight::ops::transform;
 
 use crate::error::raise;
 use crate::tensor::object::{TensorBase, wrap};
@@ -37,7 +38,7 @@ pub(crate) fn inner_leaf<'py>(
     tensor: &Bound<'py, TensorBase>,
     tracked: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    wrap(py, tensor.get().tensor().inner_leaf(tracked).map_err(raise)?)
+    wrap(py, transform::inner_leaf(tensor.get().tensor(), tracked).map_err(raise)?)
 }
 
 /// Tell whether the history of `tensor` leads out of the transform that began at `since`.
@@ -57,7 +58,7 @@ pub(crate) fn outer<'py>(
     since: u64,
     tracked: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let outer = tensor.get().tensor().outer(since, tracked).map_err(raise)?;
+    let outer = transform::outer(tensor.get().tensor(), since, tracked).map_err(raise)?;
     if outer.is(tensor.get().tensor()) { Ok(tensor.clone().into_any()) } else { wrap(py, outer) }
 }
 

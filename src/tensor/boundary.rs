@@ -7,7 +7,7 @@ use crate::graph::{Form, NodeRef, boundary};
 impl Tensor {
     /// A leaf on the memory of this tensor for the inside of a transform. Its gradients go on to the
     /// history of this tensor if `tracked`.
-    pub fn inner_leaf(&self, tracked: bool) -> Result<Tensor> {
+    pub(crate) fn inner_leaf(&self, tracked: bool) -> Result<Tensor> {
         let onward = if tracked { self.gradient_edge()? } else { None };
         let array = self.array();
         if !array.dtype.is_float() {
@@ -15,15 +15,17 @@ impl Tensor {
         }
         let form = Form { layout: array.layout.clone(), dtype: array.dtype };
         let inner = Tensor::from_array(array);
-        // The leaf is new: `set` cannot fail.
-        let _ = inner.cold().boundary.set(Box::new(boundary::boundary(form, onward)));
-        inner.set_requires_grad(true)?;
+        {
+            let mut core = inner.0.core.write();
+            core.accumulator = Some(boundary::boundary(form, onward));
+            core.requires_grad = true;
+        }
         Ok(inner)
     }
 
     /// The boundary, if this is an inner leaf.
     pub(super) fn boundary(&self) -> Option<NodeRef> {
-        self.0.cold.get().and_then(|cold| cold.boundary.get().cloned())
+        self.0.core.read().accumulator.clone().filter(|node| node.leaf().is_none())
     }
 
     /// Whether the history of this tensor leads out of the transform that began at `since`.
@@ -33,7 +35,7 @@ impl Tensor {
 
     /// This tensor as the world outside of the transform that began at `since` sees it: without what
     /// was recorded inside, unless that leads out and the outside is `tracked`.
-    pub fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
+    pub(crate) fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
         match self.gradient_edge()? {
             Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
                 let stays = tracked && boundary::leads_out(&edge.node, since);
