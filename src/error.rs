@@ -90,6 +90,18 @@ errors! {
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.
     TooManyElements { shape: Vec<i64> },
+    /// Sizes below zero, which make no number of elements.
+    TooManyNegative {},
+    /// `view` to another type of a tensor whose last dimension does not divide.
+    ViewDTypeSize { from: DType, to: DType, ratio: usize, size: usize },
+    /// `view` to a wider type from an element that such a type cannot start at.
+    ViewDTypeOffset { from: DType, to: DType, ratio: usize, offset: usize },
+    /// `view` to a type of another size without dimensions.
+    ViewDTypeScalar { from: DType, to: DType },
+    /// `view` to a type of another size of elements that do not lie side by side.
+    ViewDTypeStride { from: DType, to: DType, stride: usize },
+    /// `view` to a wider type of which rows do not begin at an element.
+    ViewDTypeStep { from: DType, to: DType, dim: usize, ratio: usize, stride: usize },
     /// `view` or `reshape` to a number of elements that differs.
     ViewSize { shape: Vec<i64>, numel: usize },
     /// A `-1` in a shape that leaves its size open.
@@ -560,6 +572,8 @@ errors! {
     OverlapModified {},
     /// `detach_` on a view.
     DetachView {},
+    /// `.data` of a tensor that requires grad assigned integers.
+    DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another shape.
