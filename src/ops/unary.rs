@@ -4,8 +4,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::memory_order::MemoryOrder;
 use super::apply::{gradient_edges, one, record_new, records, single, tangent};
+use super::memory_order::MemoryOrder;
 use super::{copy, default_dtype, in_place};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
