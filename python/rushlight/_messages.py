@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._messages_indexing import INDEXING
 from ._messages_making import MAKING
 from ._messages_reducing import REDUCING
+from ._messages_units import UNITS
 from ._spelling import spell
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MODIFIED = "one of the variables needed for gradient computation has been modif
 _VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
+_TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
 _DEVICES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
     "hpu, mtia, privateuseone"
@@ -213,6 +215,18 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
         "non-singleton dimension {dim}.  Target sizes: {target}.  Tensor sizes: {shape}",
+    ),
+    "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
+    "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
+    "ViewDTypeSize": (RuntimeError, "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}"),
+    "ViewDTypeOffset": (
+        RuntimeError,
+        "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
+    ),
+    "ViewDTypeStride": (RuntimeError, "self.stride(-1) must be 1 " + _TO_VIEW + ", but got {stride}"),
+    "ViewDTypeStep": (
+        RuntimeError,
+        "self.stride({dim}) must be divisible by {ratio} " + _TO_VIEW + ", but got {stride}",
     ),
     "ExpandLeading": (
         RuntimeError,
@@ -436,6 +450,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     **INDEXING,
     **MAKING,
     **REDUCING,
+    **UNITS,
 }
 
 
