@@ -150,11 +150,12 @@ pub fn live() -> SmallVec<[Level; 2]> {
     live.iter().map(|entered| entered.level).filter(|&level| level < ceiling && passes(level)).collect()
 }
 
-/// Whether tangents of a level are passed on: as it was when the next transform was entered.
+/// Whether tangents of a level are passed on: now, and when each transform inside was entered.
 fn passes(level: Level) -> bool {
-    INSIDE.with_borrow(|inside| {
-        inside.iter().find(|(inner, _)| *inner > level).map_or(ENABLED.get(), |(_, outside)| *outside)
-    })
+    ENABLED.get()
+        && INSIDE.with_borrow(|inside| {
+            inside.iter().filter(|(inner, _)| *inner > level).all(|(_, outside)| *outside)
+        })
 }
 
 /// Whether a level counts on this thread.
