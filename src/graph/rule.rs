@@ -71,6 +71,12 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
+    fn wake(&self) {}
+
+    /// Only the leaf holds the node from now on. May drop both.
+    fn rest(&self) {}
+
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {
         false
