@@ -1,5 +1,6 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
+from . import forward_ad
 from .differentiate import backward, grad
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
@@ -10,6 +11,7 @@ __all__ = [
     "GradcheckError",
     "backward",
     "enable_grad",
+    "forward_ad",
     "grad",
     "gradcheck",
     "gradgradcheck",
