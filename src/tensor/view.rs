@@ -15,7 +15,7 @@ use once_cell::race::OnceBox;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, Level};
 
 /// How a view came to be, which decides whether it may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +32,12 @@ pub enum Creation {
 /// node for a strided window.
 pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
 
-/// Whose tangents those of a view are views of.
-enum Forward {
-    /// Those of the base.
-    Base,
-    /// Those of a tensor that is itself a view, but has tangents of its own.
-    Of(Tensor),
-    /// Nobody's: the view has tangents of its own.
-    Apart,
-}
-
 pub(super) struct View {
     pub(super) base: Tensor,
-    forward: Forward,
+    /// The level at which the view has a tangent of its own, not that of its base. Zero is none.
+    apart: Level,
+    /// The nearest of the views that this one is a view of that has a tangent of its own.
+    dual: Option<Tensor>,
     pub(super) creation: Creation,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
@@ -60,17 +53,18 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
-        let forward = match source.view().map(|view| &view.forward) {
-            None | Some(Forward::Base) => Forward::Base,
-            Some(Forward::Of(base)) => Forward::Of(base.clone()),
-            Some(Forward::Apart) => Forward::Of(source.clone()),
-        };
-        Tensor::build_view(source, array, edge, creation, (forward, refresh))
+        Tensor::build_view(source, array, edge, creation, refresh, 0)
     }
 
-    /// A view of `source` at `array` whose tangents are its own.
-    pub fn view_apart(source: &Tensor, array: Array, creation: Creation, refresh: Refresh) -> Tensor {
-        Tensor::build_view(source, array, None, creation, (Forward::Apart, refresh))
+    /// A view of `source` at `array` that has a tangent of its own at a level.
+    pub fn view_apart(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        level: Level,
+    ) -> Tensor {
+        Tensor::build_view(source, array, None, creation, refresh, level)
     }
 
     fn build_view(
@@ -78,7 +72,8 @@ impl Tensor {
         array: Array,
         edge: Option<Edge>,
         creation: Creation,
-        (forward, refresh): (Forward, Refresh),
+        refresh: Refresh,
+        apart: Level,
     ) -> Tensor {
         let (base, creation) = match source.view() {
             Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
@@ -87,7 +82,12 @@ impl Tensor {
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
-        let view = View { base, forward, creation, seen, refresh };
+        let dual = match source.view() {
+            Some(view) if view.apart != 0 => Some(source.clone()),
+            Some(view) => view.dual.clone(),
+            None => None,
+        };
+        let view = View { base, apart, dual, creation, seen, refresh };
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
         Tensor::build(array, edge, cold, true)
     }
@@ -106,14 +106,16 @@ impl Tensor {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
     }
 
-    /// The tensor of whose tangents those of this view are views.
-    pub fn forward_base(&self) -> Option<Tensor> {
-        let view = self.view()?;
-        match &view.forward {
-            Forward::Base => Some(view.base.clone()),
-            Forward::Of(base) => Some(base.clone()),
-            Forward::Apart => None,
+    /// The tensor of whose tangent at a level that of this view is a view.
+    pub fn forward_base(&self, level: Level) -> Option<Tensor> {
+        let mut view = self.view().filter(|view| view.apart != level)?;
+        while let Some(dual) = &view.dual {
+            match dual.view() {
+                Some(further) if further.apart != level => view = further,
+                _ => return Some(dual.clone()),
+            }
         }
+        Some(view.base.clone())
     }
 
     /// How the view came to be.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import forward_ad
 from .differentiate import backward, grad
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
@@ -30,6 +31,7 @@ __all__ = [
     "GradcheckError",
     "backward",
     "enable_grad",
+    "forward_ad",
     "grad",
     "gradcheck",
     "gradgradcheck",
