@@ -16,6 +16,7 @@ mod convert;
 mod device;
 mod dtype;
 mod error;
+mod function;
 mod functions;
 mod generator;
 mod hooks;
@@ -40,6 +41,8 @@ mod _rushlight {
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
+    #[pymodule_export]
+    use super::function::{FunctionBase, refuse};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

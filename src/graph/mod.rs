@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod hooks;
+pub mod kept;
 pub(crate) mod leaf;
 pub mod mode;
 pub mod node;
@@ -10,6 +11,7 @@ pub mod saved;
 mod seq;
 
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
+pub use kept::Kept;
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
 pub use saved::{SavedTensor, Source};

@@ -1,5 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -156,11 +158,37 @@ impl Node {
         self.rule().leaf().cloned()
     }
 
+    /// Shows the host's part of this rule, and of all rules that only this node leads to.
+    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        let mut met: HashMap<NodeId, u32> = HashMap::new();
+        let mut own = vec![self];
+        while let Some(node) = own.pop() {
+            // The host's part knows the edges too, and holds what they lead to once more.
+            let handles = match node.rule().host() {
+                Some(host) => {
+                    visit(host);
+                    2
+                }
+                None => 1,
+            };
+            for edge in node.edges.iter().flatten() {
+                let met = met.entry(edge.node.id()).or_default();
+                *met += handles;
+                if *met == edge.node.count() {
+                    own.push(&edge.node);
+                }
+            }
+        }
+    }
+
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph.
     pub fn release(&self) {
-        if !self.rule().keeps() {
-            return;
+        {
+            let rule = self.rule();
+            if !rule.keeps() || rule.release() {
+                return;
+            }
         }
         if let Some(mut rule) = self.rule.try_write() {
             let name = rule.name().to_owned().into_boxed_str();

@@ -1,5 +1,7 @@
 //! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
 
+use std::any::Any;
+
 use smallvec::SmallVec;
 
 use super::node::NodeRef;
@@ -63,6 +65,17 @@ pub trait Rule: Send + Sync {
 
     /// The leaf, if the rule is to accumulate into one.
     fn leaf(&self) -> Option<&Tensor> {
+        None
+    }
+
+    /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
+    /// that does.
+    fn release(&self) -> bool {
+        false
+    }
+
+    /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
 

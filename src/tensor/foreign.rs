@@ -1,6 +1,7 @@
 //! A slot for the host's object that stands for an engine object, so that one tensor is one object
 //! there too. The engine never looks inside.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -47,6 +48,18 @@ impl Tensor {
     /// Drops the hooks that `own_hooks` finds, which breaks the circles that go through them.
     pub fn clear_own_hooks(&self) {
         self.visit_own_hooks(Hooks::clear);
+    }
+
+    /// Shows the host's parts of rules that only the holder of this handle leads to.
+    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        if self.handles() > 1 {
+            return;
+        }
+        let edge = self.0.core.read().edge.clone();
+        // One handle is the edge's, one ours.
+        if let Some(edge) = edge.filter(|edge| edge.node.count() == 2) {
+            edge.node.visit_own_hosts(visit);
+        }
     }
 
     fn visit_own_hooks(&self, mut visit: impl FnMut(&Hooks)) {

@@ -1,15 +1,19 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
+from . import function
 from .differentiate import backward, grad
+from .function import Function
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = [
+    "Function",
     "GradcheckError",
     "backward",
     "enable_grad",
+    "function",
     "grad",
     "gradcheck",
     "gradgradcheck",

@@ -120,6 +120,19 @@ pub(crate) fn visit_deposit(slot: &Foreign, visit: &PyVisit<'_>) -> Result<(), P
     visit.call(deposited(slot, unsafe { Python::assume_attached() }))
 }
 
+/// Shows the collector the object that a tensor owns, if whoever holds this handle is the only one
+/// through whom it is held.
+pub(crate) fn visit_owned(tensor: &Tensor, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    if tensor.handles() != 2 || !tensor.foreign().is_owned() {
+        return Ok(());
+    }
+    // SAFETY: the collector runs with the GIL held, and an owned object is alive.
+    let object = unsafe {
+        Bound::from_borrowed_ptr_or_opt(Python::assume_attached(), tensor.foreign().get().cast())
+    };
+    visit.call(object.map(Bound::unbind).as_ref())
+}
+
 /// Takes a deposit out again.
 pub(crate) fn withdraw(slot: &Foreign, _: Python<'_>) {
     let object = slot.get();
