@@ -158,26 +158,26 @@ impl Node {
         self.rule().leaf().cloned()
     }
 
-    /// Shows the host's part of this rule, and of all rules that only this node leads to.
+    /// Shows the host's parts of rules that only this node leads to, its own included.
     pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        let mut own = Vec::new();
         let mut met: HashMap<NodeId, u32> = HashMap::new();
-        let mut own = vec![self];
-        while let Some(node) = own.pop() {
-            // The host's part knows the edges too, and holds what they lead to once more.
-            let handles = match node.rule().host() {
-                Some(host) => {
-                    visit(host);
-                    2
+        let mut meet = |node: &Node, own: &mut Vec<NodeRef>| {
+            let mut reach = |node: &NodeRef| {
+                let met = met.entry(node.id()).or_default();
+                *met += 1;
+                if *met == node.count() {
+                    own.push(node.clone());
                 }
-                None => 1,
             };
-            for edge in node.edges.iter().flatten() {
-                let met = met.entry(edge.node.id()).or_default();
-                *met += handles;
-                if *met == edge.node.count() {
-                    own.push(&edge.node);
-                }
-            }
+            let rule = node.rule();
+            node.edges.iter().flatten().for_each(|edge| reach(&edge.node));
+            rule.visit_nodes(&mut reach);
+            rule.host().into_iter().for_each(&mut *visit);
+        };
+        meet(self, &mut own);
+        while let Some(node) = own.pop() {
+            meet(&node, &mut own);
         }
     }
 

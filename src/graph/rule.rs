@@ -79,6 +79,9 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// Shows the nodes that the rule holds besides the edges of its own.
+    fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
+
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {
         false

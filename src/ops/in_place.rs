@@ -143,6 +143,10 @@ impl Rule for CopySlices {
         self.write.rule().keeps()
     }
 
+    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        visit(&self.write);
+    }
+
     fn caller_only(&self) -> bool {
         self.write.rule().caller_only()
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::Tensor;
-use crate::graph::{Hook, Hooks};
+use crate::graph::{Hook, Hooks, NodeRef};
 
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
@@ -59,6 +59,16 @@ impl Tensor {
         // One handle is the edge's, one ours.
         if let Some(edge) = edge.filter(|edge| edge.node.count() == 2) {
             edge.node.visit_own_hosts(visit);
+        }
+    }
+
+    /// Shows the node that made the tensor, if the only handle is the asker's and that of the host's
+    /// object which the tensor owns.
+    pub fn visit_own_node(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        if self.handles() == 1 + usize::from(self.foreign().is_owned())
+            && let Some(edge) = &self.0.core.read().edge
+        {
+            visit(&edge.node);
         }
     }
 

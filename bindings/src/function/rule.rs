@@ -7,25 +7,25 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::graph::{At, Gradients, NodeRef, Rule};
+use rushlight::graph::{At, Gradients, Kept, NodeRef, Rule};
 use rushlight::ops::create;
 use rushlight::shape::signed;
 use rushlight::{Result, Tensor};
 
 use super::FunctionBase;
 use crate::error::carry;
-use crate::tensor::object::{as_tensor, wrap};
+use crate::tensor::object::{Reference, as_tensor, wrap};
 
 /// Calls the backward of a context's class.
 pub(super) struct Custom {
-    context: Py<FunctionBase>,
+    context: Reference<FunctionBase>,
     name: Box<str>,
 }
 
 impl Custom {
     pub(super) fn new(context: &Bound<'_, FunctionBase>) -> Custom {
         let name = context.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-        Custom { context: context.clone().unbind(), name: name.into() }
+        Custom { context: Reference::new(context.clone().unbind()), name: name.into() }
     }
 }
 
@@ -33,12 +33,12 @@ impl Custom {
 pub(crate) fn context_of<'py>(py: Python<'py>, node: &NodeRef) -> Option<Bound<'py, PyAny>> {
     let rule = node.rule();
     let custom = rule.host()?.downcast_ref::<Custom>()?;
-    Some(custom.context.bind(py).clone().into_any())
+    Some(custom.context.get().bind(py).clone().into_any())
 }
 
 /// The context behind a rule's host part, for the collector.
 pub(crate) fn context_in(host: &(dyn Any + Send + Sync)) -> Option<&Py<FunctionBase>> {
-    host.downcast_ref::<Custom>().map(|custom| &custom.context)
+    host.downcast_ref::<Custom>().map(|custom| custom.context.get())
 }
 
 /// The class `Function` of the Python side, whose methods say that they are not implemented.
@@ -62,12 +62,19 @@ impl Rule for Custom {
     }
 
     fn release(&self) -> bool {
-        Python::attach(|_| self.context.get().release());
+        Python::attach(|_| self.context.get().get().release());
         true
     }
 
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         Some(self)
+    }
+
+    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        // Locked while nobody can be changing it: the collector stops the world.
+        let Ok(state) = self.context.get().get().state.try_lock() else { return };
+        state.edges.iter().flatten().for_each(|edge| visit(&edge.node));
+        state.kept.iter().flatten().filter_map(Kept::whole).for_each(|kept| kept.visit_own_node(visit));
     }
 
     fn caller_only(&self) -> bool {
@@ -77,7 +84,7 @@ impl Rule for Custom {
 
 impl Custom {
     fn backward(&self, py: Python<'_>, gradients: &Gradients) -> PyResult<Gradients> {
-        let context = self.context.bind(py);
+        let context = self.context.get().bind(py);
         let arguments = self.arguments(py, gradients)?;
         let class = context.get_type().getattr(intern!(py, "_forward_cls"))?;
         let backward = user_backward(&class)?;
@@ -92,7 +99,7 @@ impl Custom {
 
     /// The gradients as the user's backward sees them.
     fn arguments<'py>(&self, py: Python<'py>, gradients: &Gradients) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let state = self.context.get().state();
+        let state = self.context.get().get().state();
         let zeros: Vec<_> = match state.materialize_grads {
             true => state.outputs.iter().zip(&state.forms).map(|(is, form)| is.then(|| form.clone())).collect(),
             false => Vec::new(),
@@ -120,7 +127,7 @@ impl Custom {
     /// What the user's backward answered, as gradients of the tensors that were given.
     fn answers(&self, answer: Bound<'_, PyAny>) -> PyResult<Gradients> {
         let name = &self.name;
-        let inputs = self.context.get().state().inputs.clone();
+        let inputs = self.context.get().get().state().inputs.clone();
         let answers: Vec<Bound<'_, PyAny>> = match answer.cast::<PyTuple>() {
             Ok(tuple) => tuple.iter().collect(),
             Err(_) => vec![answer],
