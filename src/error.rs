@@ -540,6 +540,10 @@ errors! {
     DirtyNotReturned {},
     /// An input that a function of the host returned as it is, and keeps.
     ReturnedInputKept {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentReplaced {},
+    /// A tangent of an output that has none.
+    TangentOfConstant { position: usize },
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.

@@ -139,6 +139,17 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "if you override setup_context. You should return and save a view of the input instead, e.g. with "
         "x.view_as(x) or setup ctx inside the forward function itself.",
     ),
+    "TangentReplaced": (
+        RuntimeError,
+        "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
+        "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
+        "as-is.",
+    ),
+    "TangentOfConstant": (
+        RuntimeError,
+        "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
+        "not a differentiable Tensor. You should return None at that position instead.",
+    ),
     "OnceDifferentiable": (
         RuntimeError,
         "trying to differentiate twice a function that was marked with @once_differentiable",

@@ -1,17 +1,19 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
 pub mod arena;
+pub mod held;
 pub mod hooks;
-pub mod kept;
 pub(crate) mod leaf;
 pub mod mode;
 pub mod node;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub mod tangents;
 
+pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
-pub use kept::Kept;
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source};
+pub use tangents::{Level, Tangents};

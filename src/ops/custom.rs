@@ -4,10 +4,11 @@
 use smallvec::SmallVec;
 
 use super::apply::form;
+use super::tangents::{self, Passing};
 use super::{in_place, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode::GradModeGuard;
+use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
 use crate::shape::Layout;
 use crate::tensor::{Creation, Tensor};
@@ -35,29 +36,38 @@ pub struct Outcome {
     pub outputs: SmallVec<[Option<Tensor>; 2]>,
     /// Whether something was said to be written to that was no input.
     pub stray: bool,
+    passing: Option<Passing>,
 }
 
 fn among(tensors: &[Tensor], tensor: &Tensor) -> bool {
     tensors.iter().any(|other| other.is(tensor))
 }
 
-/// Makes what the function returned the outputs of `rule`, if that is given.
+/// Makes what the function returned the outputs of a node with the rule that `rule` makes, if the call
+/// is recorded or tangents pass it. The latter is left for `Outcome::pass_tangents`.
 pub fn adopt<R: Rule + 'static>(
     call: &Call<'_>,
-    recorded: Option<(R, SmallVec<[Option<Edge>; 2]>)>,
+    edges: Option<SmallVec<[Option<Edge>; 2]>>,
+    rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
     call.dirty.iter().for_each(Tensor::bump_version);
-    let node = recorded.map(|(rule, edges)| Node::record(rule, edges, forms(call.outputs)));
-    let mut outcome = Outcome { node, outputs: SmallVec::new(), stray: false };
+    let is_recorded = edges.is_some();
+    let passing = match mode::special() {
+        true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
+        false => None,
+    };
+    let node = (is_recorded || passing.is_some()).then(|| {
+        let edges = edges.unwrap_or_else(|| SmallVec::from_elem(None, call.inputs.len()));
+        Node::record(rule(), edges, forms(call.outputs))
+    });
+    let mut outcome = Outcome { node, outputs: SmallVec::new(), stray: false, passing };
     let mut differentiable = 0;
     for (number, output) in (0..).zip(call.outputs) {
         let Some(output) = output else {
             outcome.outputs.push(None);
             continue;
         };
-        let node = outcome.node.as_ref().filter(|_| {
-            output.dtype().is_float() && !among(call.constant, output)
-        });
+        let node = outcome.node.as_ref().filter(|_| is_recorded && call.depends(output));
         differentiable += usize::from(node.is_some());
         let edge = node.map(|node| Edge { node: node.clone(), output: number });
         let (output, stray) = call.adopt_one(output, edge)?;
@@ -72,6 +82,22 @@ pub fn adopt<R: Rule + 'static>(
         return Err(Error::DirtyNotReturned {}.into());
     }
     Ok(outcome)
+}
+
+impl Outcome {
+    /// Gives the outputs their tangents, by the rule of the node.
+    pub fn pass_tangents(&mut self, call: &Call<'_>) -> Result<()> {
+        let (Some(passing), Some(node)) = (self.passing.take(), &self.node) else { return Ok(()) };
+        let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
+            let (before, after) = (before.as_ref()?, after.as_ref()?);
+            let role = match among(call.dirty, before) {
+                true => tangents::Role::Written,
+                false => tangents::Role::New,
+            };
+            call.depends(before).then_some((after, role))
+        });
+        passing.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
+    }
 }
 
 /// Stands for what has no form.
@@ -90,6 +116,11 @@ fn forms(outputs: &[Option<Tensor>]) -> Forms {
 }
 
 impl Call<'_> {
+    /// Whether an output is one that a derivative exists for.
+    fn depends(&self, output: &Tensor) -> bool {
+        output.dtype().is_float() && !among(self.constant, output)
+    }
+
     /// One output in its new role: its history is `edge`, if it has one.
     fn adopt_one(&self, output: &Tensor, edge: Option<Edge>) -> Result<(Tensor, bool)> {
         let is_input = among(self.inputs, output);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::graph::mode::{self, GradModeGuard};
-use rushlight::graph::{Kept, NodeRef};
+use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::ops::apply::gradient_edges;
 use rushlight::ops::custom::{self, Call, Outcome};
 use smallvec::SmallVec;
@@ -53,17 +53,25 @@ pub(super) fn apply<'py>(
         state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
     }
 
-    let raw = {
-        let _off = GradModeGuard::off();
+    let run = || {
         if is_apart {
             let output = forward.call1(args)?;
             setup.call1((context, args, &output))?;
-            output
+            Ok(output)
         } else {
-            forward.call1(with_context(context, args)?)?
+            forward.call1(with_context(context, args)?)
         }
     };
-    finish(context, &inputs, edges, is_apart, &raw)
+    finish(context, &inputs, edges, is_apart, &unrecorded(run)?)
+}
+
+/// Runs `body` while neither gradients nor tangents are seen to.
+fn unrecorded<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let _off = GradModeGuard::off();
+    let before = tangents::set_enabled(false);
+    let result = body();
+    tangents::set_enabled(before);
+    result
 }
 
 /// The arguments of a forward that wants its context.
@@ -110,7 +118,11 @@ fn finish<'py>(
         Ok(tuple) => tuple.iter().collect(),
         Err(_) => SmallVec::from_elem(raw.clone(), 1),
     };
-    let wishes = std::mem::take(&mut context.get().state().wishes);
+    let wishes = {
+        let mut state = context.get().state();
+        let saved_for_forward = state.wishes.saved_for_forward.take();
+        std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
+    };
     if results.is_empty() {
         return Ok(raw.clone());
     }
@@ -133,14 +145,22 @@ fn finish<'py>(
     };
     let call =
         Call { inputs, outputs: &outputs, dirty: &dirty, constant: &constant, kept_apart: &kept_apart };
-    let recorded = edges.map(|edges| (Custom::new(context), edges));
-    let outcome = custom::adopt(&call, recorded).map_err(raise)?;
+    let mut outcome = custom::adopt(&call, edges, || Custom::new(context)).map_err(raise)?;
     if outcome.stray {
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), STRAY, 1)?;
     }
     if let Some(node) = &outcome.node {
         remember(context, node, &outcome, &to_save)?;
     }
+    if mode::special() {
+        context.get().state().primals = inputs.into();
+        let passed = outcome.pass_tangents(&call);
+        let primals = std::mem::take(&mut context.get().state().primals);
+        drop(primals);
+        passed.map_err(raise)?;
+    }
+    let saved_for_forward = context.get().state().wishes.saved_for_forward.take();
+    drop(saved_for_forward);
     let mut answers: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
     for ((result, before), after) in results.into_iter().zip(&outputs).zip(outcome.outputs) {
         answers.push(match (before, after) {
@@ -164,8 +184,8 @@ fn remember(
     outcome: &Outcome,
     to_save: &[Option<Tensor>],
 ) -> PyResult<()> {
-    let keep = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| Kept::new(tensor, node)).transpose();
-    let kept: rushlight::Result<Vec<Option<Kept>>> = to_save.iter().map(keep).collect();
+    let keep = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| Held::new(tensor, node)).transpose();
+    let kept: rushlight::Result<Vec<Option<Held>>> = to_save.iter().map(keep).collect();
     let kept = kept.map_err(raise)?;
     let mut state = context.get().state();
     let State { outputs, edges, forms, .. } = &mut *state;

@@ -12,7 +12,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
-use rushlight::graph::{Edge, Form, Forms, Kept, Node, NodeId, NodeRef, Place};
+use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Place};
 use rushlight::ops::custom;
 use rushlight::{Error, Tensor};
 
@@ -40,7 +40,9 @@ struct State {
     /// Which arguments were tensors, and which results.
     inputs: Vec<bool>,
     outputs: Vec<bool>,
-    kept: Vec<Option<Kept>>,
+    /// The arguments while tangents pass them.
+    primals: Vec<Tensor>,
+    kept: Vec<Option<Held>>,
     freed: bool,
     node: Option<NodeId>,
     /// What the node is made of, for a context that outlives it.
@@ -90,6 +92,9 @@ impl FunctionBase {
         let py = slf.py();
         let (freed, empty) = {
             let state = slf.get().state();
+            if let Some(saved) = &state.wishes.saved_for_forward {
+                return Ok(saved.bind(py).clone().cast_into()?);
+            }
             (state.freed, state.kept.is_empty())
         };
         if freed {
@@ -99,7 +104,7 @@ impl FunctionBase {
             return Ok(PyTuple::empty(py));
         }
         let node = Self::node(slf);
-        let load = |kept: &Option<Kept>| kept.as_ref().map(|kept| kept.load(&node)).transpose();
+        let load = |kept: &Option<Held>| kept.as_ref().map(|kept| kept.load(&node)).transpose();
         let loaded: rushlight::Result<Vec<Option<Tensor>>> = slf.get().state().kept.iter().map(load).collect();
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
@@ -138,6 +143,7 @@ impl FunctionBase {
             materialize_grads: true,
             inputs: Vec::new(),
             outputs: Vec::new(),
+            primals: Vec::new(),
             kept: Vec::new(),
             freed: false,
             node: None,
@@ -307,7 +313,7 @@ impl FunctionBase {
             visit.call(object)?;
         }
         visit.call(&state.needs_input_grad)?;
-        state.kept.iter().flatten().filter_map(Kept::whole).try_for_each(|kept| visit_owned(kept, &visit))
+        state.kept.iter().flatten().filter_map(Held::whole).try_for_each(|kept| visit_owned(kept, &visit))
     }
 
     fn __clear__(&self) {

@@ -7,13 +7,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::graph::{At, Gradients, Kept, NodeRef, Rule};
+use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
 use rushlight::ops::create;
 use rushlight::shape::signed;
 use rushlight::{Result, Tensor};
 
 use super::FunctionBase;
 use crate::error::carry;
+use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor, wrap};
 
 /// Calls the backward of a context's class.
@@ -57,6 +58,10 @@ impl Rule for Custom {
         Python::attach(|py| self.backward(py, gradients)).map_err(carry)
     }
 
+    fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Python::attach(|py| self.forward(py, tangents)).map_err(carry)
+    }
+
     fn keeps(&self) -> bool {
         true
     }
@@ -74,7 +79,7 @@ impl Rule for Custom {
         // Locked while nobody can be changing it: the collector stops the world.
         let Ok(state) = self.context.get().get().state.try_lock() else { return };
         state.edges.iter().flatten().for_each(|edge| visit(&edge.node));
-        state.kept.iter().flatten().filter_map(Kept::whole).for_each(|kept| kept.visit_own_node(visit));
+        state.kept.iter().flatten().filter_map(Held::whole).for_each(|kept| kept.visit_own_node(visit));
     }
 
     fn caller_only(&self) -> bool {
@@ -95,6 +100,39 @@ impl Custom {
             backward.call1(PyTuple::new(py, arguments.collect::<Vec<_>>())?)?
         };
         self.answers(answer)
+    }
+
+    fn forward(&self, py: Python<'_>, tangents: &[Option<Tensor>]) -> PyResult<Gradients> {
+        let context = self.context.get().bind(py);
+        let (inputs, outputs, primals, materialize) = {
+            let state = context.get().state();
+            (state.inputs.clone(), state.outputs.len(), state.primals.clone(), state.materialize_grads)
+        };
+        let mut arguments = vec![context.clone().into_any()];
+        let mut given = tangents.iter().zip(primals);
+        for is_tensor in inputs {
+            let tangent = match if is_tensor { given.next() } else { None } {
+                Some((Some(tangent), _)) => Some(tangent.clone()),
+                Some((None, primal)) if materialize => {
+                    Some(create::zeros_like(&primal.detach()).map_err(crate::error::raise)?)
+                }
+                _ => None,
+            };
+            arguments.push(tangent.to_python(py)?);
+        }
+        let jvp = context.get_type().getattr(intern!(py, "_forward_cls"))?.getattr(intern!(py, "jvp"))?;
+        let answer = jvp.call1(PyTuple::new(py, arguments)?)?;
+        let answers: Vec<Bound<'_, PyAny>> = match answer.cast::<PyTuple>() {
+            Ok(tuple) => tuple.iter().collect(),
+            Err(_) => vec![answer],
+        };
+        if answers.len() != outputs {
+            let got = answers.len();
+            return Err(PyRuntimeError::new_err(format!(
+                "Function's jvp returned an invalid number of forward gradients (expected {outputs} but got {got})"
+            )));
+        }
+        answers.iter().map(|answer| self.answered(answer)).collect()
     }
 
     /// The gradients as the user's backward sees them.

@@ -5,8 +5,8 @@ use super::node::{Edge, NodeRef};
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
 
-/// A kept tensor, and the version that its memory had.
-pub struct Kept {
+/// A held tensor, and the version that its memory had.
+pub struct Held {
     what: What,
     version: u32,
 }
@@ -18,16 +18,16 @@ enum What {
     Output(Array, u32),
 }
 
-impl Kept {
+impl Held {
     /// Keeps `tensor` for `node`.
-    pub fn new(tensor: &Tensor, node: &NodeRef) -> Result<Kept> {
+    pub fn new(tensor: &Tensor, node: &NodeRef) -> Result<Held> {
         let version = tensor.version();
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
         let what = match own {
             Some(edge) => What::Output(tensor.array(), edge.output),
             None => What::Whole(tensor.clone()),
         };
-        Ok(Kept { what, version })
+        Ok(Held { what, version })
     }
 
     /// The tensor, unless it was overwritten since.
@@ -57,7 +57,7 @@ impl Kept {
         .into()
     }
 
-    /// The tensor, if it is kept as it is.
+    /// The tensor, if it is held as it is.
     pub fn whole(&self) -> Option<&Tensor> {
         match &self.what {
             What::Whole(tensor) => Some(tensor),
