@@ -279,7 +279,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
     "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
-    "ViewDTypeSize": (RuntimeError, "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}"),
+    "ViewDTypeSize": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}",
+    ),
     "ViewDTypeOffset": (
         RuntimeError,
         "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",

@@ -1,6 +1,7 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
 pub mod arena;
+pub mod boundary;
 pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;
@@ -10,6 +11,7 @@ pub mod rule;
 pub mod saved;
 mod seq;
 pub mod tangents;
+pub mod undefined;
 
 pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};

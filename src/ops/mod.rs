@@ -70,6 +70,7 @@ pub mod split;
 pub mod squeeze;
 pub mod strided;
 pub mod tangents;
+pub mod transform;
 pub mod triangle;
 pub mod trigonometry;
 pub mod truth;

@@ -143,7 +143,7 @@ pub(super) fn keep_tangents_of_write(
 }
 
 /// The tangents of a tensor that count, those through its base included.
-fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
+pub(super) fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
     for level in tangents::live() {
         tangent(x, level)?;
     }
