@@ -1,9 +1,9 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other direction;
-//! `mode` switches recording, `transform` serves transforms of functions; `error` words failures.
-//! `functions` lists the functions and methods: `signature` says what a call
+//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
+//! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
+//! switches recording; `error` words failures. `functions` lists functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod function;
 mod functions;
 mod generator;
 mod hooks;
@@ -48,6 +49,8 @@ mod _rushlight {
         enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
         set_fwd_grad_enabled, unpack_dual,
     };
+    #[pymodule_export]
+    use super::function::{FunctionBase, refuse};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

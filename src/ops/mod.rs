@@ -18,6 +18,7 @@ pub mod clamp;
 pub mod compare;
 mod copy;
 pub mod create;
+pub mod custom;
 pub mod default_dtype;
 mod distribution;
 pub mod division;

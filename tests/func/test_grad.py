@@ -198,7 +198,9 @@ def test_writing_to_the_argument_is_writing_to_a_leaf():
     for x in (tensor(1.0), tensor(1.0, requires_grad=True), tensor(1.0, requires_grad=True) * 2):
         with raises(RuntimeError, text):
             grad(lambda x: x.sin_().sum())(x)
-    with raises(RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation."):
+    with raises(
+        RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         grad(lambda x: x.view(-1).sin_().sum())(tensor(1.0))
 
 
@@ -230,8 +232,14 @@ def test_wrong_argnums_are_refused(argnums, text):
 
 OUTPUTS = [
     (lambda x: 3, "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got <class 'int'>"),
-    (lambda x: None, "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got <class 'NoneType'>"),
-    (lambda x: x, "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with 1 dims. Maybe you wanted to use the vjp or jacrev APIs instead?"),
+    (
+        lambda x: None,
+        "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got <class 'NoneType'>",
+    ),
+    (
+        lambda x: x,
+        "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with 1 dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
+    ),
 ]
 
 
@@ -249,7 +257,10 @@ def test_only_tensors_of_floats_are_differentiated_by():
 
 
 def test_aux_must_be_there_and_be_of_tensors():
-    with raises(RuntimeError, "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"):
+    with raises(
+        RuntimeError,
+        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True",
+    ):
         grad(lambda x: x.sum(), has_aux=True)(tensor(1.0))
     with raises(RuntimeError, "Expected tensors, got unsupported type <class 'int'>"):
         grad(lambda x: (x.sum(), 3), has_aux=True)(tensor(1.0))
@@ -260,9 +271,15 @@ HINT = "inside of a function being transformed by a functorch transform. This is
 
 def test_what_works_on_leaves_is_refused_inside():
     x = tensor(1.0)
-    with raises(RuntimeError, "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms."):
+    with raises(
+        RuntimeError,
+        "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.",
+    ):
         grad(lambda x: (x.sum().backward(), x.sum())[1])(x)
-    with raises(RuntimeError, f"You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) {HINT} requires_grad_()"):
+    with raises(
+        RuntimeError,
+        f"You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) {HINT} requires_grad_()",
+    ):
         grad(lambda x: (x.requires_grad_(), x.sum())[1])(x)
     with raises(RuntimeError, f"You are attempting to call Tensor.retain_grad() {HINT} retain_grad()"):
         grad(lambda x: (x.sin().retain_grad(), x.sum())[1])(x)

@@ -34,7 +34,9 @@ def test_argnums_chooses_arguments(jac):
 
 @BOTH
 def test_outputs_and_inputs_may_be_nested_containers(jac):
-    found = jac(lambda d: {"sum": d["x"].sum(), "pair": (d["x"] * d["y"],)})({"x": tensor(1.0, 2.0), "y": tensor(3.0)})
+    found = jac(lambda d: {"sum": d["x"].sum(), "pair": (d["x"] * d["y"],)})(
+        {"x": tensor(1.0, 2.0), "y": tensor(3.0)}
+    )
     assert_tensor(found["sum"]["x"], [1.0, 1.0])
     assert_tensor(found["sum"]["y"], [0.0])
     assert_tensor(found["pair"][0]["y"], [[1.0], [2.0]])
@@ -92,12 +94,18 @@ def test_jacrev_can_be_differentiated_from_outside():
 
 
 def test_jacrev_words_its_errors_as_vjp_does():
-    with raises(RuntimeError, "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type <class 'int'>"):
+    with raises(
+        RuntimeError,
+        "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type <class 'int'>",
+    ):
         jacrev(lambda x: 3)(tensor(1.0))
     with raises(RuntimeError, "Got argnum=1, but only 1 positional inputs"):
         jacrev(torch.sin, 1)(tensor(1.0))
 
 
 def test_jacfwd_words_its_errors_as_jvp_does():
-    with raises(RuntimeError, "jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type <class 'int'>"):
+    with raises(
+        RuntimeError,
+        "jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type <class 'int'>",
+    ):
         jacfwd(lambda x: 3)(tensor(1.0))

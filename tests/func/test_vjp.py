@@ -34,7 +34,9 @@ def test_without_retain_graph_once_is_enough():
 
 
 def test_inputs_and_outputs_may_be_nested_containers():
-    value, pull_back = vjp(lambda d: {"a": d["x"] * 2, "b": (d["y"][0],)}, {"x": tensor(1.0), "y": [tensor(2.0)]})
+    value, pull_back = vjp(
+        lambda d: {"a": d["x"] * 2, "b": (d["y"][0],)}, {"x": tensor(1.0), "y": [tensor(2.0)]}
+    )
     assert_tensor(value["b"][0], [2.0])
     (found,) = pull_back({"a": tensor(3.0), "b": (tensor(4.0),)})
     assert_tensor(found["x"], [6.0])
@@ -88,7 +90,9 @@ def test_outputs_that_do_not_depend_on_an_input_give_zeros():
     assert_tensor(found[1], [0.0, 0.0])
 
 
-STRUCTURE = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+STRUCTURE = (
+    "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+)
 
 
 def test_cotangents_must_have_the_structure_of_the_value():
@@ -102,7 +106,10 @@ def test_cotangents_must_have_the_structure_of_the_value():
 
 
 def test_cotangents_must_have_the_shape_of_the_value():
-    with raises(RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([4]) and output[0] has a shape of torch.Size([1])."):
+    with raises(
+        RuntimeError,
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([4]) and output[0] has a shape of torch.Size([1]).",
+    ):
         vjp(torch.sin, tensor(1.0))[1](torch.ones(4))
 
 
@@ -124,7 +131,10 @@ def test_outputs_must_be_tensors_of_floats(function, text):
 def test_primals_must_be_tensors_and_aux_must_be_there():
     with raises(ValueError, "Thing passed to transform API must be Tensor, got <class 'float'>"):
         vjp(torch.sin, 3.0)
-    with raises(RuntimeError, "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"):
+    with raises(
+        RuntimeError,
+        "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True",
+    ):
         vjp(torch.sin, tensor(1.0), has_aux=True)
 
 
@@ -149,9 +159,18 @@ def test_linearize_pushes_tangents_forward_without_running_the_function_again():
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script", "ignore:Attempted to insert a get_attr")
 def test_linearize_refuses_tangents_that_do_not_fit():
     _, push = linearize(torch.sin, tensor(1.0))
-    with raises(RuntimeError, "tangent:0 with shape torch.Size([2]) in flattened pytree doesn't match the shape torch.Size([1]) of the corresponding primal."):
+    with raises(
+        RuntimeError,
+        "tangent:0 with shape torch.Size([2]) in flattened pytree doesn't match the shape torch.Size([1]) of the corresponding primal.",
+    ):
         push(tensor(1.0, 2.0))
-    with raises(RuntimeError, "tangent:0 with dtype torch.float32 in flattened pytree doesn't match the dtype torch.float64 of the corresponding primal."):
+    with raises(
+        RuntimeError,
+        "tangent:0 with dtype torch.float32 in flattened pytree doesn't match the dtype torch.float64 of the corresponding primal.",
+    ):
         push(torch.ones(1))
-    with pytest.raises(RuntimeError, match=r"(?s)Expected the tangents TreeSpec.* to have the same argspec as the primals TreeSpec"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"(?s)Expected the tangents TreeSpec.* to have the same argspec as the primals TreeSpec",
+    ):
         push(tensor(1.0), tensor(1.0))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import forward_ad
+from . import forward_ad, function
 from .differentiate import backward, grad
+from .function import Function
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
@@ -28,10 +29,12 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Function",
     "GradcheckError",
     "backward",
     "enable_grad",
     "forward_ad",
+    "function",
     "grad",
     "gradcheck",
     "gradgradcheck",
