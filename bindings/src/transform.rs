@@ -26,7 +26,7 @@ pub(crate) fn leave_transform() {
 /// Tell how many transforms this thread is inside of.
 #[pyfunction]
 #[pyo3(name = "_transform_depth")]
-pub(crate) fn transform_depth() -> u32 {
+pub(crate) fn transform_depth() -> usize {
     boundary::depth()
 }
 

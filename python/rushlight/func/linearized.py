@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import _transform_depth, zeros_like
-from ..utils._pytree import tree_flatten, tree_leaves, tree_map
+from .._rushlight import zeros_like
+from ..utils._pytree import tree_flatten, tree_map
 from .reverse import vjp
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     # Pulling back is linear, so the place of the cotangents does not matter; its transpose pushes forward.
     _, push = vjp(pull_back, tree_map(zeros_like, output))
     expected, spec = tree_flatten(primals)
-    is_tracked = any(tensor.requires_grad for tensor in tree_leaves(output))
 
     def push_forward(*tangents: Any) -> Any:
         given, given_spec = tree_flatten(tangents)
@@ -42,7 +41,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{index} with {what} {found} in flattened pytree doesn't match the {what} "
                         f"{wanted} of the corresponding primal."
                     )
-        differentiable = is_tracked or any(tangent.requires_grad for tangent in given)
-        return push(tangents, create_graph=None if differentiable or _transform_depth() else False)[0]
+        return push(tangents)[0]
 
     return output, push_forward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _transform_depth, is_grad_enabled
+from .._rushlight import Tensor, _outer, _transform_depth, is_grad_enabled
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from ._arguments import chosen, positions, replaced
 from ._level import Level, gradients
@@ -122,7 +122,7 @@ def pulled_back(
                 or (level.recording and level.leads_out(outputs))
             )
         found = gradients(outputs, leaves, weights, retain_graph=retain_graph, create_graph=create_graph)
-        return tree_unflatten(found, spec)
+        return tree_unflatten([_outer(one, level.since, True) for one in found], spec)
 
     return result, pull_back, *rest
 
