@@ -51,6 +51,11 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// What is kept, for whoever has more to keep of it than numbers.
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()

@@ -13,7 +13,12 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled() && a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+    if !mode::is_grad_enabled()
+        && !mode::special()
+        && a.is_sole()
+        && a.is_contiguous()
+        && a.dtype() == b.dtype()
+    {
         add_in_place(&a, b)?;
         return Ok(a);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{apply_one, gradient_edges, one, record, records, single, tangent};
+use super::apply::{apply_one, one, single, tangent, trace};
 use super::{in_place, strided};
 use crate::error::Result;
 use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode};
@@ -29,7 +29,7 @@ pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Te
 }
 
 /// The edge of a view whose base was written to since: a strided window on the base.
-fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
+pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     let Some(edge) = base.gradient_edge()? else { return Ok(None) };
     let rule = strided::rule(base.layout(), view.layout.clone());
     let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
@@ -76,9 +76,7 @@ impl<K: Kind> Rule for Shown<K> {
 /// A view of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
     let y = show(x, layout);
-    if records(&[x]) {
-        record(Shown { kind, source: x.layout() }, gradient_edges(&[x])?, std::slice::from_ref(&y));
-    }
+    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
     Ok(y)
 }
 

@@ -8,7 +8,7 @@ use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, leaf};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -20,6 +20,7 @@ pub(super) struct Cold {
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
+    pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
 }
 
 impl Cold {

@@ -5,6 +5,7 @@ mod array;
 mod foreign;
 mod history;
 pub mod print;
+mod tangent;
 mod view;
 
 use std::sync::{Arc, Weak};

@@ -32,8 +32,19 @@ pub enum Creation {
 /// node for a strided window.
 pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
 
+/// Whose tangents those of a view are views of.
+enum Forward {
+    /// Those of the base.
+    Base,
+    /// Those of a tensor that is itself a view, but has tangents of its own.
+    Of(Tensor),
+    /// Nobody's: the view has tangents of its own.
+    Apart,
+}
+
 pub(super) struct View {
     pub(super) base: Tensor,
+    forward: Forward,
     pub(super) creation: Creation,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
@@ -49,6 +60,26 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
+        let forward = match source.view().map(|view| &view.forward) {
+            None | Some(Forward::Base) => Forward::Base,
+            Some(Forward::Of(base)) => Forward::Of(base.clone()),
+            Some(Forward::Apart) => Forward::Of(source.clone()),
+        };
+        Tensor::build_view(source, array, edge, creation, (forward, refresh))
+    }
+
+    /// A view of `source` at `array` whose tangents are its own.
+    pub fn view_apart(source: &Tensor, array: Array, creation: Creation, refresh: Refresh) -> Tensor {
+        Tensor::build_view(source, array, None, creation, (Forward::Apart, refresh))
+    }
+
+    fn build_view(
+        source: &Tensor,
+        array: Array,
+        edge: Option<Edge>,
+        creation: Creation,
+        (forward, refresh): (Forward, Refresh),
+    ) -> Tensor {
         let (base, creation) = match source.view() {
             Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
@@ -56,7 +87,7 @@ impl Tensor {
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
-        let view = View { base, creation, seen, refresh };
+        let view = View { base, forward, creation, seen, refresh };
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
         Tensor::build(array, edge, cold, true)
     }
@@ -73,6 +104,16 @@ impl Tensor {
     /// The tensor whose memory this is a view of.
     pub fn base(&self) -> Option<Tensor> {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// The tensor of whose tangents those of this view are views.
+    pub fn forward_base(&self) -> Option<Tensor> {
+        let view = self.view()?;
+        match &view.forward {
+            Forward::Base => Some(view.base.clone()),
+            Forward::Of(base) => Some(base.clone()),
+            Forward::Apart => None,
+        }
     }
 
     /// How the view came to be.
