@@ -55,6 +55,7 @@ impl Addable for MatrixVector {
 /// y = βx + α a·b, with x broadcast
 ///
 /// x̄ = βȳ, and the factors get what they get from αȳ
+#[derive(Clone)]
 struct AddProduct<P> {
     product: P,
     weights: Weights,

@@ -72,6 +72,7 @@ impl Slices {
 /// y = the named slices of x
 ///
 /// dy is those of dx; x̄ is ȳ added to zeros at the slices
+#[derive(Clone)]
 struct IndexSelect {
     slices: Slices,
 }
@@ -129,6 +130,7 @@ enum Mode {
 ///
 /// dy is dx and dv so combined; x̄ is ȳ, with zeros for the slices that were replaced; v̄ is the
 /// slices of ȳ, times α, or their sum
+#[derive(Clone)]
 struct IndexWrite {
     slices: Slices,
     mode: Mode,

@@ -94,6 +94,7 @@ fn load(saved: &Option<SavedTensor>, at: &At<'_>) -> Result<Tensor> {
 }
 
 /// A product as an operation.
+#[derive(Clone)]
 struct Times<P>(P);
 
 impl<P: Product> Op for Times<P> {

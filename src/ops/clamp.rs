@@ -25,6 +25,7 @@ enum Bound {
 ///
 /// x̄ = ȳ where min ≤ x ≤ max; a bound gets ȳ where it is the result, the upper one if they are
 /// crossed.
+#[derive(Clone)]
 struct Clamp {
     min: Bound,
     max: Bound,

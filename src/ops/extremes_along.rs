@@ -18,6 +18,7 @@ use crate::tensor::{Array, Tensor};
 /// y = the extreme element along a dimension, i = the index of the first
 ///
 /// dy = dxᵢ; x̄ is ȳ at i and 0 elsewhere. Indices have no derivative.
+#[derive(Clone)]
 pub struct ExtremeAlong {
     dim: usize,
     over: Over,

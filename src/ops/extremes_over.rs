@@ -15,6 +15,7 @@ use crate::tensor::{Array, Tensor};
 /// y = max x, or min x
 ///
 /// With w = 1/n where x is one of the n extreme elements and 0 elsewhere: dy = Σ w dx, x̄ = w ȳ.
+#[derive(Clone)]
 pub struct Extreme {
     over: Over,
     greatest: bool,

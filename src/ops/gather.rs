@@ -16,6 +16,7 @@ use crate::tensor::{Array, Tensor};
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
 ///
 /// dy is so gathered from dx; x̄ is ȳ added to zeros at the indices
+#[derive(Clone)]
 struct Gather {
     dim: usize,
     index: Array,
@@ -71,6 +72,7 @@ enum Mode {
 ///
 /// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced; v̄ is
 /// gathered from ȳ
+#[derive(Clone)]
 struct Scatter {
     dim: usize,
     index: Array,

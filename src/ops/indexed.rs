@@ -38,6 +38,7 @@ fn unchanged(saved: &[SavedTensor], at: &At<'_>) -> Result<()> {
 /// y = x[indices]
 ///
 /// dy = dx[indices]; x̄ is ȳ added to zeros at the indices
+#[derive(Clone)]
 struct Indexed {
     indices: Indices,
 }
@@ -75,6 +76,7 @@ impl Op for Indexed {
 /// y = x with the values at the indices, or added there
 ///
 /// dy = dx with the dv so; x̄ = ȳ with zeros at the indices, or ȳ; v̄ = ȳ[indices]
+#[derive(Clone)]
 struct IndexPut {
     indices: Indices,
     accumulate: bool,

@@ -20,6 +20,7 @@ impl Keepsake for Places {}
 /// y = the xᵢ side by side along a dimension
 ///
 /// dy is the dxᵢ side by side; x̄ᵢ is the part of ȳ that xᵢ is
+#[derive(Clone)]
 struct Join {
     name: &'static str,
     places: Vec<Option<Part>>,

@@ -49,6 +49,7 @@ fn flat(array: &Array) -> Result<Array> {
 /// y = the named elements of x, which is first expanded to a shape
 ///
 /// dy is those of dx; x̄ is ȳ in their places, or added there, among zeros
+#[derive(Clone)]
 struct Pick {
     name: &'static str,
     numbers: Numbers,
@@ -95,6 +96,7 @@ impl Op for Pick {
 /// y = x with the first elements of v in place of the named elements, or added to them
 ///
 /// dy is dx with those of dv; x̄ is ȳ with zeros there, or ȳ; v̄ is the named elements of ȳ
+#[derive(Clone)]
 struct Place {
     numbers: Numbers,
     add: bool,

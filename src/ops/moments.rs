@@ -14,6 +14,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// dv = 2/(n - c) Σ (x - m) dx, ds = dv / 2s, dm = Σ dx / n, and backward the transposes. Where s is
 /// 0 its derivative counts as 0.
+#[derive(Clone)]
 pub struct Moments {
     over: Over,
     correction: f64,

@@ -16,6 +16,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// ∂y/∂x = sgn x · (|x|/y)^(p-1), and 0 where y is 0. For p = ±∞ it is sgn x, shared by the elements
 /// that attain y.
+#[derive(Clone)]
 pub struct VectorNorm {
     over: Over,
     order: f64,

@@ -99,6 +99,7 @@ pub(super) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
 /// y = zeros with x as the part
 ///
 /// dy is dx among zeros; x̄ is the part of ȳ
+#[derive(Clone)]
 struct Embed {
     part: Part,
     whole: Arc<Layout>,

@@ -17,6 +17,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. It is the product of those
 /// before times that of those after, so that zeros are numbers like others.
+#[derive(Clone)]
 pub struct Prod {
     over: Over,
     dtype: Option<DType>,

@@ -18,6 +18,7 @@ use crate::tensor::{Array, Tensor};
 /// y = x in the opposite order along some dimensions
 ///
 /// dy and x̄ are dx and ȳ in the opposite order along the same
+#[derive(Clone)]
 struct Flip {
     dims: Dims,
 }
@@ -66,6 +67,7 @@ pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
 /// y = x turned round along some dimensions: what is pushed out at the end comes in at the start
 ///
 /// dy is dx so turned, x̄ is ȳ turned back
+#[derive(Clone)]
 struct Roll {
     /// Dimension and shift, which is less than its size.
     turns: SmallVec<[(usize, usize); 2]>,
@@ -141,6 +143,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
 /// y = x so many times along every dimension
 ///
 /// dy is dx so repeated, x̄ is ȳ summed over the repetitions
+#[derive(Clone)]
 struct Repeat {
     times: Dims,
 }

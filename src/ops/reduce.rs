@@ -90,6 +90,7 @@ impl Over {
 /// y = Σ x
 ///
 /// dy = Σ dx, x̄ is ȳ repeated
+#[derive(Clone)]
 pub struct Sum {
     over: Over,
     dtype: Option<DType>,
@@ -140,6 +141,7 @@ pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>
 /// y = Σ x / n
 ///
 /// dy = Σ dx / n, x̄ is ȳ/n repeated
+#[derive(Clone)]
 pub struct Mean {
     over: Over,
     dtype: DType,

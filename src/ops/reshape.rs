@@ -35,6 +35,7 @@ impl Kind for Reshape {
 }
 
 /// `Reshape` of a copy that nobody else sees, which is therefore no view.
+#[derive(Clone)]
 struct UnsafeView {
     shape: Dims,
 }

@@ -66,6 +66,7 @@ impl Way {
 /// yₖ = x₀ + … + xₖ
 ///
 /// dy is dx summed so; x̄ is ȳ summed the other way
+#[derive(Clone)]
 pub struct Cumsum {
     way: Way,
     dtype: Option<DType>,
@@ -116,6 +117,7 @@ pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 ///
 /// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁. Nothing is divided by, so
 /// zeros are numbers like others.
+#[derive(Clone)]
 pub struct Cumprod {
     way: Way,
     dtype: Option<DType>,
@@ -178,6 +180,7 @@ pub(super) fn product_before(x: &Tensor, way: Way) -> Result<Tensor> {
 ///
 /// ẏₖ = (ḃₖ + ȧₖ yₖ₋₁) + aₖ ẏₖ₋₁. Backward b̄ₖ = ȳₖ + aₖ₊₁ b̄ₖ₊₁, which is a recurrence the other
 /// way, and āₖ = b̄ₖ yₖ₋₁.
+#[derive(Clone)]
 struct Recurrence {
     way: Way,
 }
@@ -246,6 +249,7 @@ fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
 /// yₖ = xₖ₋₁, and a constant for the first
 ///
 /// dy is dx moved and begun with 0; x̄ is ȳ moved back
+#[derive(Clone)]
 struct Shift {
     way: Way,
     first: f64,

@@ -15,6 +15,7 @@ use crate::tensor::{Array, Tensor};
 /// y = the first input where the condition holds, else the second; with `FILL` the other way round
 ///
 /// A gradient goes to the input that its element came from; the other one gets zero.
+#[derive(Clone)]
 struct Select<const FILL: bool> {
     condition: Array,
     dtype: DType,
@@ -114,6 +115,7 @@ pub fn where_<'a>(
 }
 
 /// y = x with one number where the mask holds,  x̄ = ȳ elsewhere
+#[derive(Clone)]
 struct Fill {
     mask: Array,
     value: Tensor,

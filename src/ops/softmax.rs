@@ -29,6 +29,7 @@ fn joined(left: Option<Tensor>, right: Option<Tensor>) -> Result<Gradients> {
 ///
 /// `SoftmaxGradient` says x̄. The Jacobian J of softmax is symmetric, so ẏ = J ẋ is the same; for the
 /// logarithm ẏ = ẋ - Σ eʸ ẋ.
+#[derive(Clone)]
 pub struct Softmax {
     dim: usize,
     log: bool,
@@ -86,6 +87,7 @@ impl Op for Softmax {
 /// softmax: ḡ = y (z̄ - Σ z̄ y), ȳ = z̄ (g - Σ g y) - g Σ z̄ y,
 /// ż = y (ġ - Σ ġ y) + ẏ (g - Σ g y) - y Σ g ẏ
 /// logarithm: ḡ = z̄ - Σ z̄ eʸ, ȳ = -z̄ eʸ Σ g, ż = ġ - eʸ Σ ġ - ẏ eʸ Σ g
+#[derive(Clone)]
 struct SoftmaxGradient {
     dim: usize,
     log: bool,
@@ -190,6 +192,7 @@ pub fn log_softmax(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 /// y = ln Σ eˣ
 ///
 /// dy = Σ e^(x - y) dx, x̄ = ȳ e^(x - y)
+#[derive(Clone)]
 pub struct LogSumExp {
     over: Over,
 }

@@ -14,6 +14,7 @@ use crate::tensor::{Creation, Tensor};
 /// yᵢ = parts of x along one dimension that are x together
 ///
 /// dyᵢ are those parts of dx; x̄ is the ȳᵢ joined again
+#[derive(Clone)]
 struct Split {
     name: &'static str,
     dim: usize,

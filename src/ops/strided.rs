@@ -15,6 +15,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// As a map of values: lay x out as it was, then read. dy reads dx so; x̄ is ȳ written back, summed
 /// where an element was shown twice.
+#[derive(Clone)]
 pub struct AsStrided {
     pub(super) layout: Arc<Layout>,
 }
@@ -94,6 +95,7 @@ enum Direction {
 }
 
 /// A window as a linear map of values, and its transpose.
+#[derive(Clone)]
 struct Window {
     source: Arc<Layout>,
     window: Arc<Layout>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
-use super::{cast, view};
+use super::{batch, cast, view};
 use crate::error::Result;
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
@@ -63,6 +63,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    batch::keep_samples(&mut rule, |source| match source {
+        Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
+        Source::Output(index) => outputs.get(usize::from(index)),
+        Source::Constant => None,
+    });
     keep_tangents(&mut rule, |source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
@@ -247,6 +252,9 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
 
 /// A tangent with the element type of `x`, in memory as `x` is.
 fn fit(tangent: &Tensor, x: &Tensor) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([tangent, x]) {
+        return batch::fit(tangent, x, &mapping, fit);
+    }
     let (is, like) = (tangent.array(), x.array());
     if is.dtype == like.dtype
         && is.storage.bytes() == like.storage.bytes()
@@ -266,6 +274,9 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
 
 /// Zeros in memory of the size and layout of that of `x`.
 fn zeros_as(x: &Tensor) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, zeros_as) {
+        return zeros;
+    }
     let array = x.array();
     let storage = Storage::zeroed(array.storage.bytes())?;
     Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype: array.dtype }))

@@ -16,6 +16,7 @@ use std::sync::Arc;
 /// y = x with zeros above, or below, a diagonal of its matrices
 ///
 /// dy and x̄ are dx and ȳ with the same zeros
+#[derive(Clone)]
 struct Triangle {
     upper: bool,
     diagonal: i64,
@@ -93,6 +94,7 @@ pub fn triu(x: &Tensor, diagonal: i64) -> Result<Tensor> {
 /// y = a copy of a diagonal of x
 ///
 /// dy is that of dx; x̄ is ȳ on the diagonal of zeros
+#[derive(Clone)]
 struct DiagonalCopy {
     part: Part,
 }

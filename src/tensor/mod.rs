@@ -2,6 +2,7 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
 mod foreign;
 mod history;
 pub mod print;
@@ -19,6 +20,7 @@ use crate::graph::Edge;
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use once_cell::race::OnceBox;
 
+use super::batched::Wrapper;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
@@ -60,17 +61,29 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
+        Tensor::view_with(source, array, edge, creation, refresh, None)
+    }
+
+    /// `view_of` around a view of the value that the source is around.
+    pub(super) fn view_with(
+        source: &Tensor,
+        array: Array,
+        edge: Option<Edge>,
+        creation: Creation,
+        refresh: Refresh,
+        wrapper: Option<Wrapper>,
+    ) -> Tensor {
         let forward = match source.view().map(|view| &view.forward) {
             None | Some(Forward::Base) => Forward::Base,
             Some(Forward::Of(base)) => Forward::Of(base.clone()),
             Some(Forward::Apart) => Forward::Of(source.clone()),
         };
-        Tensor::build_view(source, array, edge, creation, (forward, refresh))
+        Tensor::build_view(source, array, edge, creation, (forward, refresh), wrapper)
     }
 
     /// A view of `source` at `array` whose tangents are its own.
     pub fn view_apart(source: &Tensor, array: Array, creation: Creation, refresh: Refresh) -> Tensor {
-        Tensor::build_view(source, array, None, creation, (Forward::Apart, refresh))
+        Tensor::build_view(source, array, None, creation, (Forward::Apart, refresh), source.wrapper().map(Wrapper::again))
     }
 
     fn build_view(
@@ -79,6 +92,7 @@ impl Tensor {
         edge: Option<Edge>,
         creation: Creation,
         (forward, refresh): (Forward, Refresh),
+        wrapper: Option<Wrapper>,
     ) -> Tensor {
         let (base, creation) = match source.view() {
             Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
@@ -88,7 +102,7 @@ impl Tensor {
         };
         let seen = AtomicU32::new(array.storage.version());
         let view = View { base, forward, creation, seen, refresh };
-        let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
+        let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
         Tensor::build(array, edge, cold, true)
     }
 

@@ -16,6 +16,7 @@ use crate::tensor::Tensor;
 /// y = Σ w ((1 - t) x - (1 + (p - 1) t) ln σ(x)), or the mean, or each; w and p are 1 unless given
 ///
 /// ∂y/∂x = w ((p t + 1 - t) σ(x) - p t),  ∂y/∂t = w ((1 - p) ln σ(x) - x)
+#[derive(Clone)]
 pub struct BinaryCrossEntropyWithLogits {
     reduction: Reduction,
     weighted: bool,

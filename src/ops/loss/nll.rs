@@ -16,12 +16,14 @@ use crate::tensor::{Array, Tensor};
 /// whose class is ignored counts nowhere.
 ///
 /// Linear in x: with c = -wₜ, or -wₜ / Σ wₜ, dy = Σ c dxₜ, and x̄ is c ȳ at t and 0 elsewhere.
+#[derive(Clone)]
 pub struct NllLoss {
     reduction: Reduction,
     targets: Targets,
 }
 
 /// What the target says, in the shape of the input with one class.
+#[derive(Clone)]
 struct Targets {
     /// The dimension that classes lie along.
     dim: usize,

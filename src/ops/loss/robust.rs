@@ -14,6 +14,7 @@ use crate::tensor::Tensor;
 /// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
 ///
 /// ∂y/∂z = s z where |z| < b, s b sgn z elsewhere
+#[derive(Clone)]
 pub struct RobustLoss {
     reduction: Reduction,
     bound: f64,

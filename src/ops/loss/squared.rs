@@ -14,6 +14,7 @@ use crate::tensor::Tensor;
 /// y = Σ (x - t)², or the mean, or each
 ///
 /// dy = Σ 2 (x - t) (dx - dt), x̄ = 2 (x - t) ȳ, t̄ = -x̄
+#[derive(Clone)]
 pub struct MseLoss {
     reduction: Reduction,
 }
