@@ -2,7 +2,7 @@
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
 //! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
-//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! `mapping` has functions work on samples; `error` words failures. `functions` lists the functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
@@ -21,6 +21,7 @@ mod generator;
 mod hooks;
 mod inventory;
 mod limits;
+mod mapping;
 mod mode;
 mod node;
 mod outputs;
@@ -42,6 +43,11 @@ mod _rushlight {
     use super::error::error_kinds;
     #[pymodule_export]
     use super::inventory::signatures;
+    #[pymodule_export]
+    use super::mapping::{
+        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
+        unwrap, within,
+    };
     #[pymodule_export]
     use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
     #[pymodule_export]

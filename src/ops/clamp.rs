@@ -2,6 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::compare::{ge, gt, le, lt};
 use super::operand::{Numbers, Operand, Value, result_type};
@@ -143,6 +144,10 @@ impl Op for Clamp {
         }
         let shape = at.node.form(0).layout.clone();
         Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.aligned(self.clone())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::Over;
 use super::{copy, fixed, mul};
@@ -97,6 +98,10 @@ impl Op for Extreme {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.shares(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Extreme { over: self.over.deeper(), named: true, ..*self })
     }
 }
 

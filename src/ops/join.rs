@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
@@ -71,6 +72,13 @@ impl Op for Join {
         let parts: Vec<&Tensor> = parts.iter().collect();
         let join = Join { name: self.name, places: saved.0.clone(), shape: self.shape.clone() };
         super::apply::one(apply_one(join, &parts)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let places = self.places.iter().map(|part| part.map(|part| part.deeper())).collect();
+        let mut shape = self.shape.clone();
+        shape.insert(0, call.size);
+        call.front(Join { name: self.name, places, shape })
     }
 }
 

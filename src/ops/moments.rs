@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::reduce::Over;
 use super::{add, div, fixed, mul, sub};
@@ -117,6 +118,10 @@ impl Op for Moments {
             outputs.push(Some(self.mean(t)?));
         }
         Ok(outputs)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Moments { over: self.over.deeper(), ..*self })
     }
 }
 

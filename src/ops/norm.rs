@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::Over;
 use super::{abs, copy, div, fixed, mul, pow, sgn};
@@ -89,6 +90,10 @@ impl Op for VectorNorm {
             return Ok(smallvec![None]);
         }
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
 }
 

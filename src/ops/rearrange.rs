@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
+use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::part::Part;
 use super::{along, binary, cast, copy, expand, reduce, reshape, squeeze};
@@ -55,6 +56,10 @@ impl Op for Flip {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         self.again(tangent(tangents))
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Flip { dims: self.dims.iter().map(|dim| dim + 1).collect() })
     }
 }
 
@@ -117,6 +122,16 @@ impl Op for Roll {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Roll { turns: self.turns.clone(), flat: self.flat }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        match self.flat {
+            true => Ok(None),
+            false => {
+                let turns = self.turns.iter().map(|&(dim, shift)| (dim + 1, shift)).collect();
+                call.front(Roll { turns, flat: false })
+            }
+        }
     }
 }
 
@@ -191,6 +206,14 @@ impl Op for Repeat {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Repeat { times: self.times.clone() }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let mut times = self.times.clone();
+        times.insert(0, 1);
+        let rank = self.times.len();
+        let aligned = Samples::first(Samples::first(call.inputs[0].front(call.size)?).aligned(rank)?);
+        Call { inputs: &[aligned], ..*call }.front(Repeat { times })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
@@ -39,6 +40,12 @@ impl Over {
     pub(super) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
         let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
         Over { dims, keepdim, named: true }
+    }
+
+    /// The same dimensions behind one more.
+    pub(super) fn deeper(&self) -> Over {
+        let dims = self.dims.iter().map(|dim| dim + 1).collect();
+        Over { dims, keepdim: self.keepdim, named: true }
     }
 
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
@@ -126,6 +133,10 @@ impl Op for Sum {
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The type that elements are added or multiplied in unless the caller names one.
@@ -175,6 +186,10 @@ impl Op for Mean {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::cast;
 use super::view::{Kind, apply};
@@ -62,6 +63,13 @@ impl Op for UnsafeView {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(reshape_to(tangent(tangents), &self.shape)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let mut shape = self.shape.clone();
+        shape.insert(0, call.size);
+        let y = reshape_to(&call.inputs[0].front(call.size)?, &shape)?;
+        Ok(Some(smallvec![Samples::first(y)]))
     }
 }
 

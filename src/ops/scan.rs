@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::accumulated;
 use super::{copy, in_place, mul};
@@ -31,6 +32,11 @@ impl Way {
 
     pub(super) fn turned(self) -> Way {
         Way { dim: self.dim, backward: !self.backward }
+    }
+
+    /// The same way behind one more dimension.
+    fn deeper(self) -> Way {
+        Way { dim: self.dim + 1, backward: self.backward }
     }
 
     /// The elements in an order in which this way leads from the first to the last.
@@ -100,6 +106,10 @@ impl Op for Cumsum {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Cumsum { way: self.way, dtype: self.dtype }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Cumsum { way: self.way.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The cumulative sum along a dimension.
@@ -157,6 +167,10 @@ impl Op for Cumprod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let before = shift(&at.load(y)?, self.way, 1.0)?;
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Cumprod { way: self.way.deeper(), dtype: self.dtype })
     }
 }
 
@@ -240,6 +254,10 @@ impl Op for Recurrence {
         };
         one(recurrence(&at.load(a)?, &b, self.way)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Recurrence { way: self.way.deeper() })
+    }
 }
 
 fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
@@ -284,6 +302,10 @@ impl Op for Shift {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(shift(tangent(tangents), self.way, 0.0)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Shift { way: self.way.deeper(), first: self.first })
     }
 }
 

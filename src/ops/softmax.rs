@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::reduce::Over;
 use super::{cast, copy, default_dtype, exp, mul, sub};
@@ -79,6 +80,10 @@ impl Op for Softmax {
             true => sub(&t, &total(&mul(&exp(&y)?, &t)?, self.dim)?)?,
             false => apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[&t, &y])?,
         })
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Softmax { dim: self.dim + 1, ..*self })
     }
 }
 
@@ -165,6 +170,10 @@ impl Op for SoftmaxGradient {
         };
         joined(through_g, through_y)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
+    }
 }
 
 impl SoftmaxGradient {
@@ -234,6 +243,10 @@ impl Op for LogSumExp {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(LogSumExp { over: self.over.deeper() })
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
@@ -49,6 +50,13 @@ impl Op for AsStrided {
         let window =
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
         one(apply_one(window, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let x = &call.inputs[0];
+        let layout = Arc::new(x.around(&self.layout));
+        let value = apply_one(AsStrided { layout }, &[&x.value])?;
+        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::copy;
 use super::part::{self, Part};
@@ -72,6 +73,10 @@ impl Op for Triangle {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         self.again(tangent(tangents))
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(self.clone())
+    }
 }
 
 fn triangle(x: &Tensor, upper: bool, diagonal: i64, operation: &'static str) -> Result<Tensor> {
@@ -120,6 +125,10 @@ impl Op for DiagonalCopy {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(DiagonalCopy { part: self.part.deeper() })
     }
 }
 

@@ -245,6 +245,15 @@ impl Tensor {
         }
     }
 
+    /// The tensor without history at its depth: what it is around keeps its own.
+    pub fn without_history(&self) -> Tensor {
+        let first = Tensor::from_array(self.array());
+        match self.batch() {
+            Some(batch) => Tensor::around(&batch, first),
+            None => first,
+        }
+    }
+
     /// A tensor on `array`, which is this one's, without history on any level.
     pub(super) fn aside(&self, array: Array) -> Tensor {
         let Some(batch) = self.batch() else { return Tensor::from_array(array) };

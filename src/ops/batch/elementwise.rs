@@ -85,6 +85,18 @@ impl Pair {
     }
 }
 
+/// What `f` makes of the values of two tensors, if one of them is batched.
+pub(in crate::ops) fn both(
+    a: &Tensor,
+    b: &Tensor,
+    f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Option<Result<Tensor>> {
+    pair_if_batched(a.into(), b.into(), |a, b| match (a, b) {
+        (Operand::Tensor(a), Operand::Tensor(b)) => f(a, b),
+        _ => unreachable!("both are tensors"),
+    })
+}
+
 fn in_type(value: Value, dtype: DType) -> Result<Value> {
     match value {
         Value::Tensor(tensor) => cast::to_dtype(&tensor, dtype).map(Value::Tensor),

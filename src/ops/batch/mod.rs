@@ -15,6 +15,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Recorded, trace};
+use super::reduce::Over;
+use super::squeeze::{self, Squeezed};
 use super::{cast, create, expand, join, part, permute, reduce, reshape};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
@@ -22,10 +24,12 @@ use crate::graph::{Rule, Source, mode};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Batch, Mapping, Tensor};
 
-pub(super) use elementwise::{pair, pair_if_batched, unary};
-pub(super) use random::{creation, from as drawn_from, is_mapping, overwrite as overdraw};
+pub(super) use elementwise::{both, pair, pair_if_batched, unary};
+pub(super) use random::{
+    creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
+};
 pub(super) use views::{lay_out, view};
-pub(super) use writes::{each_in_place, through, write_traced};
+pub(super) use writes::{each_in_place, through, write, write_traced};
 
 /// The samples of a tensor, as a rule sees them: along `dim` of `value`, or one for all.
 #[derive(Clone)]
@@ -142,6 +146,17 @@ impl Call<'_> {
         Ok(Some(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect()))
     }
 
+    /// An operation of elements, whose operands broadcast against each other.
+    pub fn aligned<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+        let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
+        let align = |samples: &Samples| samples.aligned(rank);
+        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(align).collect::<Result<_>>()?;
+        let held: SmallVec<[Tensor; 1]> = self.held.iter().map(align).collect::<Result<_>>()?;
+        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
+        let outputs = super::apply::apply(op.holding(&held)?, &values)?;
+        Ok(Some(outputs.into_iter().map(Samples::first).collect()))
+    }
+
     /// `front` for an operation along dimensions, of which numbers have none.
     pub fn deeper<O: Op>(&self, op: O) -> Result<Option<Answer>> {
         if self.inputs[0].rank() == 0 { Ok(None) } else { self.front(op) }
@@ -230,6 +245,32 @@ pub(super) fn keep_samples<'a>(rule: &mut impl Rule, tensor_at: impl Fn(Source) 
             saved.keep_batch(batch);
         }
     }
+}
+
+/// The tensor as one of the innermost mapping of this thread: what is differentiated within it has to
+/// be, so that its gradient may differ between samples.
+pub fn within(x: &Tensor) -> Result<Tensor> {
+    match if mode::special() { Mapping::innermost() } else { None } {
+        Some(mapping) => bound(x, &mapping),
+        None => Ok(x.clone()),
+    }
+}
+
+/// The samples of `x` along a dimension, as a tensor that stands for each of them.
+pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    Tensor::batched(x.clone(), Some(dim), mapping)
+}
+
+/// All samples of a tensor that a function answered, along the dimension `to`.
+pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    let samples = samples(x, mapping);
+    if let Some(dim) = samples.dim {
+        return permute::movedim(&samples.value, &[dim as i64], &[to]);
+    }
+    let to = shape::normalize_dim(to, samples.rank() + 1).unwrap_or(0);
+    let mut shape = shape::signed(&samples.shape());
+    shape.insert(to, mapping.size() as i64);
+    expand::expand(&samples.value, &shape)
 }
 
 /// The samples of a tensor at a mapping.
@@ -358,6 +399,25 @@ pub(super) fn front(x: &Tensor, f: impl FnOnce(&Tensor, usize) -> Result<Tensor>
         Tensor::batched(f(&value, batch.mapping.size())?, Some(0), &batch.mapping)
     };
     Some(below(&batch.mapping, run))
+}
+
+/// A reduction over dimensions of each sample, if the tensor is batched. `f` reduces over the
+/// dimensions that it is given; with `none` that is none.
+pub(super) fn reduced(
+    x: &Tensor,
+    over: &Over,
+    none: bool,
+    f: impl FnOnce(&Tensor, Option<&[i64]>) -> Result<Tensor>,
+) -> Option<Result<Tensor>> {
+    let dims: Vec<i64> = if none { Vec::new() } else { over.dims.iter().map(|&dim| dim as i64 + 1).collect() };
+    front(x, |x, _| match dims.is_empty() && !none {
+        // A number: its samples are as many numbers.
+        true => {
+            let y = f(&squeeze::unsqueeze(x, 1)?, Some(&[1]))?;
+            if y.ndim() > 1 { squeeze::squeeze(&y, Squeezed::One(1)) } else { Ok(y) }
+        },
+        false => f(x, Some(&dims)),
+    })
 }
 
 /// The layout of so many samples of a layout, one after the other in memory.

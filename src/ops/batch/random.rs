@@ -59,6 +59,31 @@ pub(in crate::ops) fn overwrite(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<()>
     }
 }
 
+/// What `draw` gives, for each sample or once for all.
+pub(in crate::ops) fn each_drawn(draw: &dyn Fn() -> Result<Tensor>) -> Result<Tensor> {
+    let Some(mapping) = current() else { return draw() };
+    match mapping.randomness() {
+        Randomness::Error => Err(Error::RandomRefused {}.into()),
+        Randomness::Same => Mapping::below(draw),
+        Randomness::Different => {
+            let draws = (0..mapping.size()).map(|_| Mapping::below(draw)).collect::<Result<Vec<Tensor>>>()?;
+            let draws: Vec<&Tensor> = draws.iter().collect();
+            Tensor::batched(crate::ops::join::stack(&draws, 0)?, Some(0), &mapping)
+        }
+    }
+}
+
+/// The same numbers for all samples are not drawn where samples that differ have a say.
+pub(in crate::ops) fn refuse_same(inputs: &[&Tensor]) -> Result<()> {
+    match current() {
+        Some(mapping) if mapping.randomness() == Randomness::Same => {
+            let differs = |x: &&Tensor| samples(x, &mapping).dim.is_some();
+            if inputs.iter().any(differs) { Err(Error::RandomSame {}.into()) } else { Ok(()) }
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether a function is being mapped on this thread.
 pub(in crate::ops) fn is_mapping() -> bool {
     mode::special() && Mapping::innermost().is_some()

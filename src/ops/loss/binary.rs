@@ -7,6 +7,7 @@ use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::math;
+use crate::ops::batch::{Answer, Call};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::operand::Numbers;
 use crate::ops::{add, binary, create, mul, neg, sigmoid, sub};
@@ -155,6 +156,10 @@ impl Op for BinaryCrossEntropyWithLogits {
             (None, None) => unreachable!("rules run with a tangent"),
         };
         one(self.reduction.apply(&losses)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction.of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
     }
 }
 

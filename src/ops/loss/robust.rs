@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::{abs, add, fixed, mul, neg, sub};
 use crate::shape;
@@ -90,6 +91,10 @@ impl Op for RobustLoss {
         };
         let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
         one(self.reduction.apply(&mul(&slope, &moved)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction.of_each(call.aligned(RobustLoss { reduction: Reduction::None, ..*self })?)
     }
 }
 

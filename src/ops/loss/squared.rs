@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::operand::Numbers;
 use crate::ops::{binary, mul, neg, sub};
@@ -60,6 +61,10 @@ impl Op for MseLoss {
         };
         let losses = mul(&mul(&sub(&at.load(x)?, &at.load(target)?)?, 2.0)?, &moved)?;
         one(self.reduction.apply(&losses)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction.of_each(call.aligned(MseLoss { reduction: Reduction::None })?)
     }
 }
 
