@@ -84,12 +84,14 @@ fn batched<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
 
 /// Tell whether a tensor stands for many samples.
 #[pyfunction]
+#[pyo3(name = "_is_batchedtensor")]
 pub(crate) fn is_batchedtensor(tensor: &Bound<'_, PyAny>) -> bool {
     batched(tensor).is_some()
 }
 
 /// Return what a batched tensor is around.
 #[pyfunction]
+#[pyo3(name = "_get_unwrapped")]
 pub(crate) fn get_unwrapped<'py>(
     py: Python<'py>,
     tensor: &Bound<'py, PyAny>,
@@ -102,12 +104,14 @@ pub(crate) fn get_unwrapped<'py>(
 
 /// Return along which dimension of what it is around the samples of a tensor lie, -1 for none.
 #[pyfunction]
+#[pyo3(name = "_maybe_get_bdim")]
 pub(crate) fn maybe_get_bdim(tensor: &Bound<'_, PyAny>) -> i64 {
     batched(tensor).and_then(Tensor::batch).and_then(|batch| batch.dim).map_or(-1, |dim| dim as i64)
 }
 
 /// Return the level that a batched tensor belongs to, -1 for none.
 #[pyfunction]
+#[pyo3(name = "_maybe_get_level")]
 pub(crate) fn maybe_get_level(tensor: &Bound<'_, PyAny>) -> i64 {
     batched(tensor).and_then(Tensor::mapping).map_or(-1, |mapping| mapping.depth() as i64)
 }
