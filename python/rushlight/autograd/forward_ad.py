@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from threading import local
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
 from .._rushlight import Tensor, _is_fwd_grad_enabled
