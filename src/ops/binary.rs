@@ -325,11 +325,16 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
+    let apart = match &right {
+        Numbers::Array(array) if target.overlaps(array) => Numbers::Array(copy::dense(array)?),
+        other => other.clone(),
+    };
     let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
         true => {
-            let mut rule =
-                recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), write.needed());
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
@@ -337,11 +342,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         }
         false => None,
     };
-    let right = match right {
-        Numbers::Array(array) if target.overlaps(&array) => Numbers::Array(copy::dense(&array)?),
-        other => other,
-    };
-    overwrite(&op, &target, &right, dtype)?;
+    overwrite(&op, &target, &apart, dtype)?;
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 

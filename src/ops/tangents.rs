@@ -132,10 +132,9 @@ pub(super) fn keep_tangents_of_write(
     x: &Tensor,
 ) -> Result<()> {
     keep_tangents(rule, |source| match source {
-        Source::Input(0) => copied(x),
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
-            carried(input)
+            if is_shared(input, x) { copied(input) } else { carried(input) }
         }
         Source::Output(_) => Ok(Some(x.tangents_or_new())),
         Source::Constant => Ok(None),
@@ -219,6 +218,21 @@ impl Passing {
         Ok(if passing.levels.is_empty() { None } else { Some(passing) })
     }
 
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
@@ -229,7 +243,7 @@ impl Passing {
                 if let Some(result) = result.filter(|_| output.dtype().is_float()) {
                     let apart = output.forward_base(level).is_none()
                         && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
+                    let result = if apart { cast::clone(&result)? } else { result };
                     output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
                 }
             }
@@ -292,6 +306,9 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
+    if !x.dtype().is_float() {
+        return Ok(());
+    }
     let before = tangent(x, level)?;
     let _below = tangents::Ceiling::below(level);
     match (before, value) {
