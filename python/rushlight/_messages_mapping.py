@@ -51,7 +51,7 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
     ),
     "MappedCloseness": (
         RuntimeError,
-        f"vmap over torch.allclose isn't supported yet. {_TELL_US}",
+        f"vmap over torch.allclose isn't supported yet. {_TELL_US} if you need this feature.",
     ),
     "MappedShape": (
         RuntimeError,

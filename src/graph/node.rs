@@ -1,5 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -67,40 +69,42 @@ pub struct Node {
     pub(crate) claim: AtomicU64,
     extras: OnceBox<Extras>,
 }
-crate::home!(Node);
+crate::home!(Node, wake, rest);
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Node::place(rule, edges, forms, seq)
+        Strong::new(Node::build(rule, edges, forms, seq))
     }
 
-    /// A node that accumulates into a leaf: it comes before everything that is recorded.
+    /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Node::place(rule, SmallVec::new(), Forms::one(form), 0)
+        Strong::new_owned(Node::build(rule, SmallVec::new(), Forms::one(form), 0))
     }
 
-    fn place(
-        rule: impl Rule + 'static,
-        edges: SmallVec<[Option<Edge>; 2]>,
-        forms: Forms,
-        seq: u64,
-    ) -> NodeRef {
+    fn wake(&self) {
+        // SAFETY: the rule of a node with an owner keeps nothing, so that `release` never writes it.
+        unsafe { &*self.rule.data_ptr() }.wake();
+    }
+
+    fn rest(&self) {
+        if let Some(extras) = self.extras.get() {
+            // As if the node went: a hook that leads to the leaf would keep it for ever.
+            extras.hooks.clear();
+        }
+        // SAFETY: as above.
+        unsafe { &*self.rule.data_ptr() }.rest();
+    }
+
+    fn build(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms, seq: u64) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.
             let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
         }
         let rule: RuleBox = smallbox!(rule);
-        Strong::new(Node {
-            rule: RwLock::new(rule),
-            edges,
-            form: forms.first,
-            seq,
-            claim: AtomicU64::new(0),
-            extras,
-        })
+        Node { rule: RwLock::new(rule), edges, form: forms.first, seq, claim: AtomicU64::new(0), extras }
     }
 
     /// torch's name of the node.
@@ -156,11 +160,37 @@ impl Node {
         self.rule().leaf().cloned()
     }
 
+    /// Shows the host's parts of rules that only this node leads to, its own included.
+    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        let mut own = Vec::new();
+        let mut met: HashMap<NodeId, u32> = HashMap::new();
+        let mut meet = |node: &Node, own: &mut Vec<NodeRef>| {
+            let mut reach = |node: &NodeRef| {
+                let met = met.entry(node.id()).or_default();
+                *met += 1;
+                if *met == node.count() {
+                    own.push(node.clone());
+                }
+            };
+            let rule = node.rule();
+            node.edges.iter().flatten().for_each(|edge| reach(&edge.node));
+            rule.visit_nodes(&mut reach);
+            rule.host().into_iter().for_each(&mut *visit);
+        };
+        meet(self, &mut own);
+        while let Some(node) = own.pop() {
+            meet(&node, &mut own);
+        }
+    }
+
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph.
     pub fn release(&self) {
-        if !self.rule().keeps() {
-            return;
+        {
+            let rule = self.rule();
+            if !rule.keeps() || rule.release() {
+                return;
+            }
         }
         if let Some(mut rule) = self.rule.try_write() {
             let name = rule.name().to_owned().into_boxed_str();

@@ -266,8 +266,8 @@ pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     if batch::is_batched(index) && ndim > 0 {
         return gather::gather(x, dim as i64, &as_elements(index, x, dim)?);
     }
-    let slices = Slices::new(x, dim, index, false, |index, size| match ndim {
-        2 => Error::IndexSelectMatrix { index, size },
+    let slices = Slices::new(x, dim, index, false, |index, size| match dim {
+        1 => Error::IndexSelectMatrix { index, size },
         _ => Error::IndexSelectRange {},
     })?;
     slices.select(x)

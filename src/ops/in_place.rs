@@ -32,11 +32,15 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
-            Creation::MultiOutput => {
+            creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
                 let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewModified { function, output }.into());
+                return Err(match creation {
+                    Creation::Custom => Error::CustomViewModified { function, output },
+                    _ => Error::MultiViewModified { function, output },
+                }
+                .into());
             }
         }
         if x.requires_grad() && base.is_leaf()? {
@@ -94,13 +98,19 @@ impl<'a> Write<'a> {
             check(x, recording)?;
         }
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
-        let passing = if mode::special() { Passing::of(&inputs)?.map(Box::new) } else { None };
+        let passing = if mode::special() { Passing::of(&inputs)? } else { None };
+        let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
         Ok(Write { inputs, edges, recording, passing })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
     pub(super) fn is_traced(&self) -> bool {
         self.recording || self.passing.is_some()
+    }
+
+    /// Whether any input has a tangent.
+    pub(super) fn has_tangents(&self) -> bool {
+        self.passing.is_some()
     }
 
     /// A bit for each input that gradients or tangents come from or go to.
@@ -187,6 +197,14 @@ impl Rule for CopySlices {
         self.write.rule().keeps()
     }
 
+    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        visit(&self.write);
+    }
+
+    fn caller_only(&self) -> bool {
+        self.write.rule().caller_only()
+    }
+
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (whole, window) = self.window(single(gradients))?;
         let mut result =
@@ -250,11 +268,13 @@ pub fn through(
     check(x, recording)?;
     let target = x.array();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
-    let before = match recording {
-        true => Tensor::with_history(copy::dense(&target)?, x.gradient_edge()?),
+    let before = match recording || mode::special() {
+        true => {
+            Tensor::with_history(copy::dense(&target)?, if recording { x.gradient_edge()? } else { None })
+        }
         false => x.clone(),
     };
-    if recording && mode::special() {
+    if mode::special() {
         tangents::copy_tangents(&before, x)?;
     }
     let result = operation(&before)?;

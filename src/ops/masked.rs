@@ -304,6 +304,9 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
 
 /// The coordinates of the elements that are not zero, a tensor for each dimension.
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    if batch::is_batched(x) {
+        return Err(Error::MappedShape { operation: "where" }.into());
+    }
     let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
     split::unbind(&nonzero(&x)?, 1)
 }

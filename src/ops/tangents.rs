@@ -14,7 +14,8 @@ use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
 use super::{batch, cast, view};
-use crate::error::Result;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
 };
@@ -27,7 +28,7 @@ pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {
     if let Some(tangent) = x.own_tangent(level) {
         return Ok(Some(tangent));
     }
-    let Some(base) = x.forward_base() else { return Ok(None) };
+    let Some(base) = x.forward_base(level) else { return Ok(None) };
     let Some(whole) = base.own_tangent(level) else { return Ok(None) };
     let _below = tangents::Ceiling::below(level);
     let tangent = view::window(&whole, (*x.layout()).clone())?;
@@ -35,12 +36,40 @@ pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {
     Ok(Some(tangent))
 }
 
-/// Gives a tensor this tangent at a level, in memory of its own if it does not lie as the tensor
-/// does.
-pub fn set_tangent(x: &Tensor, level: Level, tangent: &Tensor) -> Result<()> {
+/// A view of `x` that has this tangent at a level; itself if it lies in memory as `x` does.
+pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
+    if self::tangent(x, level)?.is_some() {
+        return Err(Error::DualOfDual {}.into());
+    }
+    if self::tangent(tangent, level)?.is_some() {
+        return Err(Error::DualTangent {}.into());
+    }
+    let (got, expected) = (tangent.layout(), x.layout());
+    if got.shape() != expected.shape() {
+        let (got, expected) = (got.shape().to_vec(), expected.shape().to_vec());
+        return Err(Error::TangentShape { got, expected }.into());
+    }
+    let dual = view::show_apart("ViewBackward0", x, level)?;
     let _below = tangents::Ceiling::below(level);
-    x.set_tangent(level, Some(fit(tangent, x)?));
-    Ok(())
+    dual.set_tangent(level, Some(fit(tangent, x, tangent.dtype())?));
+    Ok(dual)
+}
+
+/// The tensor without its tangent at a level, and the tangent.
+pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
+    let primal = view::show_apart("Identity", x, level)?;
+    primal.set_tangent(level, None);
+    Ok((primal, tangent(x, level)?))
+}
+
+/// The tangent of the highest level at which there is one.
+pub fn innermost(x: &Tensor) -> Result<Option<Tensor>> {
+    for level in tangents::live().into_iter().rev() {
+        if let Some(tangent) = tangent(x, level)? {
+            return Ok(Some(tangent));
+        }
+    }
+    Ok(None)
 }
 
 /// Where gradients with respect to the inputs go; nowhere for numbers.
@@ -108,10 +137,9 @@ pub(super) fn keep_tangents_of_write(
     x: &Tensor,
 ) -> Result<()> {
     keep_tangents(rule, |source| match source {
-        Source::Input(0) => copied(x),
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
-            carried(input)
+            if is_shared(input, x) { copied(input) } else { carried(input) }
         }
         Source::Output(_) => Ok(Some(x.tangents_or_new())),
         Source::Constant => Ok(None),
@@ -119,7 +147,7 @@ pub(super) fn keep_tangents_of_write(
 }
 
 /// The tangents of a tensor that count, those through its base included.
-fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
+pub(super) fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
     for level in tangents::live() {
         tangent(x, level)?;
     }
@@ -157,6 +185,15 @@ pub(super) fn take_tangents(x: &Tensor, result: &Tensor) -> Result<()> {
     Ok(())
 }
 
+/// What an output of a function of the host is.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    /// New, or a view.
+    New,
+    /// An input that was written to.
+    Written,
+}
+
 /// Tangents on their way through an operation.
 pub(super) struct Passing {
     /// A bit for each input that has a tangent.
@@ -186,6 +223,21 @@ impl Passing {
         Ok(if passing.levels.is_empty() { None } else { Some(passing) })
     }
 
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
@@ -194,10 +246,41 @@ impl Passing {
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
                 if let Some(result) = result.filter(|_| output.dtype().is_float()) {
-                    let apart = output.forward_base().is_none()
+                    let apart = output.forward_base(level).is_none()
                         && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
-                    output.set_tangent(level, Some(fit(&result, output)?));
+                    let result = if apart { cast::clone(&result)? } else { result };
+                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
+        for (level, tangents) in self.levels {
+            let results = {
+                let _below = tangents::Ceiling::below(level);
+                run(node, &tangents)?
+            };
+            for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
+                match (output, result) {
+                    (Some((output, Role::Written)), Some(result)) => {
+                        // What had a tangent has had it written to, where it lies.
+                        match tangent(output, level)? {
+                            Some(before) if !before.is(&result) => {
+                                return Err(Error::TangentReplaced {}.into());
+                            }
+                            _ => write(output, level, Some(&result))?,
+                        }
+                    }
+                    (Some((output, Role::New)), Some(result)) => {
+                        let _below = tangents::Ceiling::below(level);
+                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    }
+                    (Some(_), None) => {}
+                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
+                    (None, None) => {}
                 }
             }
         }
@@ -228,6 +311,9 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
+    if !x.dtype().is_float() {
+        return Ok(());
+    }
     let before = tangent(x, level)?;
     let _below = tangents::Ceiling::below(level);
     match (before, value) {
@@ -235,11 +321,11 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
         (Some(before), Some(value)) => cast::copy_(&before, value),
         (Some(before), None) => cast::zero_(&before),
         (None, Some(value)) => {
-            let Some(base) = x.forward_base() else {
-                x.set_tangent(level, Some(fit(&cast::clone(value)?, x)?));
+            let Some(base) = x.forward_base(level) else {
+                x.set_tangent(level, Some(fit(&cast::clone(value)?, x, x.dtype())?));
                 return Ok(());
             };
-            let whole = zeros_as(&base)?;
+            let whole = zeros_as(&base, base.dtype())?;
             let window = view::window(&whole, (*x.layout()).clone())?;
             cast::copy_(&window, value)?;
             base.set_tangent(level, Some(whole));
@@ -250,19 +336,17 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
     }
 }
 
-/// A tangent with the element type of `x`, in memory as `x` is.
-fn fit(tangent: &Tensor, x: &Tensor) -> Result<Tensor> {
+/// A tangent of this element type, in memory as `x` is.
+fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
     if let Some(mapping) = batch::highest([tangent, x]) {
-        return batch::fit(tangent, x, &mapping, fit);
+        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
     }
     let (is, like) = (tangent.array(), x.array());
-    if is.dtype == like.dtype
-        && is.storage.bytes() == like.storage.bytes()
-        && lie_alike(&is.layout, &like.layout)
-    {
+    let room = |array: &Array| array.storage.bytes() / array.dtype.size();
+    if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
-    let fitting = zeros_as(x)?;
+    let fitting = zeros_as(x, dtype)?;
     cast::copy_(&fitting, tangent)?;
     Ok(fitting)
 }
@@ -272,12 +356,12 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
     a.offset() == b.offset() && a.shape() == b.shape() && strides().all(|((a, b), &size)| a == b || size <= 1)
 }
 
-/// Zeros in memory of the size and layout of that of `x`.
-fn zeros_as(x: &Tensor) -> Result<Tensor> {
-    if let Some(zeros) = batch::unary(x, zeros_as) {
+/// Zeros of this element type in memory of the size and layout of that of `x`.
+fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, |x| zeros_as(x, dtype)) {
         return zeros;
     }
     let array = x.array();
-    let storage = Storage::zeroed(array.storage.bytes())?;
-    Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype: array.dtype }))
+    let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
+    Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))
 }

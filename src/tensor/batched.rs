@@ -212,7 +212,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let array = first_sample(&batch.value, batch.dim)?;
         let wrapper = Wrapper::new(batch.value, batch.dim, &batch.mapping);
-        Ok(Tensor::view_with(source, array, None, creation, refresh, Some(wrapper)))
+        Ok(Tensor::view_with(source, array, creation, refresh, wrapper))
     }
 
     pub(super) fn wrapper(&self) -> Option<&Wrapper> {

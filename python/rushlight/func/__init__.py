@@ -1,10 +1,27 @@
 """Functions of functions: derivatives and batching of whatever computes with tensors.
 
 >>> import rushlight as torch
->>> torch.func.vmap(torch.dot)(torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-tensor([1., 4.])
+>>> torch.func.grad(lambda x: x.sin())(torch.tensor(0.0))
+tensor(1.)
 """
 
+from .jacobians import hessian, jacfwd, jacrev
+from .linearized import linearize
+from .modules import functional_call, stack_module_state
+from .mutations import functionalize
+from .reverse import grad, grad_and_value, vjp
 from .vmap import vmap
 
-__all__ = ["vmap"]
+__all__ = [
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

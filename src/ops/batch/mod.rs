@@ -264,10 +264,10 @@ pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
 /// All samples of a tensor that a function answered, along the dimension `to`.
 pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let samples = samples(x, mapping);
-    if let Some(dim) = samples.dim {
-        return permute::movedim(&samples.value, &[dim as i64], &[to]);
+    let to = shape::normalize_dim(to, samples.rank() + 1)?;
+    if samples.dim.is_some() {
+        return samples.moved(to);
     }
-    let to = shape::normalize_dim(to, samples.rank() + 1).unwrap_or(0);
     let mut shape = shape::signed(&samples.shape());
     shape.insert(to, mapping.size() as i64);
     expand::expand(&samples.value, &shape)
@@ -433,7 +433,7 @@ pub(super) fn fit(
     tangent: &Tensor,
     x: &Tensor,
     mapping: &Arc<Mapping>,
-    fit: fn(&Tensor, &Tensor) -> Result<Tensor>,
+    fit: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
     below(mapping, || {
         let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
