@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
-use super::{cast, view};
+use super::{batch, cast, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{
@@ -92,6 +92,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    batch::keep_samples(&mut rule, |source| match source {
+        Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
+        Source::Output(index) => outputs.get(usize::from(index)),
+        Source::Constant => None,
+    });
     keep_tangents(&mut rule, |source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
@@ -132,10 +137,9 @@ pub(super) fn keep_tangents_of_write(
     x: &Tensor,
 ) -> Result<()> {
     keep_tangents(rule, |source| match source {
-        Source::Input(0) => copied(x),
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
-            carried(input)
+            if is_shared(input, x) { copied(input) } else { carried(input) }
         }
         Source::Output(_) => Ok(Some(x.tangents_or_new())),
         Source::Constant => Ok(None),
@@ -219,6 +223,21 @@ impl Passing {
         Ok(if passing.levels.is_empty() { None } else { Some(passing) })
     }
 
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
@@ -229,7 +248,7 @@ impl Passing {
                 if let Some(result) = result.filter(|_| output.dtype().is_float()) {
                     let apart = output.forward_base(level).is_none()
                         && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
+                    let result = if apart { cast::clone(&result)? } else { result };
                     output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
                 }
             }
@@ -292,6 +311,9 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
+    if !x.dtype().is_float() {
+        return Ok(());
+    }
     let before = tangent(x, level)?;
     let _below = tangents::Ceiling::below(level);
     match (before, value) {
@@ -316,6 +338,9 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
 
 /// A tangent of this element type, in memory as `x` is.
 fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([tangent, x]) {
+        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+    }
     let (is, like) = (tangent.array(), x.array());
     let room = |array: &Array| array.storage.bytes() / array.dtype.size();
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
@@ -333,6 +358,9 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
 
 /// Zeros of this element type in memory of the size and layout of that of `x`.
 fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, |x| zeros_as(x, dtype)) {
+        return zeros;
+    }
     let array = x.array();
     let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
     Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))

@@ -1,7 +1,7 @@
 //! Tensors that enter and leave a transform of a function (Note [Boundaries]): what they carry besides
 //! their history goes along.
 
-use super::tangents;
+use super::{batch, tangents};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::graph::tangents::live;
@@ -10,9 +10,11 @@ use crate::tensor::Tensor;
 /// A leaf on the memory of `x` for the inside of a transform. Its gradients go on to the history of `x`
 /// if `tracked`.
 pub fn inner_leaf(x: &Tensor, tracked: bool) -> Result<Tensor> {
+    // Within a mapping a gradient may differ between samples, whatever it is taken by.
+    let x = batch::within(x)?;
     let inner = x.inner_leaf(tracked)?;
     if mode::special()
-        && let Some(tangents) = tangents::carried(x)?
+        && let Some(tangents) = tangents::carried(&x)?
     {
         inner.carry(tangents);
     }

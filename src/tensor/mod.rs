@@ -2,6 +2,7 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
 mod boundary;
 mod foreign;
 mod history;
@@ -20,6 +21,7 @@ use crate::graph::{Edge, NodeRef};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -210,6 +212,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
