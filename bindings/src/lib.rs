@@ -7,6 +7,7 @@
 
 use pyo3::prelude::*;
 
+mod anomaly;
 mod arguments;
 mod backward;
 mod body;
@@ -23,6 +24,7 @@ mod inventory;
 mod limits;
 mod mode;
 mod node;
+mod origin;
 mod outputs;
 mod returns;
 mod signature;
@@ -34,6 +36,8 @@ mod tensor;
 mod _rushlight {
     use super::*;
 
+    #[pymodule_export]
+    use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::run_backward;
     #[pymodule_export]
@@ -50,6 +54,8 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        origin::listen();
+        anomaly::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

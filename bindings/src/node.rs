@@ -13,6 +13,7 @@ use rushlight::graph::{At, Gradients, NodeId, NodeRef, Place, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
+use crate::anomaly;
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
@@ -127,12 +128,14 @@ impl GraphNode {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
+    fn metadata(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let slot = &self.node.extras_or_new().foreign;
         if deposited(slot, py).is_none() {
-            deposit(slot, PyDict::new(py).into_any().unbind());
+            let metadata = PyDict::new(py);
+            anomaly::fill(&metadata, &self.node)?;
+            deposit(slot, metadata.into_any().unbind());
         }
-        deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py))
+        Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
     }
 
     /// The gradients with respect to the inputs from those with respect to the outputs.

@@ -1,5 +1,6 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
+pub mod anomaly;
 pub mod arena;
 pub mod hooks;
 pub(crate) mod leaf;
@@ -8,6 +9,7 @@ pub mod node;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub(crate) mod writes;
 
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};

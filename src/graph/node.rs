@@ -8,11 +8,13 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use smallbox::{SmallBox, smallbox};
 use smallvec::SmallVec;
 
+use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
 use super::rule::{At, Gradients, Rule};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::origin::{self, Origin};
 use crate::shape::Layout;
 use crate::tensor::{Foreign, Tensor};
 
@@ -52,17 +54,20 @@ pub struct Extras {
     pub hooks: Hooks,
     /// The host's object that stands for the node.
     pub foreign: Foreign,
+    /// Where it was recorded, callers included, if that was in anomaly mode.
+    pub trace: OnceBox<Arc<Trace>>,
 }
 
 /// One recorded operation.
 ///
-/// The record has 152 bytes in its slot. Eight more are kept free for the place in the source that
-/// recorded it.
+/// The record has 152 bytes in its slot.
 pub struct Node {
     rule: RwLock<RuleBox>,
     edges: SmallVec<[Option<Edge>; 2]>,
     form: Form,
     seq: u64,
+    /// The line of the program that recorded it.
+    origin: Origin,
     /// Which run of the engine visits the node, and under which number; zero when none does.
     pub(crate) claim: AtomicU64,
     extras: OnceBox<Extras>,
@@ -73,12 +78,12 @@ impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Node::place(rule, edges, forms, seq)
+        Node::place(rule, edges, forms, seq, origin::here())
     }
 
     /// A node that accumulates into a leaf: it comes before everything that is recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Node::place(rule, SmallVec::new(), Forms::one(form), 0)
+        Node::place(rule, SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN)
     }
 
     fn place(
@@ -86,11 +91,18 @@ impl Node {
         edges: SmallVec<[Option<Edge>; 2]>,
         forms: Forms,
         seq: u64,
+        origin: Origin,
     ) -> NodeRef {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.
             let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
+        }
+        if anomaly::is_enabled()
+            && let Some(trace) = anomaly::trace(rule.name())
+        {
+            // Empty, as above.
+            let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
         }
         let rule: RuleBox = smallbox!(rule);
         Strong::new(Node {
@@ -98,6 +110,7 @@ impl Node {
             edges,
             form: forms.first,
             seq,
+            origin,
             claim: AtomicU64::new(0),
             extras,
         })
@@ -123,6 +136,11 @@ impl Node {
     /// Position on the tape: larger than that of every node it leads to.
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// Where the program recorded it; unknown for leaves.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// What output `output` looked like.
@@ -157,14 +175,14 @@ impl Node {
     }
 
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
-    /// run frees it in turn, unless it was asked to retain the graph.
-    pub fn release(&self) {
+    /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
+    pub fn release(&self, run: Origin) {
         if !self.rule().keeps() {
             return;
         }
         if let Some(mut rule) = self.rule.try_write() {
             let name = rule.name().to_owned().into_boxed_str();
-            let released: RuleBox = smallbox!(Released { name });
+            let released: RuleBox = smallbox!(Released { name, run });
             let kept = std::mem::replace(&mut *rule, released);
             // Dropped outside of the lock: the last handle to a tensor may go with it.
             drop(rule);
@@ -191,6 +209,14 @@ impl Forms {
 /// What stays of a rule when its tensors are freed.
 struct Released {
     name: Box<str>,
+    run: Origin,
+}
+
+impl Released {
+    fn refuse(&self, at: &At<'_>) -> Result<Gradients> {
+        let node = self.name.clone().into_string();
+        Err(Error::BackwardTwice { node, recorded: at.node.origin(), run: self.run }.into())
+    }
 }
 
 impl Rule for Released {
@@ -198,12 +224,12 @@ impl Rule for Released {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        Err(Error::BackwardTwice {}.into())
+    fn vjp(&self, at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        self.refuse(at)
     }
 
-    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Err(Error::BackwardTwice {}.into())
+    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.refuse(at)
     }
 }
 

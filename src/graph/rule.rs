@@ -66,6 +66,11 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// Whether the output shows the memory of the input.
+    fn is_view(&self) -> bool {
+        false
+    }
+
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {
         false

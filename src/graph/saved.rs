@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use super::anomaly;
 use super::node::{Edge, NodeRef};
+use super::writes::{self, Write};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::origin::Origin;
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
+
+/// torch's name of the node of a write to a view, which belongs to the base.
+pub(crate) const COPY_SLICES: &str = "torch::autograd::CopySlices";
 
 /// Where the tensor stands in its operation. From this its history is found again; keeping the
 /// history itself would make outputs hold the node that holds them.
@@ -71,15 +77,39 @@ impl SavedTensor {
 
     #[cold]
     fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let edge = self.edge(node).filter(|edge| edge.node.leaf().is_none());
+        let write = writes::last(&self.storage);
+        let (source, output) = self.present_source(node, write.as_ref());
         Error::Modified {
             dtype: self.dtype,
             shape: self.layout.shape().to_vec(),
-            output: edge.as_ref().map_or(0, |edge| edge.output),
-            source: edge.map_or_else(String::new, |edge| edge.node.name()),
+            output,
+            source,
             version: self.storage.version(),
             expected: self.version,
+            anomaly: anomaly::is_enabled(),
+            node: node.name(),
+            saved: node.origin(),
+            written: write.map_or(Origin::UNKNOWN, |write| write.origin),
         }
         .into()
+    }
+
+    /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
+    /// input has a new history if the write was recorded.
+    fn present_source(&self, node: &NodeRef, write: Option<&Write>) -> (String, u32) {
+        let edge = self.edge(node);
+        if let Source::Output(_) = self.source {
+            return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
+        }
+        let write = write.and_then(|write| write.node.clone());
+        match (write, edge) {
+            // The write is the base's; a view finds its own way from there.
+            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
+                ("AsStridedBackward0".to_owned(), 0)
+            }
+            (Some(write), _) => (write, 0),
+            (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
+            _ => Default::default(),
+        }
     }
 }

@@ -12,7 +12,8 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{form, single};
 use super::{copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule};
+use crate::graph::saved::COPY_SLICES;
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, writes};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -62,7 +63,9 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     x.set_layout(layout);
     x.bump_version();
     if recording {
-        x.set_edge(Some(Edge { node: Node::record(rule, edges, Forms::one(form(x))), output: 0 }));
+        let node = Node::record(rule, edges, Forms::one(form(x)));
+        writes::led_to(&x.array().storage, &node);
+        x.set_edge(Some(Edge { node, output: 0 }));
     }
     Ok(())
 }
@@ -80,6 +83,7 @@ pub(super) fn record(
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
 fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
+        writes::led_to(&x.array().storage, &write);
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
     };
@@ -87,6 +91,7 @@ fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     edges.extend(write.edges().iter().skip(1).cloned());
     let rule = CopySlices { base: base.layout(), window: x.layout(), write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
+    writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
     Ok(())
 }
@@ -132,7 +137,7 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "torch::autograd::CopySlices"
+        COPY_SLICES
     }
 
     fn keeps(&self) -> bool {

@@ -14,7 +14,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -159,7 +159,9 @@ impl Tensor {
 
     /// Counts one more write in place.
     pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+        let core = self.0.core.read();
+        core.array.storage.bump_version();
+        writes::note(&core.array.storage);
     }
 
     /// Where the first element lies.

@@ -2,6 +2,7 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod anomaly;
 mod arithmetic;
 mod attributes;
 mod construction;
@@ -28,6 +29,7 @@ use rushlight::ops;
 
 /// The families.
 const TABLES: &[&[Function]] = &[
+    anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
     construction::TABLE,

@@ -1,5 +1,6 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
@@ -9,10 +10,12 @@ from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 __all__ = [
     "GradcheckError",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "gradcheck",
     "gradgradcheck",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
