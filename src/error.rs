@@ -580,6 +580,12 @@ errors! {
     GradDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
+    /// A dual tensor made of a tensor that has a tangent at that level.
+    DualOfDual {},
+    /// A tangent that itself has a tangent at that level.
+    DualTangent {},
+    /// A tangent of another shape than its tensor.
+    TangentShape { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.
     ItemOfMany { numel: usize },
     /// The truth value of many elements.

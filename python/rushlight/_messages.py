@@ -174,6 +174,20 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RetainGradNoGrad": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
     "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {got}"),
     "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
+    "DualOfDual": (
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 "
+        "is not supported.",
+    ),
+    "DualTangent": (
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+    ),
+    "TangentShape": (
+        RuntimeError,
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+        "is not supported. Tensor is of size {expected} while the given forward gradient is of size {got}.",
+    ),
     "GradSize": (
         RuntimeError,
         "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "

@@ -89,8 +89,9 @@ pub fn run(
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet. Failures are observed on the calling thread.
-        let alone = options.create_graph || anomaly::is_enabled();
+        // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
+        // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
+        let alone = options.create_graph || mode::special() || anomaly::is_enabled();
         outcome = if plan.is_worth_threads() && !alone {
             parallel::run(&plan, &gradients, options)
         } else {

@@ -9,9 +9,11 @@ pub mod node;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub mod tangents;
 pub(crate) mod writes;
 
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source};
+pub use tangents::{Level, Tangents};

@@ -72,27 +72,41 @@ pub struct Node {
     pub(crate) claim: AtomicU64,
     extras: OnceBox<Extras>,
 }
-crate::home!(Node);
+crate::home!(Node, wake, rest);
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Node::place(rule, edges, forms, seq, origin::here())
+        Strong::new(Node::build(rule, edges, forms, seq, origin::here()))
     }
 
-    /// A node that accumulates into a leaf: it comes before everything that is recorded.
+    /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Node::place(rule, SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN)
+        Strong::new_owned(Node::build(rule, SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN))
     }
 
-    fn place(
+    fn wake(&self) {
+        // SAFETY: the rule of a node with an owner keeps nothing, so that `release` never writes it.
+        unsafe { &*self.rule.data_ptr() }.wake();
+    }
+
+    fn rest(&self) {
+        if let Some(extras) = self.extras.get() {
+            // As if the node went: a hook that leads to the leaf would keep it for ever.
+            extras.hooks.clear();
+        }
+        // SAFETY: as above.
+        unsafe { &*self.rule.data_ptr() }.rest();
+    }
+
+    fn build(
         rule: impl Rule + 'static,
         edges: SmallVec<[Option<Edge>; 2]>,
         forms: Forms,
         seq: u64,
         origin: Origin,
-    ) -> NodeRef {
+    ) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.
@@ -105,15 +119,8 @@ impl Node {
             let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
         }
         let rule: RuleBox = smallbox!(rule);
-        Strong::new(Node {
-            rule: RwLock::new(rule),
-            edges,
-            form: forms.first,
-            seq,
-            origin,
-            claim: AtomicU64::new(0),
-            extras,
-        })
+        let claim = AtomicU64::new(0);
+        Node { rule: RwLock::new(rule), edges, form: forms.first, seq, origin, claim, extras }
     }
 
     /// torch's name of the node.

@@ -51,6 +51,11 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// What is kept, for whoever has more to keep of it than numbers.
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
@@ -70,6 +75,12 @@ pub trait Rule: Send + Sync {
     fn is_view(&self) -> bool {
         false
     }
+
+    /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
+    fn wake(&self) {}
+
+    /// Only the leaf holds the node from now on. May drop both.
+    fn rest(&self) {}
 
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {

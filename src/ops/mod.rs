@@ -59,6 +59,7 @@ pub mod softmax;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
+pub mod tangents;
 pub mod triangle;
 pub mod trigonometry;
 pub mod truth;

@@ -1,5 +1,6 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
+from . import forward_ad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
@@ -12,6 +13,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "grad",
     "gradcheck",
     "gradgradcheck",
