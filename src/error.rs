@@ -93,6 +93,18 @@ errors! {
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.
     TooManyElements { shape: Vec<i64> },
+    /// Sizes below zero, which make no number of elements.
+    TooManyNegative {},
+    /// `view` to another type of a tensor whose last dimension does not divide.
+    ViewDTypeSize { from: DType, to: DType, ratio: usize, size: usize },
+    /// `view` to a wider type from an element that such a type cannot start at.
+    ViewDTypeOffset { from: DType, to: DType, ratio: usize, offset: usize },
+    /// `view` to a type of another size without dimensions.
+    ViewDTypeScalar { from: DType, to: DType },
+    /// `view` to a type of another size of elements that do not lie side by side.
+    ViewDTypeStride { from: DType, to: DType, stride: usize },
+    /// `view` to a wider type of which rows do not begin at an element.
+    ViewDTypeStep { from: DType, to: DType, dim: usize, ratio: usize, stride: usize },
     /// `view` or `reshape` to a number of elements that differs.
     ViewSize { shape: Vec<i64>, numel: usize },
     /// A `-1` in a shape that leaves its size open.
@@ -429,6 +441,34 @@ errors! {
     ArgumentReduceEmpty { operation: &'static str },
     /// Extremes along a dimension without elements.
     ReduceEmptyDimension { operation: &'static str, dim: usize },
+    /// `addcdiv` of integers.
+    AddcdivIntegers {},
+    /// `lerp` of tensors of different types.
+    LerpDTypes { argument: &'static str, expected: DType, got: DType },
+    /// Bounds of which the lower one lies above the other.
+    BoundsOrder {},
+    /// `celu` without an alpha.
+    CeluAlpha {},
+    /// `softshrink` by less than nothing.
+    SoftshrinkLambda { value: f64, dtype: DType },
+    /// Another number of slopes than of channels.
+    PreluCount { weights: usize, channels: usize },
+    /// Slopes of another type.
+    PreluDTypes { left: DType, right: DType },
+    /// Bounds of drawn slopes of which the lower one lies above the other.
+    RreluBounds {},
+    /// A halved dimension of odd size.
+    HalvedSize { dim: usize, size: usize },
+    /// A halved tensor without dimensions.
+    GluScalar {},
+    /// Truth values where numbers are bounded.
+    HardtanhBool {},
+    /// A probability outside of 0 and 1.
+    DropoutProbability { value: f64 },
+    /// Two operands of different types for `heaviside`.
+    HeavisideDTypes {},
+    /// A derivative of a negative order.
+    PolygammaOrder {},
     /// Truth values where numbers are compared.
     BoolInput { operation: &'static str },
 
@@ -531,6 +571,24 @@ errors! {
     NoGradViewStale {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
+    /// An in-place operation on a view that a function of the host returned.
+    CustomViewModified { function: String, output: u32 },
+    /// A view that a function of the host returned, after its base was modified in place.
+    CustomViewStale { function: String, output: u32 },
+    /// A leaf that a function of the host wrote to.
+    LeafOverwritten {},
+    /// A view that a function of the host wrote to and returned among others.
+    DirtyViewOfMany {},
+    /// What a function of the host wrote to and did not return.
+    DirtyNotReturned {},
+    /// An input that a function of the host returned as it is, and keeps.
+    ReturnedInputKept {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentReplaced {},
+    /// A tangent of an output that has none.
+    TangentOfConstant { position: usize },
+    /// A second derivative of what was said to have none.
+    OnceDifferentiable {},
     /// A saved tensor that was overwritten.
     Modified {
         dtype: DType,
@@ -576,6 +634,8 @@ errors! {
     OverlapModified {},
     /// `detach_` on a view.
     DetachView {},
+    /// `.data` of a tensor that requires grad assigned integers.
+    DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another shape.

@@ -19,6 +19,7 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod function;
 mod functions;
 mod generator;
 mod hooks;
@@ -51,6 +52,8 @@ mod _rushlight {
         enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
         set_fwd_grad_enabled, unpack_dual,
     };
+    #[pymodule_export]
+    use super::function::{FunctionBase, refuse};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

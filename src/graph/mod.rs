@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod arena;
+pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;
 pub mod mode;
@@ -12,6 +13,7 @@ mod seq;
 pub mod tangents;
 pub(crate) mod writes;
 
+pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use super::anomaly;
 use super::node::{Edge, NodeRef};
 use super::tangents::Tangents;
-use super::writes::{self, Write};
+use super::writes;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::origin::Origin;
+use crate::error::Result;
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -171,39 +169,22 @@ impl Plain {
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         if self.storage.version() != self.version {
-            return Err(self.modified(node));
+            let source = self.present_source(node);
+            return Err(writes::modified(node, &self.array(), self.version, source));
         }
         let edge = if tracking { self.source.edge(node) } else { None };
         Ok(Tensor::with_history(self.array(), edge))
     }
 
-    #[cold]
-    fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let write = writes::last(&self.storage);
-        let (source, output) = self.present_source(node, write.as_ref());
-        Error::Modified {
-            dtype: self.dtype,
-            shape: self.layout.shape().to_vec(),
-            output,
-            source,
-            version: self.storage.version(),
-            expected: self.version,
-            anomaly: anomaly::is_enabled(),
-            node: node.name(),
-            saved: node.origin(),
-            written: write.map_or(Origin::UNKNOWN, |write| write.origin),
-        }
-        .into()
-    }
-
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
     /// input has a new history if the write was recorded.
-    fn present_source(&self, node: &NodeRef, write: Option<&Write>) -> (String, u32) {
+    #[cold]
+    fn present_source(&self, node: &NodeRef) -> (String, u32) {
         let edge = self.source.edge(node);
         if let Source::Output(_) = self.source {
             return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
         }
-        let write = write.and_then(|write| write.node.clone());
+        let write = writes::last(&self.storage).and_then(|write| write.node);
         match (write, edge) {
             // The write is the base's; a view finds its own way from there.
             (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {

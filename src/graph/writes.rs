@@ -1,14 +1,17 @@
 //! The last writes in place to memory that others hold: where they were made, and which nodes they
-//! led to. Asked only when backward finds a saved tensor overwritten.
+//! led to. Asked only when backward finds a saved tensor overwritten; the failure is made here.
 //!
 //! The table has room for a fixed number of blocks of memory, each in the place that its address
 //! hashes to; a later block takes the place of an earlier one, of which then less can be said.
 
 use parking_lot::Mutex;
 
+use super::anomaly;
 use super::node::NodeRef;
+use crate::error::Error;
 use crate::origin::{self, Origin};
 use crate::storage::Storage;
+use crate::tensor::Array;
 
 /// What is known of a write.
 #[derive(Clone)]
@@ -56,6 +59,29 @@ pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
 pub(crate) fn last(storage: &Storage) -> Option<Write> {
     let write = slot(storage).lock().clone();
     (write.storage == storage.key() && write.version == storage.version()).then_some(write)
+}
+
+/// What `node` kept as `saved` was overwritten since; it comes from output `output` of `source`.
+#[cold]
+pub(super) fn modified(
+    node: &NodeRef,
+    saved: &Array,
+    expected: u32,
+    (source, output): (String, u32),
+) -> Box<Error> {
+    Error::Modified {
+        dtype: saved.dtype,
+        shape: saved.layout.shape().to_vec(),
+        output,
+        source,
+        version: saved.storage.version(),
+        expected,
+        anomaly: anomaly::is_enabled(),
+        node: node.name(),
+        saved: node.origin(),
+        written: last(&saved.storage).map_or(Origin::UNKNOWN, |write| write.origin),
+    }
+    .into()
 }
 
 #[cfg(test)]

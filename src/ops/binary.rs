@@ -9,6 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{needed, record_new, single};
 use super::in_place::Write;
 use super::integer::Integer;
+use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
@@ -372,20 +373,30 @@ pub(super) fn combine<T: Element, U: Element>(
     }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
-            if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
-                return pairs::<T, U>(&a, &b, f);
+            let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+            if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+                return pairs::<T, U>(&*copy::as_type(a, T::DTYPE)?, &*copy::as_type(b, T::DTYPE)?, f);
             }
             let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-            pairs::<T, U>(&expanded(&a, &shape), &expanded(&b, &shape), f)
+            let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
+            // Converted before they are repeated, not after.
+            let shown = |x: &Array| -> Result<Array> {
+                let x = if x.dtype == T::DTYPE { x.clone() } else { copy::converted_in_order(x, T::DTYPE)? };
+                Ok(expanded(&x, &shape))
+            };
+            let (a, b) = (shown(a)?, shown(b)?);
+            match order {
+                Some(order) => Ok(order.restored(&pairs::<T, U>(&order.sorted(&a), &order.sorted(&b), f)?)),
+                None => pairs::<T, U>(&a, &b, f),
+            }
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
-            unary::compute::<T, U>(&*copy::as_type(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Array(b)) => {
             let a: T = a.to();
-            unary::compute::<T, U>(&*copy::as_type(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }

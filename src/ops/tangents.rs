@@ -181,6 +181,15 @@ pub(super) fn take_tangents(x: &Tensor, result: &Tensor) -> Result<()> {
     Ok(())
 }
 
+/// What an output of a function of the host is.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    /// New, or a view.
+    New,
+    /// An input that was written to.
+    Written,
+}
+
 /// Tangents on their way through an operation.
 pub(super) struct Passing {
     /// A bit for each input that has a tangent.
@@ -222,6 +231,37 @@ impl Passing {
                         && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
                     let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
                     output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
+        for (level, tangents) in self.levels {
+            let results = {
+                let _below = tangents::Ceiling::below(level);
+                run(node, &tangents)?
+            };
+            for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
+                match (output, result) {
+                    (Some((output, Role::Written)), Some(result)) => {
+                        // What had a tangent has had it written to, where it lies.
+                        match tangent(output, level)? {
+                            Some(before) if !before.is(&result) => {
+                                return Err(Error::TangentReplaced {}.into());
+                            }
+                            _ => write(output, level, Some(&result))?,
+                        }
+                    }
+                    (Some((output, Role::New)), Some(result)) => {
+                        let _below = tangents::Ceiling::below(level);
+                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    }
+                    (Some(_), None) => {}
+                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
+                    (None, None) => {}
                 }
             }
         }

@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, record_new, single, tangent, trace};
 use super::in_place::Write;
+use super::memory_order::MemoryOrder;
 use super::{copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
@@ -206,7 +207,7 @@ fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
 
 fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let dtype = result_type(op, x.dtype)?;
-    let x = copy::as_type(x, dtype)?;
+    let x = copy::as_type_in_order(x, dtype)?;
     let op = *op;
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
         if !E::LEAVES_INTEGERS {
@@ -224,6 +225,9 @@ pub(super) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
+    if let Some(order) = MemoryOrder::of(&[x]) {
+        return Ok(order.restored(&compute(&order.sorted(x), dtype, f)?));
+    }
     let dense;
     let x = match x.layout.is_contiguous() {
         true => x,

@@ -228,6 +228,9 @@ impl Tensor {
     /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
     pub fn set_data(&self, data: &Tensor) -> Result<()> {
         let array = data.array();
+        if self.requires_grad() && !array.dtype.is_float() {
+            return Err(Error::DataDType {}.into());
+        }
         let alias = array.storage.alias()?;
         alias.set_version(self.version());
         let mut core = self.0.core.write();

@@ -5,6 +5,7 @@
 mod anomaly;
 mod arithmetic;
 mod attributes;
+mod blends;
 mod construction;
 mod conversion;
 mod creation;
@@ -19,6 +20,7 @@ mod products;
 mod random;
 mod reductions;
 mod spreads;
+mod units;
 mod views;
 
 use crate::body::Body;
@@ -32,6 +34,7 @@ const TABLES: &[&[Function]] = &[
     anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
+    blends::TABLE,
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
@@ -47,6 +50,8 @@ const TABLES: &[&[Function]] = &[
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
+    units::PAIRS,
+    units::TABLE,
     views::TABLE,
 ];
 
