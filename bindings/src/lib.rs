@@ -8,6 +8,7 @@
 
 use pyo3::prelude::*;
 
+mod anomaly;
 mod arguments;
 mod backward;
 mod body;
@@ -26,6 +27,7 @@ mod inventory;
 mod limits;
 mod mode;
 mod node;
+mod origin;
 mod outputs;
 mod returns;
 mod signature;
@@ -38,6 +40,8 @@ mod transform;
 mod _rushlight {
     use super::*;
 
+    #[pymodule_export]
+    use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
@@ -63,6 +67,8 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        origin::listen();
+        anomaly::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

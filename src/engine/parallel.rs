@@ -28,6 +28,7 @@ use super::run::{Step, finish_leaf, tensor_hooks, wanted};
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
 use crate::kernels::parallel;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// A task that any thread may own.
@@ -50,6 +51,7 @@ struct Job {
 struct Run {
     jobs: Vec<Job>,
     options: Options,
+    start: Origin,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -79,6 +81,7 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let run = Arc::new(Run {
         jobs: jobs(plan),
         options,
+        start: plan.start,
         state: Mutex::new(State {
             left: plan.tasks.iter().filter(|task| task.arrivals > 0).count(),
             captured: vec![None; plan.results],
@@ -268,7 +271,8 @@ impl Run {
             finish_leaf(&job.node, gradients, self.options, deposits)?;
             return Ok(Gradients::new());
         }
-        let step = Step { node: &job.node, wanted: wanted(&job.targets), options: self.options };
+        let step =
+            Step { node: &job.node, wanted: wanted(&job.targets), options: self.options, start: self.start };
         step.run(gradients, job.caller_only, deposits)
     }
 }

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use super::node::{Edge, NodeRef};
 use super::tangents::Tangents;
+use super::writes;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
+
+/// torch's name of the node of a write to a view, which belongs to the base.
+pub(crate) const COPY_SLICES: &str = "torch::autograd::CopySlices";
 
 /// Where the tensor stands in its operation. From this its history is found again; keeping the
 /// history itself would make outputs hold the node that holds them.
@@ -165,23 +169,30 @@ impl Plain {
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         if self.storage.version() != self.version {
-            return Err(self.modified(node));
+            let source = self.present_source(node);
+            return Err(writes::modified(node, &self.array(), self.version, source));
         }
         let edge = if tracking { self.source.edge(node) } else { None };
         Ok(Tensor::with_history(self.array(), edge))
     }
 
+    /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
+    /// input has a new history if the write was recorded.
     #[cold]
-    fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let edge = self.source.edge(node).filter(|edge| edge.node.leaf().is_none());
-        Error::Modified {
-            dtype: self.dtype,
-            shape: self.layout.shape().to_vec(),
-            output: edge.as_ref().map_or(0, |edge| edge.output),
-            source: edge.map_or_else(String::new, |edge| edge.node.name()),
-            version: self.storage.version(),
-            expected: self.version,
+    fn present_source(&self, node: &NodeRef) -> (String, u32) {
+        let edge = self.source.edge(node);
+        if let Source::Output(_) = self.source {
+            return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
         }
-        .into()
+        let write = writes::last(&self.storage).and_then(|write| write.node);
+        match (write, edge) {
+            // The write is the base's; a view finds its own way from there.
+            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
+                ("AsStridedBackward0".to_owned(), 0)
+            }
+            (Some(write), _) => (write, 0),
+            (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
+            _ => Default::default(),
+        }
     }
 }

@@ -22,6 +22,8 @@ pub trait Op: Send + Sync + Sized + 'static {
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -182,6 +184,10 @@ impl<O: Op> Rule for Recorded<O> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn is_view(&self) -> bool {
+        O::VIEW
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -13,7 +13,8 @@ use super::apply::{form, needed, single};
 use super::tangents::{self, Passing};
 use super::{copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, mode};
+use crate::graph::saved::COPY_SLICES;
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, mode, writes};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -72,6 +73,7 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     }
     let node = Node::record(rule, edges, Forms::one(form(x)));
     if recording {
+        writes::led_to(&x.array().storage, &node);
         x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
@@ -141,6 +143,7 @@ impl<'a> Write<'a> {
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
 pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
+        writes::led_to(&x.array().storage, &write);
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
     };
@@ -148,6 +151,7 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     edges.extend(write.edges().iter().skip(1).cloned());
     let rule = CopySlices { base: base.layout(), window: x.layout(), write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
+    writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
     Ok(())
 }
@@ -193,7 +197,7 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "torch::autograd::CopySlices"
+        COPY_SLICES
     }
 
     fn keeps(&self) -> bool {

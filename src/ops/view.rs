@@ -65,6 +65,10 @@ impl<K: Kind> Rule for Shown<K> {
         self.kind.name()
     }
 
+    fn is_view(&self) -> bool {
+        true
+    }
+
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         one(self.kind.back(&self.source, single(gradients))?)
     }

@@ -16,7 +16,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef};
+use crate::graph::{Edge, NodeRef, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -172,7 +172,9 @@ impl Tensor {
 
     /// Counts one more write in place.
     pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+        let core = self.0.core.read();
+        core.array.storage.bump_version();
+        writes::note(&core.array.storage);
     }
 
     /// Where the first element lies.

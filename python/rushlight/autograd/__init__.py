@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import forward_ad, function
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .function import Function
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
@@ -32,6 +33,7 @@ __all__ = [
     "Function",
     "GradcheckError",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "function",
@@ -39,5 +41,6 @@ __all__ = [
     "gradcheck",
     "gradgradcheck",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
