@@ -88,7 +88,7 @@ pub fn run(
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet.
-        outcome = if plan.is_worth_threads() && !options.create_graph {
+        outcome = if plan.is_worth_threads() && !options.create_graph && mode::flags().multithreading {
             parallel::run(&plan, &gradients, options)
         } else {
             run::run(&plan, &gradients, options)

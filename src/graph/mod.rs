@@ -12,4 +12,4 @@ mod seq;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{SavedTensor, Source};
+pub use saved::{SavedTensor, Source, check_kept};

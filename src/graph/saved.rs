@@ -1,8 +1,10 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::rule::Rule;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
@@ -21,6 +23,19 @@ pub enum Source {
     Constant,
 }
 
+/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program.
+static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
+pub fn check_kept(rule: &dyn Rule) -> Result<()> {
+    if UNCOUNTED_KEPT.load(Ordering::Relaxed)
+        && rule.saved().iter().any(|(_, saved)| !saved.storage.is_counted())
+    {
+        return Err(Error::InferenceSaved {}.into());
+    }
+    Ok(())
+}
+
 /// 24 bytes of a node.
 pub struct SavedTensor {
     storage: Storage,
@@ -34,6 +49,9 @@ impl SavedTensor {
     /// Keeps what `array` shows now.
     pub fn new(array: Array, source: Source) -> Self {
         let version = array.storage.version();
+        if !array.storage.is_counted() {
+            UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+        }
         SavedTensor { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source }
     }
 

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{copy, in_place};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, check_kept, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -166,7 +166,7 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
         let edges = gradient_edges(inputs)?;
         let needed = needed(&edges);
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
-        record(Recorded { op, saved }, edges, &outputs);
+        record(Recorded { op, saved }, edges, &outputs)?;
     }
     Ok(outputs)
 }
@@ -208,7 +208,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
     let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     op.overwrite(&target, &apart)?;
-    x.bump_version();
+    x.bump_version()?;
     if !recording {
         return Ok(());
     }
@@ -239,16 +239,26 @@ pub(super) fn form(tensor: &Tensor) -> Form {
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
 /// elementwise operations.
-pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    check_kept(&rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
+    Ok(Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 })))
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
-    let Some((first, further)) = outputs.split_first() else { return };
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    let Some((first, further)) = outputs.split_first() else { return Ok(()) };
+    check_kept(&rule)?;
     let forms = Forms { first: form(first), further: further.iter().map(form).collect() };
     let node = Node::record(rule, edges, forms);
     for (number, output) in (0..).zip(outputs) {
@@ -256,6 +266,7 @@ pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, out
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         }
     }
+    Ok(())
 }
 
 /// The gradients of an operation with one input.

@@ -147,7 +147,7 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     }
     let edges = if recording { gradient_edges(&[x, source])? } else { SmallVec::new() };
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
-    x.bump_version();
+    x.bump_version()?;
     if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
 }
 
@@ -190,7 +190,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
     let target = x.array();
     let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
-    x.bump_version();
+    x.bump_version()?;
     if recording { in_place::record(x, Fill { name }, edges) } else { Ok(()) }
 }
 

@@ -95,7 +95,7 @@ pub(super) fn overwrite(x: &Tensor, values: &Array, name: &'static str) -> Resul
     }
     let edges = super::apply::gradient_edges(&[x])?;
     copy::write(&target, values)?;
-    x.bump_version();
+    x.bump_version()?;
     if recording { in_place::record(x, cast::Fill { name }, edges) } else { Ok(()) }
 }
 

@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{form, single};
 use super::{copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule};
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -31,6 +31,7 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
             Creation::MultiOutput => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
@@ -60,7 +61,7 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     }
     let edges = if recording { super::apply::gradient_edges(&[x])? } else { SmallVec::new() };
     x.set_layout(layout);
-    x.bump_version();
+    x.bump_version()?;
     if recording {
         x.set_edge(Some(Edge { node: Node::record(rule, edges, Forms::one(form(x))), output: 0 }));
     }
@@ -74,6 +75,7 @@ pub(super) fn record(
     rule: impl Rule + 'static,
     edges: SmallVec<[Option<Edge>; 2]>,
 ) -> Result<()> {
+    check_kept(&rule)?;
     rebase(x, Node::record(rule, edges, Forms::one(form(x))))
 }
 
@@ -202,7 +204,7 @@ pub fn through(
         return Err(Error::OutputShape { output, broadcast }.into());
     }
     copy::write(&target, &values)?;
-    x.bump_version();
+    x.bump_version()?;
     match result.edge()? {
         Some(edge) if recording => rebase(x, edge.node),
         _ => Ok(()),

@@ -83,7 +83,7 @@ fn overwrite(
     let edges: SmallVec<[Option<Edge>; 2]> =
         if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     fill(&x.array())?;
-    x.bump_version();
+    x.bump_version()?;
     if recording { in_place::record(x, Drawn { name }, edges) } else { Ok(()) }
 }
 
@@ -188,7 +188,7 @@ pub fn normal(
         y
     };
     if records(&inputs) {
-        record(Drawn { name }, gradient_edges(&inputs)?, std::slice::from_ref(&y));
+        record(Drawn { name }, gradient_edges(&inputs)?, std::slice::from_ref(&y))?;
     }
     Ok(y)
 }
@@ -199,7 +199,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
     fill_each(&y.array(), &probabilities.array(), generator)?;
     if records(&[probabilities]) {
         let edges = gradient_edges(&[probabilities])?;
-        record(Drawn { name: "BernoulliBackward0" }, edges, std::slice::from_ref(&y));
+        record(Drawn { name: "BernoulliBackward0" }, edges, std::slice::from_ref(&y))?;
     }
     Ok(y)
 }

@@ -139,7 +139,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
+    record_new(Recorded { op, kept }, smallvec![edge], y)
 }
 
 /// The operation in place.
@@ -160,7 +160,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
         copy::write(&target, &forward(&op, &target)?)?;
     });
-    x.bump_version();
+    x.bump_version()?;
     if recorded {
         let kept = match E::KEEPS {
             Keeps::Nothing | Keeps::Flat => None,

@@ -24,7 +24,11 @@ pub(super) fn show(source: &Tensor, layout: Layout) -> Tensor {
 
 /// `show` by an operation of that kind.
 pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
-    let creation = if mode::is_grad_enabled() { creation } else { Creation::NoGrad };
+    let creation = match mode::is_grad_enabled() {
+        true => creation,
+        false if mode::is_inference() => Creation::Inference,
+        false => Creation::NoGrad,
+    };
     Tensor::view_of(source, source.array().with_layout(layout), None, creation, refresh)
 }
 
@@ -77,7 +81,7 @@ impl<K: Kind> Rule for Shown<K> {
 pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
     let y = show(x, layout);
     if records(&[x]) {
-        record(Shown { kind, source: x.layout() }, gradient_edges(&[x])?, std::slice::from_ref(&y));
+        record(Shown { kind, source: x.layout() }, gradient_edges(&[x])?, std::slice::from_ref(&y))?;
     }
     Ok(y)
 }
