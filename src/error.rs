@@ -90,6 +90,18 @@ errors! {
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.
     TooManyElements { shape: Vec<i64> },
+    /// Sizes below zero, which make no number of elements.
+    TooManyNegative {},
+    /// `view` to another type of a tensor whose last dimension does not divide.
+    ViewDTypeSize { from: DType, to: DType, ratio: usize, size: usize },
+    /// `view` to a wider type from an element that such a type cannot start at.
+    ViewDTypeOffset { from: DType, to: DType, ratio: usize, offset: usize },
+    /// `view` to a type of another size without dimensions.
+    ViewDTypeScalar { from: DType, to: DType },
+    /// `view` to a type of another size of elements that do not lie side by side.
+    ViewDTypeStride { from: DType, to: DType, stride: usize },
+    /// `view` to a wider type of which rows do not begin at an element.
+    ViewDTypeStep { from: DType, to: DType, dim: usize, ratio: usize, stride: usize },
     /// `view` or `reshape` to a number of elements that differs.
     ViewSize { shape: Vec<i64>, numel: usize },
     /// A `-1` in a shape that leaves its size open.
@@ -426,6 +438,34 @@ errors! {
     ArgumentReduceEmpty { operation: &'static str },
     /// Extremes along a dimension without elements.
     ReduceEmptyDimension { operation: &'static str, dim: usize },
+    /// `addcdiv` of integers.
+    AddcdivIntegers {},
+    /// `lerp` of tensors of different types.
+    LerpDTypes { argument: &'static str, expected: DType, got: DType },
+    /// Bounds of which the lower one lies above the other.
+    BoundsOrder {},
+    /// `celu` without an alpha.
+    CeluAlpha {},
+    /// `softshrink` by less than nothing.
+    SoftshrinkLambda { value: f64, dtype: DType },
+    /// Another number of slopes than of channels.
+    PreluCount { weights: usize, channels: usize },
+    /// Slopes of another type.
+    PreluDTypes { left: DType, right: DType },
+    /// Bounds of drawn slopes of which the lower one lies above the other.
+    RreluBounds {},
+    /// A halved dimension of odd size.
+    HalvedSize { dim: usize, size: usize },
+    /// A halved tensor without dimensions.
+    GluScalar {},
+    /// Truth values where numbers are bounded.
+    HardtanhBool {},
+    /// A probability outside of 0 and 1.
+    DropoutProbability { value: f64 },
+    /// Two operands of different types for `heaviside`.
+    HeavisideDTypes {},
+    /// A derivative of a negative order.
+    PolygammaOrder {},
     /// Truth values where numbers are compared.
     BoolInput { operation: &'static str },
 
@@ -572,10 +612,18 @@ errors! {
     OverlapModified {},
     /// `detach_` on a view.
     DetachView {},
+    /// `.data` of a tensor that requires grad assigned integers.
+    DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
+    /// A dual tensor made of a tensor that has a tangent at that level.
+    DualOfDual {},
+    /// A tangent that itself has a tangent at that level.
+    DualTangent {},
+    /// A tangent of another shape than its tensor.
+    TangentShape { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.
     ItemOfMany { numel: usize },
     /// The truth value of many elements.

@@ -1,7 +1,8 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
+//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other direction;
+//! `mode` switches recording;
 //! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
@@ -16,6 +17,7 @@ mod convert;
 mod device;
 mod dtype;
 mod error;
+mod forward;
 mod functions;
 mod generator;
 mod hooks;
@@ -40,6 +42,11 @@ mod _rushlight {
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
+    #[pymodule_export]
+    use super::forward::{
+        enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
+        set_fwd_grad_enabled, unpack_dual,
+    };
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

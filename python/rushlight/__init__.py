@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
+    from . import utils as utils
 
 __version__ = _rushlight.__version__
 
@@ -42,7 +43,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing"})
+_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._messages_indexing import INDEXING
 from ._messages_making import MAKING
 from ._messages_reducing import REDUCING
+from ._messages_units import UNITS
 from ._spelling import spell
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MODIFIED = "one of the variables needed for gradient computation has been modif
 _VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
+_TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
 _DEVICES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
     "hpu, mtia, privateuseone"
@@ -201,6 +203,20 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RetainGradNoGrad": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
     "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {got}"),
     "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
+    "DualOfDual": (
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 "
+        "is not supported.",
+    ),
+    "DualTangent": (
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+    ),
+    "TangentShape": (
+        RuntimeError,
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+        "is not supported. Tensor is of size {expected} while the given forward gradient is of size {got}.",
+    ),
     "GradSize": (
         RuntimeError,
         "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "
@@ -245,6 +261,21 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
         "non-singleton dimension {dim}.  Target sizes: {target}.  Tensor sizes: {shape}",
+    ),
+    "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
+    "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
+    "ViewDTypeSize": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}",
+    ),
+    "ViewDTypeOffset": (
+        RuntimeError,
+        "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
+    ),
+    "ViewDTypeStride": (RuntimeError, "self.stride(-1) must be 1 " + _TO_VIEW + ", but got {stride}"),
+    "ViewDTypeStep": (
+        RuntimeError,
+        "self.stride({dim}) must be divisible by {ratio} " + _TO_VIEW + ", but got {stride}",
     ),
     "ExpandLeading": (
         RuntimeError,
@@ -468,6 +499,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     **INDEXING,
     **MAKING,
     **REDUCING,
+    **UNITS,
 }
 
 

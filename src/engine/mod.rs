@@ -87,8 +87,10 @@ pub fn run(
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet.
-        outcome = if plan.is_worth_threads() && !options.create_graph && mode::flags().multithreading {
+        // recorded run must not depend on how threads meet. What is unusual about the calling thread,
+        // such as the level whose tangents it computes, holds for no other.
+        let alone = options.create_graph || mode::special() || !mode::flags().multithreading;
+        outcome = if plan.is_worth_threads() && !alone {
             parallel::run(&plan, &gradients, options)
         } else {
             run::run(&plan, &gradients, options)

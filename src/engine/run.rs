@@ -25,8 +25,11 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let mut sweep = Sweep {
         plan,
         options,
-        buffers: plan.tasks.iter().map(|_| Buffer::default()).collect(),
-        waiting: plan.tasks.iter().map(|task| task.arrivals).collect(),
+        arrivals: plan
+            .tasks
+            .iter()
+            .map(|task| Arrivals { buffer: Buffer::default(), waiting: task.arrivals })
+            .collect(),
         captured: vec![None; plan.results],
         deposits: Vec::new(),
     };
@@ -47,11 +50,17 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
 struct Sweep<'a> {
     plan: &'a Plan<'a>,
     options: Options,
-    buffers: Vec<Buffer>,
-    /// Arrivals still to come; leaves run when there are none.
-    waiting: Vec<u32>,
+    /// By task.
+    arrivals: Vec<Arrivals>,
     captured: Vec<Option<Tensor>>,
     deposits: Vec<Deposit>,
+}
+
+/// What has arrived at a task.
+struct Arrivals {
+    buffer: Buffer,
+    /// How much is still to come; leaves run when there is nothing.
+    waiting: u32,
 }
 
 impl Sweep<'_> {
@@ -59,11 +68,11 @@ impl Sweep<'_> {
     fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
         let index = task as usize;
         if let Some(gradient) = gradient {
-            self.buffers[index].add(output, gradient)?;
+            self.arrivals[index].buffer.add(output, gradient)?;
         }
-        self.waiting[index] -= 1;
+        self.arrivals[index].waiting -= 1;
         let task: &Task<'_> = &self.plan.tasks[index];
-        if task.is_leaf && self.waiting[index] == 0 {
+        if task.is_leaf && self.arrivals[index].waiting == 0 {
             let gradients = self.gather(index)?;
             if task.needed {
                 finish_leaf(task.node, gradients, self.options, &mut self.deposits)?;
@@ -75,7 +84,7 @@ impl Sweep<'_> {
     /// What arrived at a task, captured on the way if that is wanted.
     fn gather(&mut self, index: usize) -> Result<Gradients> {
         let task = &self.plan.tasks[index];
-        let mut gradients = self.buffers[index].take(task.node.outputs());
+        let mut gradients = self.arrivals[index].buffer.take(task.node.outputs());
         if !task.captures.is_empty() {
             if !task.needed {
                 tensor_hooks(task.node, &mut gradients)?;

@@ -8,8 +8,10 @@ pub mod node;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub mod tangents;
 
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{SavedTensor, Source, check_kept};
+pub use saved::{Kept, SavedTensor, Source, check_kept};
+pub use tangents::{Level, Tangents};

@@ -67,40 +67,42 @@ pub struct Node {
     pub(crate) claim: AtomicU64,
     extras: OnceBox<Extras>,
 }
-crate::home!(Node);
+crate::home!(Node, wake, rest);
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Node::place(rule, edges, forms, seq)
+        Strong::new(Node::build(rule, edges, forms, seq))
     }
 
-    /// A node that accumulates into a leaf: it comes before everything that is recorded.
+    /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Node::place(rule, SmallVec::new(), Forms::one(form), 0)
+        Strong::new_owned(Node::build(rule, SmallVec::new(), Forms::one(form), 0))
     }
 
-    fn place(
-        rule: impl Rule + 'static,
-        edges: SmallVec<[Option<Edge>; 2]>,
-        forms: Forms,
-        seq: u64,
-    ) -> NodeRef {
+    fn wake(&self) {
+        // SAFETY: the rule of a node with an owner keeps nothing, so that `release` never writes it.
+        unsafe { &*self.rule.data_ptr() }.wake();
+    }
+
+    fn rest(&self) {
+        if let Some(extras) = self.extras.get() {
+            // As if the node went: a hook that leads to the leaf would keep it for ever.
+            extras.hooks.clear();
+        }
+        // SAFETY: as above.
+        unsafe { &*self.rule.data_ptr() }.rest();
+    }
+
+    fn build(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms, seq: u64) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.
             let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
         }
         let rule: RuleBox = smallbox!(rule);
-        Strong::new(Node {
-            rule: RwLock::new(rule),
-            edges,
-            form: forms.first,
-            seq,
-            claim: AtomicU64::new(0),
-            extras,
-        })
+        Node { rule: RwLock::new(rule), edges, form: forms.first, seq, claim: AtomicU64::new(0), extras }
     }
 
     /// torch's name of the node.

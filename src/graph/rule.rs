@@ -51,6 +51,11 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// What is kept, for whoever has more to keep of it than numbers.
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
@@ -65,6 +70,12 @@ pub trait Rule: Send + Sync {
     fn leaf(&self) -> Option<&Tensor> {
         None
     }
+
+    /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
+    fn wake(&self) {}
+
+    /// Only the leaf holds the node from now on. May drop both.
+    fn rest(&self) {}
 
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {

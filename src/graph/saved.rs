@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
 use super::rule::Rule;
+use super::tangents::Tangents;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
@@ -28,21 +29,41 @@ static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
 pub fn check_kept(rule: &dyn Rule) -> Result<()> {
-    if UNCOUNTED_KEPT.load(Ordering::Relaxed)
-        && rule.saved().iter().any(|(_, saved)| !saved.storage.is_counted())
-    {
+    if UNCOUNTED_KEPT.load(Ordering::Relaxed) && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
         return Err(Error::InferenceSaved {}.into());
     }
     Ok(())
 }
 
 /// 24 bytes of a node.
-pub struct SavedTensor {
+pub struct SavedTensor(Form);
+
+enum Form {
+    Plain(Plain),
+    Special(Box<Special>),
+}
+
+/// Memory and the version that it had.
+struct Plain {
     storage: Storage,
     layout: Arc<Layout>,
     version: u32,
     dtype: DType,
     source: Source,
+}
+
+/// What few saved tensors are.
+enum Special {
+    /// A tensor with tangents.
+    Dual(Plain, Arc<Tangents>),
+    /// Something that gives the tensor back.
+    Kept { kept: Box<dyn Kept>, layout: Arc<Layout>, dtype: DType, source: Source },
+}
+
+/// What stands for a saved tensor whose memory was not kept as it was.
+pub trait Kept: Send + Sync {
+    /// The tensor. Its history, if it has any, is replaced by that of the saved one.
+    fn unpack(&self) -> Result<Tensor>;
 }
 
 impl SavedTensor {
@@ -52,44 +73,134 @@ impl SavedTensor {
         if !array.storage.is_counted() {
             UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
         }
-        SavedTensor { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source }
+        let plain =
+            Plain { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source };
+        SavedTensor(Form::Plain(plain))
+    }
+
+    /// Keeps tangents too: those of the tensor that was saved.
+    pub fn with_tangents(self, tangents: Arc<Tangents>) -> Self {
+        match self.0 {
+            Form::Plain(plain) => SavedTensor(Form::Special(Box::new(Special::Dual(plain, tangents)))),
+            special @ Form::Special(_) => SavedTensor(special),
+        }
+    }
+
+    /// Keeps `kept` instead of the memory.
+    pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
+        let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
+        SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source })))
+    }
+
+    /// Whether a write to what is kept would be noticed.
+    fn is_counted(&self) -> bool {
+        match &self.0 {
+            Form::Plain(plain) => plain.storage.is_counted(),
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => plain.storage.is_counted(),
+                Special::Kept { .. } => true,
+            },
+        }
     }
 
     /// The layout that was kept.
     pub fn layout(&self) -> &Arc<Layout> {
-        &self.layout
+        match &self.0 {
+            Form::Plain(plain) => &plain.layout,
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => &plain.layout,
+                Special::Kept { layout, .. } => layout,
+            },
+        }
     }
 
     /// The element type that was kept.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        match &self.0 {
+            Form::Plain(plain) => plain.dtype,
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => plain.dtype,
+                Special::Kept { dtype, .. } => *dtype,
+            },
+        }
+    }
+
+    /// Where the tensor stands in its operation.
+    pub fn source(&self) -> Source {
+        match &self.0 {
+            Form::Plain(plain) => plain.source,
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => plain.source,
+                Special::Kept { source, .. } => *source,
+            },
+        }
     }
 
     /// The memory, whatever happened to it since.
-    pub fn array(&self) -> Array {
-        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+    pub fn array(&self) -> Result<Array> {
+        match &self.0 {
+            Form::Plain(plain) => Ok(plain.array()),
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => Ok(plain.array()),
+                Special::Kept { kept, .. } => Ok(kept.unpack()?.array()),
+            },
+        }
     }
 
     /// The tensor, unless it was overwritten since. With history if `tracking`.
     pub fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
-        if self.storage.version() != self.version {
-            return Err(self.modified(node));
+        match &self.0 {
+            Form::Plain(plain) => plain.load(node, tracking),
+            Form::Special(special) => special.load(node, tracking),
         }
-        let edge = if tracking { self.edge(node) } else { None };
-        Ok(Tensor::with_history(self.array(), edge))
     }
+}
 
-    fn edge(&self, node: &NodeRef) -> Option<Edge> {
-        match self.source {
+impl Special {
+    #[cold]
+    fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        let (tensor, tangents) = match self {
+            Special::Dual(plain, tangents) => (plain.load(node, tracking)?, tangents.counting()),
+            Special::Kept { kept, source, .. } => {
+                let unpacked = kept.unpack()?;
+                let edge = if tracking { source.edge(node) } else { None };
+                let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
+                (Tensor::with_history(unpacked.array(), edge), tangents)
+            }
+        };
+        if let Some(tangents) = tangents {
+            tensor.carry(tangents);
+        }
+        Ok(tensor)
+    }
+}
+
+impl Source {
+    fn edge(self, node: &NodeRef) -> Option<Edge> {
+        match self {
             Source::Input(index) => node.edges().get(usize::from(index)).cloned().flatten(),
             Source::Output(output) => Some(Edge { node: node.clone(), output: u32::from(output) }),
             Source::Constant => None,
         }
     }
+}
+
+impl Plain {
+    fn array(&self) -> Array {
+        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+    }
+
+    fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        if self.storage.version() != self.version {
+            return Err(self.modified(node));
+        }
+        let edge = if tracking { self.source.edge(node) } else { None };
+        Ok(Tensor::with_history(self.array(), edge))
+    }
 
     #[cold]
     fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let edge = self.edge(node).filter(|edge| edge.node.leaf().is_none());
+        let edge = self.source.edge(node).filter(|edge| edge.node.leaf().is_none());
         Error::Modified {
             dtype: self.dtype,
             shape: self.layout.shape().to_vec(),

@@ -20,6 +20,7 @@ pub mod scan;
 mod simd;
 pub mod softmax;
 pub mod sort;
+pub mod special;
 #[cfg(test)]
 mod testing;
 pub mod zip;

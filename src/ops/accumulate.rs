@@ -3,8 +3,9 @@
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode;
+use crate::kernels::{map, zip};
 use crate::shape::Layout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// a + b
 pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -13,7 +14,12 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled() && a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+    if !mode::is_grad_enabled()
+        && !mode::special()
+        && a.is_sole()
+        && a.is_contiguous()
+        && a.dtype() == b.dtype()
+    {
         add_in_place(&a, b)?;
         return Ok(a);
     }
@@ -22,8 +28,31 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
+    if add_dense(&a.array(), &b.array()) {
+        a.bump_version()?;
+        return Ok(());
+    }
     let _off = mode::GradModeGuard::off();
     super::add_(a, b)
+}
+
+/// The common case of `add_in_place`: elements that lie one after another, to which as many such
+/// elements are added, or one element again and again as the gradient of a sum is.
+fn add_dense(a: &Array, b: &Array) -> bool {
+    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() || a.overlaps(b) {
+        return false;
+    }
+    dispatch!(float a.dtype, T => {
+        let Some(target) = a.writable_slice::<T>() else { return false };
+        if let Some(elements) = b.slice::<T>() {
+            zip::zip_slice_in_place(target, elements, |a, b| a + b);
+            return true;
+        }
+        let Some(element) = b.repeated_element() else { return false };
+        let element: T = element.to();
+        map::map_slice_in_place(target, move |a| a + element);
+        true
+    }, else { false })
 }
 
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its

@@ -237,8 +237,8 @@ pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     if ndim == 0 && index.numel() != 1 {
         return Err(Error::IndexScalarCount { count: index.numel() }.into());
     }
-    let slices = Slices::new(x, dim, index, false, |index, size| match ndim {
-        2 => Error::IndexSelectMatrix { index, size },
+    let slices = Slices::new(x, dim, index, false, |index, size| match dim {
+        1 => Error::IndexSelectMatrix { index, size },
         _ => Error::IndexSelectRange {},
     })?;
     slices.select(x)

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{copy, in_place};
+use super::in_place::Write;
+use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, check_kept, mode};
+use crate::graph::{
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -88,6 +91,11 @@ pub trait Keepsake: Send + Sync + 'static {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         SmallVec::new()
     }
+
+    /// The tensors that there are.
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
 }
 
 impl Keepsake for () {}
@@ -98,11 +106,19 @@ impl Keepsake for SavedTensor {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         smallvec![Some(self)]
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        smallvec![self]
+    }
 }
 
 impl Keepsake for Option<SavedTensor> {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         smallvec![self.as_ref()]
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
     }
 }
 
@@ -110,11 +126,19 @@ impl<const N: usize> Keepsake for [Option<SavedTensor>; N] {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Option::as_ref).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().flatten().collect()
+    }
 }
 
 impl<const N: usize> Keepsake for [SavedTensor; N] {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Some).collect()
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
     }
 }
 
@@ -122,11 +146,19 @@ impl Keepsake for Vec<SavedTensor> {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Some).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
+    }
 }
 
 impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.0.tensors()
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.0.tensors_mut()
     }
 }
 
@@ -154,6 +186,10 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.saved.tensors_mut()
+    }
+
     fn work(&self) -> Option<u64> {
         self.op.work(&self.saved)
     }
@@ -162,13 +198,30 @@ impl<O: Op> Rule for Recorded<O> {
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     let outputs = op.forward(inputs)?;
+    trace(inputs, &outputs, |needed| {
+        let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
+        Recorded { op, saved }
+    })?;
+    Ok(outputs)
+}
+
+/// What follows the forward of every operation: what it did is recorded if any input requires grad,
+/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
+pub(super) fn trace<R: Rule + 'static>(
+    inputs: &[&Tensor],
+    outputs: &[Tensor],
+    rule: impl FnOnce(u64) -> R,
+) -> Result<()> {
+    if mode::special() {
+        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+        return tangents::trace(&inputs, outputs, rule);
+    }
     if records(inputs) {
         let edges = gradient_edges(inputs)?;
-        let needed = needed(&edges);
-        let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
-        record(Recorded { op, saved }, edges, &outputs)?;
+        let rule = rule(needed(&edges));
+        record(rule, edges, outputs)?;
     }
-    Ok(outputs)
+    Ok(())
 }
 
 /// `apply` for an operation with one output.
@@ -193,10 +246,8 @@ pub trait Overwrite: Op {
 
 /// `apply` in place of the first input.
 pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
-    let x = inputs[0];
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
-    let target = x.array();
+    let write = Write::begin(inputs)?;
+    let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
         .iter()
         .enumerate()
@@ -206,14 +257,11 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     op.overwrite(&target, &apart)?;
-    x.bump_version()?;
-    if !recording {
-        return Ok(());
-    }
-    let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed: needed(&edges) });
-    in_place::record(x, Recorded { op, saved }, edges)
+    write.finish(|needed| {
+        let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
+        Recorded { op, saved }
+    })
 }
 
 /// Whether an operation on these inputs is recorded.
@@ -257,16 +305,26 @@ pub fn record(
     edges: SmallVec<[Option<Edge>; 2]>,
     outputs: &[Tensor],
 ) -> Result<()> {
-    let Some((first, further)) = outputs.split_first() else { return Ok(()) };
-    check_kept(&rule)?;
-    let forms = Forms { first: form(first), further: further.iter().map(form).collect() };
-    let node = Node::record(rule, edges, forms);
+    if let Some(forms) = forms(outputs) {
+        check_kept(&rule)?;
+        attach(&Node::record(rule, edges, forms), outputs);
+    }
+    Ok(())
+}
+
+/// What a node remembers of its outputs, if it has any.
+pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
+    let (first, further) = outputs.split_first()?;
+    Some(Forms { first: form(first), further: further.iter().map(form).collect() })
+}
+
+/// Makes the floating-point outputs those of a node.
+pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         }
     }
-    Ok(())
 }
 
 /// The gradients of an operation with one input.

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{needed, record_new, single};
+use super::in_place::Write;
 use super::integer::Integer;
+use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{copy, default_dtype, in_place, unary};
+use super::{copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
@@ -158,6 +160,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
+    }
 }
 
 /// What of an operand is kept, given whether anything needs it.
@@ -181,21 +187,19 @@ fn recorded<E: Elementwise2>(
     op: E,
     (a, a_numbers): (Operand<'_>, Numbers),
     (b, b_numbers): (Operand<'_>, Numbers),
-    edges: &[Option<Edge>],
+    needed: u64,
 ) -> Recorded<E> {
-    let needed = needed(edges);
     let (left, right) = (needed & 1 == 1, needed & 2 == 2);
     let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
     let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
     Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
 }
 
-fn records(a: Operand<'_>, b: Operand<'_>) -> bool {
-    mode::is_grad_enabled() && (a.requires_grad() || b.requires_grad())
-}
-
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if mode::special() {
+        return apply_traced(op, a, b);
+    }
     if let Some(y) = apply_plain(op, a, b)? {
         return Ok(y);
     }
@@ -208,7 +212,21 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         return Ok(Tensor::from_array(y));
     }
     let edges = edges(a, b)?;
-    record_new(recorded(op, (a, left), (b, right), &edges), edges, y)
+    let rule = recorded(op, (a, left), (b, right), needed(&edges));
+    record_new(rule, edges, y)
+}
+
+/// `apply` where more than the history of the operands may matter.
+#[cold]
+fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    let (left, right) = (a.numbers(), b.numbers());
+    let common = result_type([&left, &right]);
+    op.check(a, b, common)?;
+    let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
+    tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, left), (b, right), needed)
+    })?;
+    Ok(y)
 }
 
 /// Note [The short way]
@@ -293,8 +311,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
     let a = Operand::Tensor(x);
-    let recording = records(a, b);
-    in_place::check(x, recording)?;
+    let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
     let common = result_type([&Numbers::Array(target.clone()), &right]);
@@ -308,11 +325,11 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
-    let edges = if recording { edges(a, b)? } else { SmallVec::new() };
-    let rule = match recording {
+    let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
         true => {
-            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), &edges);
+            let mut rule =
+                recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), write.needed());
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
@@ -326,11 +343,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         other => other,
     };
     overwrite(&op, &target, &right, dtype)?;
-    x.bump_version()?;
-    match rule {
-        Some(rule) => in_place::record(x, rule, edges),
-        None => Ok(()),
-    }
+    write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 
 fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
@@ -361,20 +374,30 @@ pub(super) fn combine<T: Element, U: Element>(
     }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
-            if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
-                return pairs::<T, U>(&a, &b, f);
+            let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+            if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+                return pairs::<T, U>(&*copy::as_type(a, T::DTYPE)?, &*copy::as_type(b, T::DTYPE)?, f);
             }
             let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-            pairs::<T, U>(&expanded(&a, &shape), &expanded(&b, &shape), f)
+            let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
+            // Converted before they are repeated, not after.
+            let shown = |x: &Array| -> Result<Array> {
+                let x = if x.dtype == T::DTYPE { x.clone() } else { copy::converted_in_order(x, T::DTYPE)? };
+                Ok(expanded(&x, &shape))
+            };
+            let (a, b) = (shown(a)?, shown(b)?);
+            match order {
+                Some(order) => Ok(order.restored(&pairs::<T, U>(&order.sorted(&a), &order.sorted(&b), f)?)),
+                None => pairs::<T, U>(&a, &b, f),
+            }
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
-            unary::compute::<T, U>(&*copy::as_type(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Array(b)) => {
             let a: T = a.to();
-            unary::compute::<T, U>(&*copy::as_type(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }

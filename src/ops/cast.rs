@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, gradient_edges, one, records, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::in_place::Write;
 use super::operand::Operand;
-use super::{binary, copy, in_place};
+use super::{binary, copy};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
@@ -136,8 +137,7 @@ impl Rule for CopyInto {
 
 /// Overwrites `x` with the elements of `source`, broadcast and converted.
 pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
-    let recording = records(&[x, source]);
-    in_place::check(x, recording)?;
+    let write = Write::begin(&[x, source])?;
     let target = x.array();
     let values = source.array();
     if !shape::is_expandable(values.layout.shape(), target.layout.shape()) {
@@ -145,10 +145,8 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
         let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    let edges = if recording { gradient_edges(&[x, source])? } else { SmallVec::new() };
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
-    x.bump_version()?;
-    if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
+    write.finish(|_| CopyInto)
 }
 
 /// x ← a number, a tensor without dimensions, or anything else that does not depend on x
@@ -185,13 +183,10 @@ impl Rule for Fill {
 }
 
 fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
+    let write = Write::begin(inputs)?;
     let target = x.array();
-    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
-    x.bump_version()?;
-    if recording { in_place::record(x, Fill { name }, edges) } else { Ok(()) }
+    write.finish(|_| Fill { name })
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.

@@ -1,8 +1,9 @@
 //! Comparisons and predicates: truth values of elements. Gradients do not pass them; in place, where
 //! the truth values become numbers, the gradient is zero.
 
+use super::in_place::Write;
 use super::operand::{Numbers, Operand, result_type};
-use super::{binary, cast, copy, in_place, unary};
+use super::{binary, cast, copy, unary};
 use crate::dtype::{Bool, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
@@ -86,17 +87,14 @@ pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Te
 
 /// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
 pub(super) fn overwrite(x: &Tensor, values: &Array, name: &'static str) -> Result<()> {
-    let recording = super::apply::records(&[x]);
-    in_place::check(x, recording)?;
+    let write = Write::begin(&[x])?;
     let target = x.array();
     if values.layout.shape() != target.layout.shape() {
         let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    let edges = super::apply::gradient_edges(&[x])?;
     copy::write(&target, values)?;
-    x.bump_version()?;
-    if recording { in_place::record(x, cast::Fill { name }, edges) } else { Ok(()) }
+    write.finish(|_| cast::Fill { name })
 }
 
 /// A comparison in place. torch's name of the node tells numbers from tensors.

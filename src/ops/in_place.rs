@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{form, single};
+use super::apply::{form, needed, single};
+use super::tangents::{self, Passing};
 use super::{copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept};
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -59,24 +60,74 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
         }
         check_history(x)?;
     }
-    let edges = if recording { super::apply::gradient_edges(&[x])? } else { SmallVec::new() };
+    let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
+    let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
     x.bump_version()?;
-    if recording {
-        x.set_edge(Some(Edge { node: Node::record(rule, edges, Forms::one(form(x))), output: 0 }));
+    if !recording && passing.is_none() {
+        return Ok(());
     }
-    Ok(())
+    let node = Node::record(rule, edges, Forms::one(form(x)));
+    if recording {
+        x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
+    }
+    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
 }
 
-/// Gives `x`, which was just written to, the history of the write. The first edge is that of `x`
-/// before.
-pub(super) fn record(
-    x: &Tensor,
-    rule: impl Rule + 'static,
+/// A write to the first of some inputs: begun before anything is written, finished after.
+pub(super) struct Write<'a> {
+    inputs: SmallVec<[Option<&'a Tensor>; 2]>,
     edges: SmallVec<[Option<Edge>; 2]>,
-) -> Result<()> {
-    check_kept(&rule)?;
-    rebase(x, Node::record(rule, edges, Forms::one(form(x))))
+    recording: bool,
+    passing: Option<Box<Passing>>,
+}
+
+impl<'a> Write<'a> {
+    /// Makes sure that the first input may be written to, and remembers where all came from.
+    pub(super) fn begin(inputs: &[&'a Tensor]) -> Result<Write<'a>> {
+        Write::with_numbers(inputs.iter().copied().map(Some).collect())
+    }
+
+    /// `begin` where some operands are numbers, but not the first.
+    pub(super) fn with_numbers(inputs: SmallVec<[Option<&'a Tensor>; 2]>) -> Result<Write<'a>> {
+        let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+        if let Some(Some(x)) = inputs.first() {
+            check(x, recording)?;
+        }
+        let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
+        let passing = if mode::special() { Passing::of(&inputs)?.map(Box::new) } else { None };
+        Ok(Write { inputs, edges, recording, passing })
+    }
+
+    /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
+    pub(super) fn is_traced(&self) -> bool {
+        self.recording || self.passing.is_some()
+    }
+
+    /// A bit for each input that gradients or tangents come from or go to.
+    pub(super) fn needed(&self) -> u64 {
+        needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
+    }
+
+    /// Counts the write and records it: its first input gets a new history, and new tangents.
+    pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
+        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
+        x.bump_version()?;
+        if !self.is_traced() {
+            return Ok(());
+        }
+        let mut rule = rule(self.needed());
+        check_kept(&rule)?;
+        if mode::special() {
+            tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
+        }
+        let edges = if self.recording { self.edges } else { SmallVec::from_elem(None, self.inputs.len()) };
+        let node = Node::record(rule, edges, Forms::one(form(x)));
+        if self.recording {
+            rebase(x, node.clone())?;
+        }
+        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))
+    }
 }
 
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
@@ -194,6 +245,9 @@ pub fn through(
         true => Tensor::with_history(copy::dense(&target)?, x.gradient_edge()?),
         false => x.clone(),
     };
+    if recording && mode::special() {
+        tangents::copy_tangents(&before, x)?;
+    }
     let result = operation(&before)?;
     let values = result.array();
     if !values.dtype.can_cast(target.dtype) {
@@ -205,8 +259,10 @@ pub fn through(
     }
     copy::write(&target, &values)?;
     x.bump_version()?;
-    match result.edge()? {
-        Some(edge) if recording => rebase(x, edge.node),
-        _ => Ok(()),
+    if let Some(edge) = result.edge()?
+        && recording
+    {
+        rebase(x, edge.node)?;
     }
+    if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
 }

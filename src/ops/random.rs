@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{gradient_edges, record, records};
+use super::apply::trace;
 pub use super::distribution::Distribution;
 use super::distribution::elements;
 pub use super::generator::Generator;
 use super::generator::given;
-use super::{binary, copy, create, in_place};
+use super::in_place::Write;
+use super::{binary, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, mode};
+use crate::graph::{At, Gradients, Rule, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -78,13 +79,9 @@ fn overwrite(
     name: &'static str,
     fill: impl FnOnce(&Array) -> Result<()>,
 ) -> Result<()> {
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
-    let edges: SmallVec<[Option<Edge>; 2]> =
-        if recording { gradient_edges(inputs)? } else { SmallVec::new() };
+    let write = Write::begin(inputs)?;
     fill(&x.array())?;
-    x.bump_version()?;
-    if recording { in_place::record(x, Drawn { name }, edges) } else { Ok(()) }
+    write.finish(|_| Drawn { name })
 }
 
 /// Draws the elements of an array in the order in which they lie in memory.
@@ -187,9 +184,7 @@ pub fn normal(
         super::add_(&y, mean)?;
         y
     };
-    if records(&inputs) {
-        record(Drawn { name }, gradient_edges(&inputs)?, std::slice::from_ref(&y))?;
-    }
+    trace(&inputs, std::slice::from_ref(&y), |_| Drawn { name })?;
     Ok(y)
 }
 
@@ -197,10 +192,7 @@ pub fn normal(
 pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let y = create::zeros_like(probabilities)?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
-    if records(&[probabilities]) {
-        let edges = gradient_edges(&[probabilities])?;
-        record(Drawn { name: "BernoulliBackward0" }, edges, std::slice::from_ref(&y))?;
-    }
+    trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn { name: "BernoulliBackward0" })?;
     Ok(y)
 }
 

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::memory_order::MemoryOrder;
 use super::operand::{Operand, result_type};
 use super::{binary, copy, create, in_place, view};
 use crate::dtype::{Bool, DType};
@@ -34,16 +35,26 @@ fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
     let shape = shape::broadcast(condition.layout.shape(), &shape)?;
     let as_bits = |array: &Array| -> Result<Array> {
-        let converted = copy::as_type(array, dtype)?.into_owned();
+        let converted = copy::as_type_in_order(array, dtype)?.into_owned();
         Ok(Array { dtype: bits(dtype), ..binary::expanded(&converted, &shape) })
     };
-    let (condition, a, b) = (binary::expanded(condition, &shape), as_bits(a)?, as_bits(b)?);
-    let mut y = Array::uninit_shape(&shape, bits(dtype))?;
+    let shown = |array| binary::expanded(array, &shape);
+    let order = MemoryOrder::of(&[&shown(condition), &shown(a), &shown(b)]);
+    let (condition, a, b) = (shown(condition), as_bits(a)?, as_bits(b)?);
+    let (condition, a, b) = match &order {
+        Some(order) => (order.sorted(&condition), order.sorted(&a), order.sorted(&b)),
+        None => (condition, a, b),
+    };
+    let mut y = Array::uninit_shape(a.layout.shape(), bits(dtype))?;
     dispatch!(integer bits(dtype), T => {
         let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };
         zip::zip3(condition.view::<Bool>(), a.view::<T>(), b.view::<T>(), y.fresh::<T>(), pick);
     }, else { unreachable!("bits are integers") });
-    Ok(Array { dtype, ..y })
+    let y = Array { dtype, ..y };
+    Ok(match order {
+        Some(order) => order.restored(&y),
+        None => y,
+    })
 }
 
 impl<const FILL: bool> Op for Select<FILL> {

@@ -8,18 +8,19 @@ use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, leaf, mode};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
 #[derive(Default)]
 pub(super) struct Cold {
     pub(super) view: Option<View>,
     grad: Mutex<Option<Tensor>>,
-    /// The node that accumulates into this leaf, while some graph leads to it.
-    pub(super) accumulator: Mutex<Option<NodeId>>,
+    /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
+    former: Mutex<Vec<NodeRef>>,
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
+    pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
 }
 
 impl Cold {
@@ -114,8 +115,10 @@ impl Tensor {
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
-            if core.edge.is_some() && !core.is_view {
-                return Ok(core.edge.clone());
+            if !core.is_view
+                && let Some(edge) = core.edge_here()
+            {
+                return Ok(Some(edge));
             }
             (core.is_view, core.requires_grad)
         };
@@ -125,15 +128,32 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node that accumulates into this leaf: one for as long as any graph leads to it.
+    /// The node of this leaf.
     fn accumulator(&self) -> NodeRef {
-        let mut slot = self.cold().accumulator.lock();
-        if let Some(node) = slot.and_then(Strong::<Node>::upgrade) {
-            return node;
+        if let Some(node) = &self.0.core.read().accumulator {
+            return node.clone();
         }
-        let node = leaf::accumulator(self.clone());
-        *slot = Some(node.id());
-        node
+        let new = leaf::accumulator(self);
+        let mut core = self.0.core.write();
+        // Another thread may have been here in the meantime.
+        core.accumulator.get_or_insert(new).clone()
+    }
+
+    /// Gives up the node of this leaf if the leaf no longer looks as the node says.
+    pub(super) fn renew_accumulator(&self) {
+        let old = {
+            let mut core = self.0.core.write();
+            let fits = core.accumulator.as_ref().is_none_or(|node| {
+                let form = node.form(0);
+                form.dtype == core.array.dtype && form.layout.shape() == core.array.layout.shape()
+            });
+            if fits { None } else { core.accumulator.take() }
+        };
+        if let Some(old) = old.and_then(NodeRef::disown) {
+            let mut former = self.cold().former.lock();
+            let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
+            *former = kept.chain([old]).collect();
+        }
     }
 
     /// Gives a tensor that was written to in place, or made by an operation, its new history.

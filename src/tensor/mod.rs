@@ -5,6 +5,7 @@ mod array;
 mod foreign;
 mod history;
 pub mod print;
+mod tangent;
 mod view;
 
 use std::sync::{Arc, Weak};
@@ -14,7 +15,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, mode};
+use crate::graph::{Edge, NodeRef, mode};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -42,6 +43,8 @@ struct TensorImpl {
 struct Core {
     array: Array,
     edge: Option<Edge>,
+    /// The node of a leaf, once a graph has led to it: see Note [Leaves and their nodes].
+    accumulator: Option<NodeRef>,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
@@ -56,6 +59,15 @@ impl Core {
             true => Some(true),
             false if self.is_view => None,
             false => Some(false),
+        }
+    }
+
+    /// Where a gradient goes, if that is known here.
+    fn edge_here(&self) -> Option<Edge> {
+        match (&self.edge, &self.accumulator) {
+            (Some(edge), _) => Some(edge.clone()),
+            (None, Some(node)) if self.requires_grad => Some(Edge { node: node.clone(), output: 0 }),
+            _ => None,
         }
     }
 }
@@ -76,9 +88,9 @@ impl Reading<'_> {
         self.0.records()
     }
 
-    /// The edge, unless it has to be looked up: that of a leaf, or of a view.
+    /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
-        if self.0.is_view { None } else { self.0.edge.clone() }
+        if self.0.is_view { None } else { self.0.edge_here() }
     }
 }
 
@@ -94,7 +106,7 @@ impl Tensor {
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, requires_grad: false, is_view };
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
 
@@ -221,6 +233,9 @@ impl Tensor {
     /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
     pub fn set_data(&self, data: &Tensor) -> Result<()> {
         let array = data.array();
+        if self.requires_grad() && !array.dtype.is_float() {
+            return Err(Error::DataDType {}.into());
+        }
         let alias = array.storage.alias()?;
         if alias.is_counted() && !self.is_inference() {
             alias.set_version(self.version());
@@ -228,18 +243,17 @@ impl Tensor {
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;
-        let retyped = std::mem::replace(&mut core.array.dtype, array.dtype) != array.dtype;
+        core.array.dtype = array.dtype;
         drop(core);
         drop(old);
-        if retyped && let Some(cold) = self.0.cold.get() {
-            *cold.accumulator.lock() = None;
-        }
+        self.renew_accumulator();
         Ok(())
     }
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
         self.0.core.write().array.layout = Arc::new(layout);
+        self.renew_accumulator();
     }
 }
 

@@ -15,7 +15,7 @@ use once_cell::race::OnceBox;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, Level};
 
 /// How a view came to be, which decides whether it may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,10 @@ pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
 
 pub(super) struct View {
     pub(super) base: Tensor,
+    /// The level at which the view has a tangent of its own, not that of its base. Zero is none.
+    apart: Level,
+    /// The nearest of the views that this one is a view of that has a tangent of its own.
+    dual: Option<Tensor>,
     pub(super) creation: Creation,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
@@ -52,6 +56,28 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
+        Tensor::build_view(source, array, edge, creation, refresh, 0)
+    }
+
+    /// A view of `source` at `array` that has a tangent of its own at a level.
+    pub fn view_apart(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        level: Level,
+    ) -> Tensor {
+        Tensor::build_view(source, array, None, creation, refresh, level)
+    }
+
+    fn build_view(
+        source: &Tensor,
+        array: Array,
+        edge: Option<Edge>,
+        creation: Creation,
+        refresh: Refresh,
+        apart: Level,
+    ) -> Tensor {
         if !array.storage.is_counted() {
             return Tensor::with_history(array, edge);
         }
@@ -62,7 +88,12 @@ impl Tensor {
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
-        let view = View { base, creation, seen, refresh };
+        let dual = match source.view() {
+            Some(view) if view.apart != 0 => Some(source.clone()),
+            Some(view) => view.dual.clone(),
+            None => None,
+        };
+        let view = View { base, apart, dual, creation, seen, refresh };
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
         Tensor::build(array, edge, cold, true)
     }
@@ -79,6 +110,18 @@ impl Tensor {
     /// The tensor whose memory this is a view of.
     pub fn base(&self) -> Option<Tensor> {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// The tensor of whose tangent at a level that of this view is a view.
+    pub fn forward_base(&self, level: Level) -> Option<Tensor> {
+        let mut view = self.view().filter(|view| view.apart != level)?;
+        while let Some(dual) = &view.dual {
+            match dual.view() {
+                Some(further) if further.apart != level => view = further,
+                _ => return Some(dual.clone()),
+            }
+        }
+        Some(view.base.clone())
     }
 
     /// How the view came to be.

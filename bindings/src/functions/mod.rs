@@ -4,6 +4,7 @@
 
 mod arithmetic;
 mod attributes;
+mod blends;
 mod construction;
 mod conversion;
 mod creation;
@@ -18,6 +19,7 @@ mod products;
 mod random;
 mod reductions;
 mod spreads;
+mod units;
 mod views;
 
 use crate::body::Body;
@@ -30,6 +32,7 @@ use rushlight::ops;
 const TABLES: &[&[Function]] = &[
     arithmetic::TABLE,
     attributes::TABLE,
+    blends::TABLE,
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
@@ -45,6 +48,8 @@ const TABLES: &[&[Function]] = &[
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
+    units::PAIRS,
+    units::TABLE,
     views::TABLE,
 ];
 

@@ -3,11 +3,13 @@
 use pyo3::prelude::*;
 use rushlight::dispatch;
 use rushlight::dtype::Element;
-use rushlight::ops::default_dtype;
+use rushlight::graph::mode;
+use rushlight::ops::{default_dtype, tangents};
 use rushlight::shape::Dims;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
 
-use super::object::{TensorBase, tensor_class};
+use super::object::{TensorBase, tensor_class, wrap};
+use crate::error::raise;
 
 #[pymethods]
 impl TensorBase {
@@ -21,10 +23,14 @@ impl TensorBase {
             Ok(edge) => edge.map(|edge| edge.node.name()),
             Err(_) => Some("Invalid".to_owned()),
         };
+        let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
+        let tangent =
+            tangent.map(|tangent| PyResult::Ok(wrap(py, tangent)?.repr()?.to_string())).transpose()?;
         let heading = Heading {
             name: &name,
             grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
             requires_grad: tensor.requires_grad(),
+            tangent: tangent.as_deref(),
             default_dtype: default_dtype::get(),
         };
         let array = tensor.array();

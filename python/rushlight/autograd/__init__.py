@@ -1,6 +1,7 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
+from . import forward_ad
 from .differentiate import backward, grad
 from .grad_mode import (
     enable_grad,
@@ -19,6 +20,7 @@ __all__ = [
     "backward",
     "enable_grad",
     "enforce_grad_layout_policy",
+    "forward_ad",
     "grad",
     "gradcheck",
     "gradgradcheck",

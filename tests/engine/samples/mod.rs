@@ -5,6 +5,7 @@ mod basics;
 mod elementwise;
 mod products;
 mod reductions;
+mod units;
 mod views;
 
 use rushlight::{Result, Tensor};
@@ -56,5 +57,6 @@ pub fn all() -> Vec<Sample> {
     samples.extend(products::samples());
     samples.extend(reductions::samples());
     samples.extend(elementwise::samples());
+    samples.extend(units::samples());
     samples
 }
