@@ -580,6 +580,24 @@ errors! {
     InferenceVersion {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
+    /// An in-place operation on a view that a function of the host returned.
+    CustomViewModified { function: String, output: u32 },
+    /// A view that a function of the host returned, after its base was modified in place.
+    CustomViewStale { function: String, output: u32 },
+    /// A leaf that a function of the host wrote to.
+    LeafOverwritten {},
+    /// A view that a function of the host wrote to and returned among others.
+    DirtyViewOfMany {},
+    /// What a function of the host wrote to and did not return.
+    DirtyNotReturned {},
+    /// An input that a function of the host returned as it is, and keeps.
+    ReturnedInputKept {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentReplaced {},
+    /// A tangent of an output that has none.
+    TangentOfConstant { position: usize },
+    /// A second derivative of what was said to have none.
+    OnceDifferentiable {},
     /// A saved tensor that was overwritten.
     Modified { dtype: DType, shape: Vec<usize>, source: String, output: u32, version: u32, expected: u32 },
     /// The graph was freed by an earlier backward.

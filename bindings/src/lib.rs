@@ -1,9 +1,9 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other direction;
-//! `mode` switches recording;
-//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
+//! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
+//! switches recording; `error` words failures. `functions` lists functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod function;
 mod functions;
 mod generator;
 mod hooks;
@@ -30,6 +31,7 @@ mod returns;
 mod signature;
 mod size;
 mod tensor;
+mod transform;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -37,7 +39,7 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
-    use super::backward::run_backward;
+    use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -48,6 +50,8 @@ mod _rushlight {
         set_fwd_grad_enabled, unpack_dual,
     };
     #[pymodule_export]
+    use super::function::{FunctionBase, refuse};
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mode::{
@@ -57,6 +61,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
+    #[pymodule_export]
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import cuda as cuda
+    from . import func as func
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
@@ -43,7 +44,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing", "utils"})
+_LAZY = frozenset({"cuda", "func", "nn", "optim", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793

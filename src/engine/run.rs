@@ -138,7 +138,8 @@ impl Step<'_> {
         if let Some(hooks) = hooks {
             before(hooks, &mut gradients, deposits)?;
         }
-        let mut results = if gradients.iter().all(Option::is_none) {
+        let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
+        let mut results = if nothing {
             Gradients::from_elem(None, self.node.edges().len())
         } else {
             let at = At { node: self.node, needed: self.wanted, tracking: self.options.create_graph };

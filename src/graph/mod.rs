@@ -1,6 +1,8 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
 pub mod arena;
+pub mod boundary;
+pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;
 pub mod mode;
@@ -9,7 +11,9 @@ pub mod rule;
 pub mod saved;
 mod seq;
 pub mod tangents;
+pub mod undefined;
 
+pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};

@@ -1,5 +1,7 @@
 //! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
 
+use std::any::Any;
+
 use smallvec::SmallVec;
 
 use super::node::NodeRef;
@@ -76,6 +78,20 @@ pub trait Rule: Send + Sync {
 
     /// Only the leaf holds the node from now on. May drop both.
     fn rest(&self) {}
+
+    /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
+    /// that does.
+    fn release(&self) -> bool {
+        false
+    }
+
+    /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
+    /// Shows the nodes that the rule holds besides the edges of its own.
+    fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
 
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {

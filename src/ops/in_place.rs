@@ -33,11 +33,15 @@ fn check_history(x: &Tensor) -> Result<()> {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
             Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
-            Creation::MultiOutput => {
+            creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
                 let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewModified { function, output }.into());
+                return Err(match creation {
+                    Creation::Custom => Error::CustomViewModified { function, output },
+                    _ => Error::MultiViewModified { function, output },
+                }
+                .into());
             }
         }
         if x.requires_grad() && base.is_leaf()? {
@@ -131,7 +135,7 @@ impl<'a> Write<'a> {
 }
 
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
-fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
+pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
@@ -190,6 +194,14 @@ impl Rule for CopySlices {
 
     fn keeps(&self) -> bool {
         self.write.rule().keeps()
+    }
+
+    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        visit(&self.write);
+    }
+
+    fn caller_only(&self) -> bool {
+        self.write.rule().caller_only()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {

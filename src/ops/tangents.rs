@@ -147,7 +147,7 @@ pub(super) fn keep_tangents_of_write(
 }
 
 /// The tangents of a tensor that count, those through its base included.
-fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
+pub(super) fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
     for level in tangents::live() {
         tangent(x, level)?;
     }
@@ -183,6 +183,15 @@ pub(super) fn take_tangents(x: &Tensor, result: &Tensor) -> Result<()> {
         write(x, level, tangent.as_ref())?;
     }
     Ok(())
+}
+
+/// What an output of a function of the host is.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    /// New, or a view.
+    New,
+    /// An input that was written to.
+    Written,
 }
 
 /// Tangents on their way through an operation.
@@ -226,6 +235,37 @@ impl Passing {
                         && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
                     let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
                     output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
+        for (level, tangents) in self.levels {
+            let results = {
+                let _below = tangents::Ceiling::below(level);
+                run(node, &tangents)?
+            };
+            for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
+                match (output, result) {
+                    (Some((output, Role::Written)), Some(result)) => {
+                        // What had a tangent has had it written to, where it lies.
+                        match tangent(output, level)? {
+                            Some(before) if !before.is(&result) => {
+                                return Err(Error::TangentReplaced {}.into());
+                            }
+                            _ => write(output, level, Some(&result))?,
+                        }
+                    }
+                    (Some((output, Role::New)), Some(result)) => {
+                        let _below = tangents::Ceiling::below(level);
+                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    }
+                    (Some(_), None) => {}
+                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
+                    (None, None) => {}
                 }
             }
         }

@@ -128,7 +128,7 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node of this leaf.
+    /// The node of this leaf; of an inner leaf, its boundary.
     fn accumulator(&self) -> NodeRef {
         if let Some(node) = &self.0.core.read().accumulator {
             return node.clone();
@@ -273,7 +273,8 @@ impl Tensor {
         if !self.requires_grad() {
             return Err(Error::HookNoGrad {}.into());
         }
-        Ok(match self.edge()? {
+        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
+        Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
                 let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }

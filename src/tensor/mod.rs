@@ -2,6 +2,7 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod boundary;
 mod foreign;
 mod history;
 pub mod print;

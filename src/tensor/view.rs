@@ -11,6 +11,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use once_cell::race::OnceBox;
+use parking_lot::Mutex;
 
 use super::history::Cold;
 use super::{Array, Tensor};
@@ -28,6 +29,8 @@ pub enum Creation {
     Inference,
     /// As one of several outputs, such as those of `unbind`.
     MultiOutput,
+    /// By a function of the host, whose own backward a write would pass over.
+    Custom,
 }
 
 /// Makes the edge of a view anew from its base. The operation room gives it, since it records a
@@ -40,10 +43,16 @@ pub(super) struct View {
     apart: Level,
     /// The nearest of the views that this one is a view of that has a tangent of its own.
     dual: Option<Tensor>,
-    pub(super) creation: Creation,
+    creation: Mutex<Creation>,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
     refresh: Refresh,
+}
+
+impl View {
+    pub(super) fn creation(&self) -> Creation {
+        *self.creation.lock()
+    }
 }
 
 impl Tensor {
@@ -82,9 +91,9 @@ impl Tensor {
             return Tensor::with_history(array, edge);
         }
         let (base, creation) = match source.view() {
-            Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
+            Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
-            Some(view) => (view.base.clone(), view.creation),
+            Some(view) => (view.base.clone(), view.creation()),
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
@@ -93,7 +102,7 @@ impl Tensor {
             Some(view) => view.dual.clone(),
             None => None,
         };
-        let view = View { base, apart, dual, creation, seen, refresh };
+        let view = View { base, apart, dual, creation: Mutex::new(creation), seen, refresh };
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
         Tensor::build(array, edge, cold, true)
     }
@@ -126,10 +135,13 @@ impl Tensor {
 
     /// How the view came to be.
     pub fn creation(&self) -> Creation {
-        if self.is_view() {
-            self.view().map_or(Creation::Default, |view| view.creation)
-        } else {
-            Creation::Default
+        if self.is_view() { self.view().map_or(Creation::Default, View::creation) } else { Creation::Default }
+    }
+
+    /// Says anew how a view came to be, by what made it after all.
+    pub(crate) fn set_creation(&self, creation: Creation) {
+        if let Some(view) = self.view() {
+            *view.creation.lock() = creation;
         }
     }
 
@@ -143,15 +155,19 @@ impl Tensor {
         if self.0.core.read().edge.is_none() && !view.base.requires_grad() {
             return Ok(());
         }
-        match view.creation {
+        match view.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
             Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
-            Creation::MultiOutput => {
+            creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = self.0.core.read().edge.clone();
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
                 let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewStale { function, output }.into());
+                return Err(match creation {
+                    Creation::Custom => Error::CustomViewStale { function, output },
+                    _ => Error::MultiViewStale { function, output },
+                }
+                .into());
             }
         }
         let edge = (view.refresh)(&self.array(), &view.base)?;

@@ -10,6 +10,7 @@ use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
+use crate::transform::refuse_inside_transform;
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -181,6 +182,7 @@ impl TensorBase {
 
     /// Keeps the gradient in `grad` although the tensor is not a leaf.
     fn retain_grad(&self) -> PyResult<()> {
+        refuse_inside_transform("retain_grad()", "")?;
         if !self.tensor().requires_grad() {
             return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
         }

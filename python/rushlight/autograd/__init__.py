@@ -1,8 +1,11 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
+from __future__ import annotations
+
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
-from . import forward_ad
+from . import forward_ad, function
 from .differentiate import backward, grad
+from .function import Function
 from .grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -15,12 +18,32 @@ from .grad_mode import (
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import functional as functional
+
+_LAZY = frozenset({"functional"})
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room of the package when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f"{__name__}.{name}")
+
+
 __all__ = [
+    "Function",
     "GradcheckError",
     "backward",
     "enable_grad",
     "enforce_grad_layout_policy",
     "forward_ad",
+    "function",
     "grad",
     "gradcheck",
     "gradgradcheck",
