@@ -569,6 +569,18 @@ errors! {
     NoGradViewModified {},
     /// A view made without gradient, after its base was modified in place with gradient.
     NoGradViewStale {},
+    /// An in-place operation outside of inference mode on a tensor made in it.
+    InferenceModified {},
+    /// An in-place operation outside of inference mode on a view made in it.
+    InferenceViewModified {},
+    /// A view made in inference mode, after its base was modified in place.
+    InferenceViewStale {},
+    /// `requires_grad` set outside of inference mode on a tensor made in it.
+    InferenceRequiresGrad {},
+    /// A tensor made in inference mode that backward would need.
+    InferenceSaved {},
+    /// The version of a tensor made in inference mode.
+    InferenceVersion {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
     /// An in-place operation on a view that a function of the host returned.

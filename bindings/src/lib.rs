@@ -58,7 +58,11 @@ mod _rushlight {
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
-    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    use super::mode::{
+        EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
+        is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
+        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+    };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]

@@ -19,5 +19,5 @@ pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{Kept, SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source, check_kept};
 pub use tangents::{Level, Tangents};

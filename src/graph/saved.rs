@@ -1,12 +1,14 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::rule::Rule;
 use super::tangents::Tangents;
 use super::writes;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -24,6 +26,17 @@ pub enum Source {
     Output(u8),
     /// Neither: numbers without history.
     Constant,
+}
+
+/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program.
+static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
+pub fn check_kept(rule: &dyn Rule) -> Result<()> {
+    if UNCOUNTED_KEPT.load(Ordering::Relaxed) && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
+        return Err(Error::InferenceSaved {}.into());
+    }
+    Ok(())
 }
 
 /// 24 bytes of a node.
@@ -61,6 +74,9 @@ impl SavedTensor {
     /// Keeps what `array` shows now.
     pub fn new(array: Array, source: Source) -> Self {
         let version = array.storage.version();
+        if !array.storage.is_counted() {
+            UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+        }
         let plain =
             Plain { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source };
         SavedTensor(Form::Plain(plain))
@@ -78,6 +94,17 @@ impl SavedTensor {
     pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
         let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
         SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source })))
+    }
+
+    /// Whether a write to what is kept would be noticed.
+    fn is_counted(&self) -> bool {
+        match &self.0 {
+            Form::Plain(plain) => plain.storage.is_counted(),
+            Form::Special(special) => match &**special {
+                Special::Dual(plain, _) => plain.storage.is_counted(),
+                Special::Kept { .. } => true,
+            },
+        }
     }
 
     /// The layout that was kept.

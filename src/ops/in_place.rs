@@ -14,7 +14,7 @@ use super::tangents::{self, Passing};
 use super::{copy, view};
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, mode, writes};
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode, writes};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -33,6 +33,7 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
@@ -67,7 +68,7 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
-    x.bump_version();
+    x.bump_version()?;
     if !recording && passing.is_none() {
         return Ok(());
     }
@@ -123,11 +124,12 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version();
+        x.bump_version()?;
         if !self.is_traced() {
             return Ok(());
         }
         let mut rule = rule(self.needed());
+        check_kept(&rule)?;
         if mode::special() {
             tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
         }
@@ -280,7 +282,7 @@ pub fn through(
         return Err(Error::OutputShape { output, broadcast }.into());
     }
     copy::write(&target, &values)?;
-    x.bump_version();
+    x.bump_version()?;
     if let Some(edge) = result.edge()?
         && recording
     {
