@@ -660,6 +660,32 @@ errors! {
     TangentShape { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.
     ItemOfMany { numel: usize },
+    /// A write of what differs between samples to a tensor that all samples share.
+    UnbatchedWrite { operation: &'static str },
+    /// An operation on a batched tensor after the function was mapped.
+    Escaped {},
+    /// A random operation where the caller of a mapping did not say what it is to do.
+    RandomRefused {},
+    /// The same random numbers for samples that have a say in them and differ.
+    RandomSame {},
+    /// Different random numbers for each sample in a tensor that all samples share.
+    RandomUnbatched {},
+    /// A number of a tensor that stands for many samples.
+    MappedItem {},
+    /// A decision by a tensor that stands for many samples.
+    MappedTruth {},
+    /// A comparison of whole tensors that stand for many samples.
+    MappedDecision { operation: &'static str },
+    /// `allclose` of tensors that stand for many samples.
+    MappedCloseness {},
+    /// A result whose shape would differ between samples.
+    MappedShape { operation: &'static str },
+    /// An index by a mask that differs between samples.
+    MappedMask {},
+    /// `masked_select` by a mask that differs between samples.
+    MappedSelect {},
+    /// The memory of a tensor that stands for many samples.
+    MappedMemory {},
     /// The truth value of many elements.
     AmbiguousTruth {},
     /// The truth value of no element.

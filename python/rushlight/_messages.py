@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
 from ._messages_making import MAKING
+from ._messages_mapping import MAPPING
 from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
@@ -550,6 +551,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **MAPPING,
     **REDUCING,
     **UNITS,
 }

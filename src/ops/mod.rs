@@ -9,6 +9,7 @@ pub mod add_products;
 pub mod along;
 pub mod apply;
 pub mod arithmetic;
+pub mod batch;
 mod bilinear;
 pub mod binary;
 pub mod blend;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
@@ -15,6 +16,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// As a map of values: lay x out as it was, then read. dy reads dx so; x̄ is ȳ written back, summed
 /// where an element was shown twice.
+#[derive(Clone)]
 pub struct AsStrided {
     pub(super) layout: Arc<Layout>,
 }
@@ -49,6 +51,13 @@ impl Op for AsStrided {
         let window =
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
         one(apply_one(window, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let x = &call.inputs[0];
+        let layout = Arc::new(x.around(&self.layout));
+        let value = apply_one(AsStrided { layout }, &[&x.value])?;
+        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
     }
 }
 
@@ -95,6 +104,7 @@ enum Direction {
 }
 
 /// A window as a linear map of values, and its transpose.
+#[derive(Clone)]
 struct Window {
     source: Arc<Layout>,
     window: Arc<Layout>,

@@ -1,7 +1,7 @@
 //! Tensors that enter and leave a transform of a function (Note [Boundaries]): what they carry besides
 //! their history goes along.
 
-use super::tangents;
+use super::{batch, tangents};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::tensor::Tensor;
@@ -9,8 +9,10 @@ use crate::tensor::Tensor;
 /// A leaf on the memory of `x` for the inside of a transform. Its gradients go on to the history of `x`
 /// if `tracked`.
 pub fn inner_leaf(x: &Tensor, tracked: bool) -> Result<Tensor> {
+    // Within a mapping a gradient may differ between samples, whatever it is taken by.
+    let x = batch::within(x)?;
     let inner = x.inner_leaf(tracked)?;
-    carry_over(&inner, x)?;
+    carry_over(&inner, &x)?;
     Ok(inner)
 }
 
