@@ -23,6 +23,7 @@ pub struct AsStrided {
 
 impl Op for AsStrided {
     type Saved = Arc<Layout>;
+    const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"

@@ -17,7 +17,8 @@ use super::{batch, cast, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{
-    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
+    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
+    tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -105,6 +106,9 @@ pub(super) fn trace<R: Rule + 'static>(
         Source::Output(index) => Ok(outputs.get(usize::from(index)).map(Tensor::tangents_or_new)),
         Source::Constant => Ok(None),
     })?;
+    if recording {
+        check_kept(&rule)?;
+    }
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
 use rushlight::shape::normalize_dim;
+use rushlight::tensor::Mapping;
 
 /// An entry for a question about a tensor that is asked as a function; as a method it stands with
 /// the object.
@@ -41,6 +42,9 @@ pub(super) const TABLE: &[Function] = &[
     }),
     question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
+    }),
+    question("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
+        answer(a, a.tensor(0)?.is_inference())
     }),
     question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
