@@ -3,11 +3,11 @@
 
 mod array;
 mod batched;
-mod boundary;
 mod foreign;
 mod history;
 pub mod print;
 mod tangent;
+mod transform;
 mod view;
 
 use std::sync::{Arc, Weak};
@@ -17,7 +17,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef, mode, writes};
+use crate::graph::{Edge, NodeRef, boundary, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -51,6 +51,8 @@ struct Core {
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
+    /// How many transforms of functions the thread that made the tensor was inside of.
+    depth: u16,
 }
 
 impl Core {
@@ -109,7 +111,8 @@ impl Tensor {
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
+        let depth = boundary::depth_here();
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view, depth };
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
 

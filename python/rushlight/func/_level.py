@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import (
     Tensor,
+    _admit,
     _enter_transform,
     _inner_leaf,
     _leads_out,
@@ -16,7 +17,7 @@ from .._rushlight import (
     zeros_like,
 )
 from ..autograd.differentiate import grad
-from ..utils._pytree import tree_map
+from ..utils._pytree import tree_leaves, tree_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,13 @@ class Level:
         leaf = _inner_leaf(tensor, self.recording)
         self._entered[id(leaf)] = leaf, tensor
         return leaf
+
+    def admit(self, arguments: Any) -> None:
+        """Let the function write to those of its arguments by which is not differentiated."""
+        originals = {id(tensor) for _, tensor in self._entered.values()}
+        for leaf in tree_leaves(arguments):
+            if isinstance(leaf, Tensor) and id(leaf) not in originals:
+                _admit(leaf)
 
     def leave(self, tree: Any) -> Any:
         """Return results as the outside sees them."""
