@@ -57,9 +57,7 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
 
 /// The tensor without its tangent at a level, and the tangent.
 pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
-    let primal = view::show_apart("Identity", x, level)?;
-    primal.set_tangent(level, None);
-    Ok((primal, tangent(x, level)?))
+    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
 }
 
 /// The tangent of the highest level at which there is one.
@@ -115,6 +113,8 @@ fn keep_tangents(
     if tangents::live().is_empty() {
         return Ok(());
     }
+    let count = rule.saved().len();
+    debug_assert_eq!(count, rule.saved_mut().len(), "a rule gives all that it keeps");
     for saved in rule.saved_mut() {
         if let Some(tangents) = tangents_at(saved.source())? {
             let plain = std::mem::replace(saved, SavedTensor::new(saved.array()?, saved.source()));
@@ -237,15 +237,23 @@ impl Passing {
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
         for (level, tangents) in self.levels {
+            // A new view that is apart at this level gets its tangent from who makes it.
+            let apart = |output: &Tensor| output.is_apart(level) && output.own_tangent(level).is_none();
+            if outputs.iter().any(apart) {
+                continue;
+            }
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                if let Some(result) = result.filter(|_| output.dtype().is_float()) {
-                    let apart = output.forward_base(level).is_none()
-                        && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone(&result)? } else { result };
-                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
-                }
+                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let is_new = output.forward_base(level).is_some()
+                    || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
+                let result = if is_new { result } else { cast::clone(&result)? };
+                let fitting = match output.layout().is_non_overlapping() {
+                    true => fit(&result, output, output.dtype())?,
+                    false => cast::to_dtype(&result, output.dtype())?,
+                };
+                output.set_tangent(level, Some(fitting));
             }
         }
         Ok(())
