@@ -5,6 +5,7 @@ use std::any::Any;
 use std::fmt;
 
 use crate::dtype::{DType, Scalar};
+use crate::origin::Origin;
 
 /// The result of an engine call. The error is boxed so that the good path stays small.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
@@ -24,6 +25,8 @@ pub enum Value {
     DType(DType),
     /// A truth value.
     Bool(bool),
+    /// A place in the host's program.
+    Origin(Origin),
 }
 
 /// Types that error fields may have.
@@ -566,6 +569,18 @@ errors! {
     NoGradViewModified {},
     /// A view made without gradient, after its base was modified in place with gradient.
     NoGradViewStale {},
+    /// An in-place operation outside of inference mode on a tensor made in it.
+    InferenceModified {},
+    /// An in-place operation outside of inference mode on a view made in it.
+    InferenceViewModified {},
+    /// A view made in inference mode, after its base was modified in place.
+    InferenceViewStale {},
+    /// `requires_grad` set outside of inference mode on a tensor made in it.
+    InferenceRequiresGrad {},
+    /// A tensor made in inference mode that backward would need.
+    InferenceSaved {},
+    /// The version of a tensor made in inference mode.
+    InferenceVersion {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
     /// An in-place operation on a view that a function of the host returned.
@@ -587,9 +602,22 @@ errors! {
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.
-    Modified { dtype: DType, shape: Vec<usize>, source: String, output: u32, version: u32, expected: u32 },
+    Modified {
+        dtype: DType,
+        shape: Vec<usize>,
+        source: String,
+        output: u32,
+        version: u32,
+        expected: u32,
+        anomaly: bool,
+        node: String,
+        saved: Origin,
+        written: Origin,
+    },
     /// The graph was freed by an earlier backward.
-    BackwardTwice {},
+    BackwardTwice { node: String, recorded: Origin, run: Origin },
+    /// A gradient that is not a number, where that is looked for.
+    NanGradient { function: String, index: usize },
     /// A root without history.
     NoGrad { index: usize },
     /// More roots than gradients, or fewer.
@@ -689,6 +717,12 @@ impl Field for String {
 impl Field for DType {
     fn value(&self) -> Value {
         Value::DType(*self)
+    }
+}
+
+impl Field for Origin {
+    fn value(&self) -> Value {
+        Value::Origin(*self)
     }
 }
 

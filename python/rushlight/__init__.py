@@ -17,7 +17,7 @@ import sys
 from . import _rushlight, _tensor, autograd
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
-from .autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ __all__ = [
     "enable_grad",
     "float",
     "inf",
+    "inference_mode",
     "int",
     "is_tensor",
     "long",

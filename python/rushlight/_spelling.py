@@ -6,12 +6,15 @@ Fields take these forms beside those of `str.format`:
   that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
 - `{function:forward}` is a node's name without what marks it as a backward one: `Exp`; and
   `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name.
+- `{flag:no|yes}` is one of two texts.
 - a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from ._origins import Origin
 
 # The name of a dtype -> its spelling in C, in the name of a tensor type, and in a signature.
 _SPELLINGS = {
@@ -49,6 +52,16 @@ class _Shape:
         return f"torch.Size({self.sizes})" if spelling == "Size" else str(self.sizes)
 
 
+class _Flag:
+    """A truth value that chooses between two texts."""
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __format__(self, texts: str) -> str:
+        return texts.split("|")[self.value] if texts else str(self.value)
+
+
 class _Text(str):
     """A text; of a node's name, `forward` keeps the operation, and `output N` makes a clause."""
 
@@ -65,7 +78,9 @@ class _Text(str):
 
 def spell(value: Any) -> Any:
     """Wrap `value` so that `str.format` spells it as torch does."""
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, bool):
+        return _Flag(value)
+    if value is None or isinstance(value, (int, float, Origin)):
         return value
     if isinstance(value, str):
         return _Text(value)

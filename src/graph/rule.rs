@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::node::NodeRef;
 use super::saved::SavedTensor;
 use crate::error::{Error, Result};
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
@@ -73,6 +74,11 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// Whether the output shows the memory of the input.
+    fn is_view(&self) -> bool {
+        false
+    }
+
     /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
     fn wake(&self) {}
 
@@ -81,7 +87,7 @@ pub trait Rule: Send + Sync {
 
     /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
     /// that does.
-    fn release(&self) -> bool {
+    fn release(&self, _run: Origin) -> bool {
         false
     }
 

@@ -9,7 +9,9 @@ use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, mode};
+use crate::graph::{
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -22,6 +24,8 @@ pub trait Op: Send + Sync + Sized + 'static {
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -184,6 +188,10 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.saved.tensors_mut()
     }
@@ -217,7 +225,7 @@ pub(super) fn trace<R: Rule + 'static>(
     if records(inputs) {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
-        record(rule, edges, outputs);
+        record(rule, edges, outputs)?;
     }
     Ok(())
 }
@@ -285,17 +293,29 @@ pub(super) fn form(tensor: &Tensor) -> Form {
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
 /// elementwise operations.
-pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    check_kept(&rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
+    Ok(Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 })))
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
-    let Some(forms) = forms(outputs) else { return };
-    attach(&Node::record(rule, edges, forms), outputs);
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&rule)?;
+        attach(&Node::record(rule, edges, forms), outputs);
+    }
+    Ok(())
 }
 
 /// What a node remembers of its outputs, if it has any.

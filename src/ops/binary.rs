@@ -14,7 +14,7 @@ use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Reading, Tensor};
@@ -213,7 +213,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
-    Ok(record_new(rule, edges, y))
+    record_new(rule, edges, y)
 }
 
 /// `apply` where more than the history of the operands may matter.
@@ -305,7 +305,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         _ => Ok(edge),
     };
     let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
-    Ok(Some(record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y)))
+    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
 }
 
 /// The operation in place of its first operand.
@@ -338,6 +338,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
+            check_kept(&rule)?;
             Some(rule)
         }
         false => None,

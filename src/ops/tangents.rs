@@ -13,11 +13,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
-use super::{cast, view};
+use super::{along, cast, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{
-    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
+    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
+    tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -98,6 +99,9 @@ pub(super) fn trace<R: Rule + 'static>(
         Source::Output(index) => Ok(outputs.get(usize::from(index)).map(Tensor::tangents_or_new)),
         Source::Constant => Ok(None),
     })?;
+    if recording {
+        check_kept(&rule)?;
+    }
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
@@ -346,9 +350,22 @@ fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
-    let fitting = zeros_as(x, dtype)?;
-    cast::copy_(&fitting, tangent)?;
-    Ok(fitting)
+    let repeats = |(&stride, &size): (&usize, &usize)| stride == 0 && size > 1;
+    let mut dims = like.layout.strides().iter().zip(like.layout.shape());
+    if like.layout.is_non_overlapping() || dims.any(repeats) {
+        let fitting = zeros_as(x, dtype)?;
+        cast::copy_(&fitting, tangent)?;
+        return Ok(fitting);
+    }
+    // Where windows overlap, the last element written to a place is what all of them show.
+    let mut last = vec![0i64; room(&like)];
+    for (element, place) in (0..).zip(strided::places(&like.layout)) {
+        last[place] = element;
+    }
+    let last = Tensor::from_slice(&[last.len()], &last)?;
+    let elements = reshape::flatten(&cast::to_dtype(tangent, dtype)?, 0, -1)?;
+    let memory = along::index_select(&elements, 0, &last)?;
+    view::window(&memory, (*like.layout).clone())
 }
 
 fn lie_alike(a: &Layout, b: &Layout) -> bool {

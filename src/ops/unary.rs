@@ -148,7 +148,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
+    record_new(Recorded { op, kept }, smallvec![edge], y)
 }
 
 /// `apply` where more than the history of the operand may matter.

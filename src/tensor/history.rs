@@ -8,7 +8,7 @@ use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -89,6 +89,9 @@ impl Tensor {
         }
         if requires_grad && !core.array.dtype.is_float() {
             return Err(Error::RequiresGradDType {}.into());
+        }
+        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+            return Err(Error::InferenceRequiresGrad {}.into());
         }
         core.requires_grad = requires_grad;
         Ok(())

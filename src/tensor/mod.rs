@@ -16,7 +16,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef};
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -170,9 +170,20 @@ impl Tensor {
         self.0.core.read().array.storage.version()
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+    /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
+    pub fn bump_version(&self) -> Result<()> {
+        let counted = {
+            let core = self.0.core.read();
+            writes::note(&core.array.storage);
+            core.array.storage.bump_version()
+        };
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
+    /// nothing that is recorded may keep it.
+    pub fn is_inference(&self) -> bool {
+        !self.0.core.read().array.storage.is_counted()
     }
 
     /// Where the first element lies.
@@ -231,7 +242,9 @@ impl Tensor {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
-        alias.set_version(self.version());
+        if alias.is_counted() && !self.is_inference() {
+            alias.set_version(self.version());
+        }
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;

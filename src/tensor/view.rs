@@ -25,6 +25,8 @@ pub enum Creation {
     Default,
     /// While nothing was recorded.
     NoGrad,
+    /// In inference mode.
+    Inference,
     /// As one of several outputs, such as those of `unbind`.
     MultiOutput,
     /// By a function of the host, whose own backward a write would pass over.
@@ -54,7 +56,8 @@ impl View {
 }
 
 impl Tensor {
-    /// A view of `source` at `array`, which shows the same memory.
+    /// A view of `source` at `array`, which shows the same memory. What is shown of an inference tensor
+    /// is another one: nobody counts the writes to it, so that it could not follow its base.
     pub fn view_of(
         source: &Tensor,
         array: Array,
@@ -84,6 +87,9 @@ impl Tensor {
         refresh: Refresh,
         apart: Level,
     ) -> Tensor {
+        if !array.storage.is_counted() {
+            return Tensor::with_history(array, edge);
+        }
         let (base, creation) = match source.view() {
             Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
@@ -157,6 +163,7 @@ impl Tensor {
         match view.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = self.0.core.read().edge.clone();
                 let output = edge.as_ref().map_or(0, |edge| edge.output);

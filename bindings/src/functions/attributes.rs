@@ -42,6 +42,9 @@ pub(super) const TABLE: &[Function] = &[
     question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
     }),
+    question("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
+        answer(a, a.tensor(0)?.is_inference())
+    }),
     question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
     }),
