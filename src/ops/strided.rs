@@ -136,7 +136,7 @@ impl Window {
 }
 
 /// The storage elements of a layout in row-major order.
-fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
     let mut index: Dims = Dims::from_elem(0, layout.ndim());
     let mut place = layout.offset();
     (0..layout.numel()).map(move |_| {

@@ -134,6 +134,11 @@ impl Tensor {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
     }
 
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
+    }
+
     /// The tensor of whose tangent at a level that of this view is a view.
     pub fn forward_base(&self, level: Level) -> Option<Tensor> {
         let mut view = self.view().filter(|view| view.apart != level)?;
