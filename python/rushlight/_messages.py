@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
 from ._messages_making import MAKING
+from ._messages_layers import LAYERS
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
 from ._spelling import spell
@@ -449,6 +450,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **LAYERS,
     **REDUCING,
     **UNITS,
 }
