@@ -66,6 +66,11 @@ pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'sta
     super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
 }
 
+/// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
+pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Tensor) -> Result<Tensor> {
+    apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
+}
+
 /// The elements of the memory of `x` at these sizes and strides.
 pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
     let array = x.array();
