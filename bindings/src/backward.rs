@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::{boundary, undefined};
+use rushlight::tensor::Mapping;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
@@ -40,7 +41,7 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    if accumulate_grad && boundary::depth() > 0 {
+    if accumulate_grad && (boundary::depth() > 0 || Mapping::innermost().is_some()) {
         return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
     }
     if roots.len() != gradients.len() {

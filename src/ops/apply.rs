@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, mode};
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -48,6 +48,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// for each sample.
     fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
         Ok(None)
+    }
+
+    /// How its outputs came to be, if they are views of the first input.
+    fn shows(&self) -> Option<Creation> {
+        None
     }
 
     /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
