@@ -774,6 +774,8 @@ errors! {
     ItemOfMany { numel: usize },
     /// A write of what differs between samples to a tensor that all samples share.
     UnbatchedWrite { operation: &'static str },
+    /// The same by an operation that is run for each sample.
+    UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
     Escaped {},
     /// A random operation where the caller of a mapping did not say what it is to do.

@@ -50,6 +50,13 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
         let (got, expected) = (got.shape().to_vec(), expected.shape().to_vec());
         return Err(Error::TangentShape { got, expected }.into());
     }
+    if let Some(mapping) = batch::highest([x, tangent])
+        && mapping.id() > level
+    {
+        return batch::alike(x, tangent, &mapping, |x, tangent| make_dual(x, tangent, level));
+    }
+    // Within a mapping a tangent may differ between samples, whatever it is a tangent of.
+    let x = &batch::within(x)?;
     let dual = view::show_apart("ViewBackward0", x, level)?;
     let _below = tangents::Ceiling::below(level);
     dual.set_tangent(level, Some(fit(tangent, x, tangent.dtype())?));
@@ -58,6 +65,14 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
 
 /// The tensor without its tangent at a level, and the tangent.
 pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+        && batch.mapping.id() > level
+    {
+        let (primal, tangent) = unpack_dual(&batch.value, level)?;
+        let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
+        return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
+    }
     Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
 }
 
