@@ -501,6 +501,8 @@ errors! {
     ProbabilityDType { dtype: DType },
     /// A class to ignore where classes have probabilities.
     ProbabilityIgnored {},
+    /// Probabilities outside of 0 and 1.
+    ProbabilityRange { argument: &'static str },
     /// A part to spread over all classes that is none.
     LabelSmoothing { value: f64 },
     /// A bound between small and large errors that is none.
