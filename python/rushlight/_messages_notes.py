@@ -12,6 +12,14 @@ from ._origins import Origin
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_STOPPED = {
+    "no_grad": "Its history stopped where nothing was recorded (no_grad, inference_mode), at {stopped:}",
+    "detach": "Its history stopped where a tensor was detached, at {stopped:}",
+    "integer": "Its history stopped where the result was not of floating-point numbers, at {stopped:}",
+    "array": "It was made from an array; a tensor that had a history became an array at {stopped:}",
+    "": "Nothing that it was computed from required grad.",
+}
+
 NOTES: dict[str, tuple[str, ...]] = {
     "Modified": (
         "{node} saved the tensor at {saved:}",
@@ -33,7 +41,8 @@ def notes(kind: str, fields: Mapping[str, Any]) -> list[str]:
     ['MulBackward0 was recorded at a.py:3, in f']
     """
     written = []
-    for template in NOTES.get(kind, ()):
+    templates = (_STOPPED[fields["reason"]],) if kind == "NoGrad" else NOTES.get(kind, ())
+    for template in templates:
         used = [fields[name] for name in fields if f"{{{name}:}}" in template]
         if all(isinstance(place, Origin) for place in used):
             written.append(template.format_map(fields))

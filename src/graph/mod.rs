@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod arena;
+pub mod cut;
 pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;

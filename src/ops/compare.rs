@@ -52,7 +52,8 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
 
 /// A comparison of two operands.
 fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    Ok(Tensor::from_array(answers(question, a.into(), b.into())?))
+    let (a, b) = (a.into(), b.into());
+    Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
 }
 
 /// Whether elements are equal.
