@@ -22,6 +22,13 @@ pub(crate) fn allocated_bytes() -> usize {
     storage::allocated()
 }
 
+/// What tells the block of memory of a tensor from others, and its bytes.
+#[pyfunction]
+#[pyo3(name = "_storage_of")]
+pub(crate) fn storage_of(tensor: &Bound<'_, PyAny>) -> (usize, usize) {
+    as_tensor(tensor).map_or((0, 0), |tensor| tensor.array().storage.holding())
+}
+
 /// The nodes that a tensor's history leads to, each a dictionary, outputs before inputs as they are
 /// met; edges are pairs of a number in this list and an output, or `None`.
 #[pyfunction]

@@ -56,7 +56,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
     #[pymodule_export]
-    use super::inspect::{allocated_bytes, graph_of, holders_of};
+    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import cuda as cuda
+    from . import inspection as inspection
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
+    from .inspection import graph as graph
     from . import utils as utils
 
 __version__ = _rushlight.__version__
@@ -43,7 +45,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing", "utils"})
+_LAZY = frozenset({"cuda", "inspection", "nn", "optim", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -71,8 +73,12 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-r
     return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Import a room of the package when it is first asked for."""
+    if name == "graph":
+        from .inspection import graph
+
+        return graph
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -82,7 +88,7 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, "graph"})
 
 
 __all__ = [

@@ -40,9 +40,9 @@ class Origin:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def __format__(self, _: str) -> str:
-        """Write the place, and the line itself below it."""
-        source = self.source
+    def __format__(self, form: str) -> str:
+        """Write the place; in the form `line` with the line itself below it."""
+        source = self.source if form == "line" else ""
         return str(self) + (f"\n    {source}" if source else "")
 
     def __eq__(self, other: object) -> bool:
@@ -103,7 +103,7 @@ def tell_of_unused(exception: BaseException, index: int, tensor: object, origin:
     if names:
         add_notes(exception, [f"The input at index {index} is the parameter {', also '.join(names)}"])
     elif origin is not None:
-        add_notes(exception, [f"The input at index {index} was computed at {origin:}"])
+        add_notes(exception, [f"The input at index {index} was computed at {origin:line}"])
     else:
         add_notes(exception, [f"The input at index {index} has shape {list(getattr(tensor, 'shape', ()))}"])
 
