@@ -1,15 +1,20 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
+use rushlight::graph::{boundary, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::origin::describe;
 use crate::returns::ToPython;
-use crate::tensor::object::as_tensor;
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
+
+const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
+    use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
 
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
@@ -37,6 +42,9 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    if accumulate_grad && boundary::depth() > 0 {
+        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    }
     if roots.len() != gradients.len() {
         let (roots, gradients) = (roots.len(), gradients.len());
         return Err(raise(Error::RootAndGradientCounts { roots, gradients }.into()));
@@ -60,6 +68,16 @@ pub(crate) fn run_backward<'py>(
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
+#[pyfunction]
+#[pyo3(name = "_undefined_gradient")]
+pub(crate) fn undefined_gradient<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, undefined::undefined_gradient(tensor.get().tensor()).map_err(raise)?)
 }
 
 /// Where the run is to lead.

@@ -1,9 +1,10 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other direction;
-//! `mode` switches recording;
-//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
+//! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
+//! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
+//! lists functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
@@ -26,6 +27,7 @@ mod hooks;
 mod inspect;
 mod inventory;
 mod limits;
+mod mapping;
 mod mode;
 mod node;
 mod origin;
@@ -34,6 +36,7 @@ mod returns;
 mod signature;
 mod size;
 mod tensor;
+mod transform;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -43,7 +46,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::run_backward;
+    use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -60,9 +63,20 @@ mod _rushlight {
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
-    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    use super::mapping::{
+        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
+        unwrap, within,
+    };
+    #[pymodule_export]
+    use super::mode::{
+        EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
+        is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
+        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+    };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
+    #[pymodule_export]
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
+from ._messages_layers import LAYERS
 from ._messages_making import MAKING
+from ._messages_mapping import MAPPING
 from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
@@ -176,6 +178,38 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
         "inplace to be tracked).",
     ),
+    "InferenceModified": (
+        RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+        "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+        "details.",
+    ),
+    "InferenceViewModified": (
+        RuntimeError,
+        "A view was created in inference mode and is being modified inplace in normal mode. Given that this "
+        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+        "the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).",
+    ),
+    "InferenceViewStale": (
+        RuntimeError,
+        "A view was created in inference mode and its base or another view of its base has been modified "
+        "inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You "
+        "can clarify your code by moving both the view and the inplace either both inside the inference_mode "
+        "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).",
+    ),
+    "InferenceRequiresGrad": (
+        RuntimeError,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+    ),
+    "InferenceSaved": (
+        RuntimeError,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+        "in computation tracked by autograd. To work around this, you can make a clone to get a normal "
+        "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+    ),
+    "InferenceVersion": (RuntimeError, "Inference tensors do not track version counter."),
     "MultiViewStale": (
         RuntimeError,
         "Output {output} of {function:forward} is a view and its base or another view of its base has been "
@@ -284,7 +318,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
     "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
-    "ViewDTypeSize": (RuntimeError, "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}"),
+    "ViewDTypeSize": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}",
+    ),
     "ViewDTypeOffset": (
         RuntimeError,
         "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
@@ -515,6 +552,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **MAPPING,
+    **LAYERS,
     **REDUCING,
     **UNITS,
 }

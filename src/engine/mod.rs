@@ -96,7 +96,8 @@ pub fn run(
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
-        let alone = options.create_graph || mode::special() || anomaly::is_enabled();
+        let alone =
+            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
         outcome = if plan.is_worth_threads() && !alone {
             parallel::run(&plan, &gradients, options)
         } else {

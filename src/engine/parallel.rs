@@ -52,6 +52,8 @@ struct Run {
     jobs: Vec<Job>,
     options: Options,
     start: Origin,
+    /// Every thread computes in the mode of the caller.
+    flags: mode::Flags,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -82,6 +84,7 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         jobs: jobs(plan),
         options,
         start: plan.start,
+        flags: mode::flags(),
         state: Mutex::new(State {
             left: plan.tasks.iter().filter(|task| task.arrivals > 0).count(),
             captured: vec![None; plan.results],
@@ -185,7 +188,7 @@ impl Run {
 
     /// Takes tasks until there are none, or for the caller until the run is over.
     fn work(self: &Arc<Self>, is_caller: bool) {
-        let _mode = mode::GradModeGuard::new(self.options.create_graph);
+        let _mode = mode::FlagsGuard::new(self.flags);
         let mut state = self.state.lock();
         loop {
             let over = state.left == 0 || state.failure.is_some();

@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod arena;
+pub mod boundary;
 pub mod cut;
 pub mod held;
 pub mod hooks;
@@ -12,11 +13,12 @@ pub mod rule;
 pub mod saved;
 mod seq;
 pub mod tangents;
+pub mod undefined;
 pub(crate) mod writes;
 
 pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{Kept, SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source, check_kept};
 pub use tangents::{Level, Tangents};

@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
 #[derive(Default)]
 pub(super) struct Cold {
     pub(super) view: Option<View>,
+    /// What a tensor that stands for many samples is around.
+    pub(super) batch: Option<Wrapper>,
     grad: Mutex<Option<Tensor>>,
     /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
     former: Mutex<Vec<NodeRef>>,
@@ -25,8 +28,12 @@ pub(super) struct Cold {
 }
 
 impl Cold {
-    pub(super) fn of_view(view: View) -> Cold {
-        Cold { view: Some(view), ..Cold::default() }
+    pub(super) fn of_view(view: View, batch: Option<Wrapper>) -> Cold {
+        Cold { view: Some(view), batch, ..Cold::default() }
+    }
+
+    pub(super) fn of_batch(wrapper: Wrapper) -> Cold {
+        Cold { batch: Some(wrapper), ..Cold::default() }
     }
 }
 
@@ -91,6 +98,9 @@ impl Tensor {
         if requires_grad && !core.array.dtype.is_float() {
             return Err(Error::RequiresGradDType {}.into());
         }
+        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+            return Err(Error::InferenceRequiresGrad {}.into());
+        }
         core.requires_grad = requires_grad;
         Ok(())
     }
@@ -126,7 +136,7 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node of this leaf.
+    /// The node of this leaf; of an inner leaf, its boundary.
     fn accumulator(&self) -> NodeRef {
         if let Some(node) = &self.0.core.read().accumulator {
             return node.clone();
@@ -179,7 +189,12 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        Tensor::with_cut(self.array(), self.standing().cut(Reason::Detach))
+        let detached = self.aside(self.array());
+        let cut = self.standing().cut(Reason::Detach);
+        if cut != Cut::NONE {
+            detached.set_cut(cut);
+        }
+        detached
     }
 
     /// What unrecorded results of operations on this tensor inherit.
@@ -293,7 +308,8 @@ impl Tensor {
         if !self.requires_grad() {
             return Err(Error::HookNoGrad {}.into());
         }
-        Ok(match self.edge()? {
+        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
+        Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
                 let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }

@@ -2,6 +2,8 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
+mod boundary;
 mod foreign;
 mod history;
 pub mod print;
@@ -16,10 +18,11 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, NodeRef, writes};
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -192,11 +195,21 @@ impl Tensor {
         self.0.core.read().array.storage.version()
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        let core = self.0.core.read();
-        core.array.storage.bump_version();
-        writes::note(&core.array.storage);
+    /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
+    pub fn bump_version(&self) -> Result<()> {
+        let counted = {
+            let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
+            writes::note(&core.array.storage);
+            counted
+        };
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
+    /// nothing that is recorded may keep it.
+    pub fn is_inference(&self) -> bool {
+        !self.0.core.read().array.storage.is_counted()
     }
 
     /// Where the first element lies.
@@ -234,6 +247,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
@@ -255,7 +271,9 @@ impl Tensor {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
-        alias.set_version(self.version());
+        if alias.is_counted() && !self.is_inference() {
+            alias.set_version(self.version());
+        }
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;

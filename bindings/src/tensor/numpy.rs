@@ -17,6 +17,7 @@ use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
 use super::object::{TensorBase, wrap};
+use super::values::check_memory;
 use crate::error::raise;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
@@ -222,6 +223,7 @@ fn code(dtype: DType) -> String {
 
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    check_memory(tensor)?;
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;

@@ -1,0 +1,5 @@
+"""What is useful around modules."""
+
+from . import stateless
+
+__all__ = ["stateless"]
