@@ -76,7 +76,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

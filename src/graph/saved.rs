@@ -165,7 +165,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => Some(plain.array()),
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => Some(plain.array()),
+                Special::Whole { plain, .. } => Some(plain.array()),
                 Special::Kept { .. } => None,
             },
         }
