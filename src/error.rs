@@ -733,7 +733,7 @@ errors! {
     /// A gradient that is not a number, where that is looked for.
     NanGradient { function: String, index: usize },
     /// A root without history.
-    NoGrad { index: usize },
+    NoGrad { index: usize, reason: &'static str, stopped: Origin },
     /// More roots than gradients, or fewer.
     RootAndGradientCounts { roots: usize, gradients: usize },
     /// An input that does not require grad.

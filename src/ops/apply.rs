@@ -10,6 +10,7 @@ use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{
     At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
 };
@@ -253,12 +254,26 @@ pub(super) fn trace<R: Rule + 'static>(
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
         return tangents::trace(&inputs, outputs, rule);
     }
-    if records(inputs) {
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
         record(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
     }
     Ok(())
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
 }
 
 /// `apply` for an operation with one output.
@@ -347,7 +362,10 @@ pub(super) fn record_new(
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Ok(Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 })))
+    Ok(match differentiable {
+        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
@@ -374,6 +392,8 @@ pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
         }
     }
 }

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::apply::{attach, forms, needed};
+use super::apply::{attach, forms, needed, stop};
 use super::{along, batch, cast, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::cut::Standing;
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
     tangents,
@@ -98,8 +99,13 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+    let standing = inputs.iter().flatten().map(|input| input.standing());
+    let standing = standing.fold(Standing::default(), Standing::and);
+    let recording = mode::is_grad_enabled() && standing.requires_grad;
     let passing = Passing::of(inputs)?;
+    if !recording {
+        stop(standing, outputs);
+    }
     if !recording && passing.is_none() {
         return Ok(());
     }
