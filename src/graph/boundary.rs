@@ -66,10 +66,10 @@ pub fn depth() -> usize {
     FRAMES.with_borrow(Vec::len)
 }
 
-/// `depth`, for the mark of a new tensor.
+/// `depth`, up to 127, for the mark of a new tensor.
 #[inline]
-pub(crate) fn depth_here() -> u16 {
-    if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { depth().try_into().unwrap_or(u16::MAX) }
+pub(crate) fn depth_here() -> u8 {
+    if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { depth().min(127) as u8 }
 }
 
 /// Lets the function of the present transform write to a tensor, which is one of its arguments.

@@ -209,7 +209,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
@@ -311,7 +311,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let Some(y) = y? else { return Ok(None) };
     if !(left_requires || right_requires) {
-        return Ok(Some(Tensor::from_array(y)));
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Some(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -341,7 +343,12 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+        let name = match E::NAME {
+            name @ ("add" | "sub") => name,
+            "pow" => "aten::pow_",
+            _ => "inplace arithmetic",
+        };
+        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();

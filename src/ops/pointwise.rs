@@ -44,6 +44,10 @@ impl Keepsake for Saved {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.0.iter().map(Option::as_ref).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.0.iter_mut().flatten().collect()
+    }
 }
 
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
 ///
@@ -59,11 +59,20 @@ impl Op for AsStrided {
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
         Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
     }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::Default)
+    }
 }
 
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
 pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'static {
     super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
+}
+
+/// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
+pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Tensor) -> Result<Tensor> {
+    apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
 /// The elements of the memory of `x` at these sizes and strides.
@@ -136,7 +145,7 @@ impl Window {
 }
 
 /// The storage elements of a layout in row-major order.
-fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
     let mut index: Dims = Dims::from_elem(0, layout.ndim());
     let mut place = layout.offset();
     (0..layout.numel()).map(move |_| {

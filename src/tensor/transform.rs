@@ -36,7 +36,7 @@ impl Tensor {
             return false;
         }
         let shown = self.base();
-        let is_from_outside = |tensor: &Tensor| tensor.0.core.read().depth < depth;
+        let is_from_outside = |tensor: &Tensor| tensor.0.core.read().birth.depth() < depth;
         (is_from_outside(self) || shown.as_ref().is_some_and(is_from_outside))
             && !boundary::is_admitted(|admitted| {
                 admitted.is(self) || shown.as_ref().is_some_and(|base| base.is(admitted))

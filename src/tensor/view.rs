@@ -126,12 +126,17 @@ impl Tensor {
 
     /// Whether this is a view of another tensor.
     pub fn is_view(&self) -> bool {
-        self.0.core.read().is_view
+        self.0.core.read().birth.is_view()
     }
 
     /// The tensor whose memory this is a view of.
     pub fn base(&self) -> Option<Tensor> {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
     }
 
     /// The tensor of whose tangent at a level that of this view is a view.

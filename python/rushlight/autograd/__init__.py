@@ -18,6 +18,7 @@ from .grad_mode import (
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .variable import Variable, variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Function",
     "GradcheckError",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -55,4 +57,5 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
+    "variable",
 ]
