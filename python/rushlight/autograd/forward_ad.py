@@ -15,7 +15,7 @@ from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
-from .._rushlight import Tensor
+from .._rushlight import Tensor, _is_fwd_grad_enabled
 from .grad_mode import _Decorates, _Flag
 
 if TYPE_CHECKING:
@@ -172,5 +172,5 @@ class _set_fwd_grad_enabled(_Flag):
     """Have operations pass tangents on, or not: from the making of the object to the end of its block."""
 
     __slots__ = ()
-    _is_set = staticmethod(_core._is_fwd_grad_enabled)
+    _is_set = staticmethod(_is_fwd_grad_enabled)
     _set = staticmethod(_core._set_fwd_grad_enabled)
