@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
+from ._messages_layers import LAYERS
 from ._messages_making import MAKING
+from ._messages_mapping import MAPPING
 from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
@@ -550,6 +552,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **MAPPING,
+    **LAYERS,
     **REDUCING,
     **UNITS,
 }

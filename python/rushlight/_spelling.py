@@ -7,7 +7,9 @@ Fields take these forms beside those of `str.format`:
 - `{function:forward}` is a node's name without what marks it as a backward one: `Exp`; and
   `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name.
 - `{flag:no|yes}` is one of two texts.
-- a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`.
+- a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`, `{shape:by}` as `2 x 3`,
+  `{shape:listed}` as `2, 3`, `{shape:braces}` as `{2, 3}`, `{shape:image}` as `H: 2, W: 3`; `first` and
+  `last` are its ends, `rank` how many sizes there are.
 """
 
 from __future__ import annotations
@@ -49,7 +51,26 @@ class _Shape:
         self.sizes = list(sizes)
 
     def __format__(self, spelling: str) -> str:
-        return f"torch.Size({self.sizes})" if spelling == "Size" else str(self.sizes)
+        sizes = [str(size) for size in self.sizes]
+        match spelling:
+            case "Size":
+                return f"torch.Size({self.sizes})"
+            case "by":
+                return " x ".join(sizes)
+            case "listed":
+                return ", ".join(sizes)
+            case "braces":
+                return "{" + ", ".join(sizes) + "}"
+            case "first":
+                return sizes[0]
+            case "last":
+                return sizes[-1]
+            case "rank":
+                return str(len(sizes))
+            case "image":
+                letters = ("W", "HW", "DHW")[len(sizes) - 1]
+                return ", ".join(f"{letter}: {size}" for letter, size in zip(letters, sizes, strict=True))
+        return str(self.sizes)
 
 
 class _Flag:

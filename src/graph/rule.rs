@@ -99,6 +99,11 @@ pub trait Rule: Send + Sync {
     /// Shows the nodes that the rule holds besides the edges of its own.
     fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
 
+    /// The transform that goes on and of which this is the boundary, if it is one.
+    fn transform(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {
         false

@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
 use crate::storage::Storage;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Batch, Tensor};
 
 /// torch's name of the node of a write to a view, which belongs to the base.
 pub(crate) const COPY_SLICES: &str = "torch::autograd::CopySlices";
@@ -58,8 +58,8 @@ struct Plain {
 
 /// What few saved tensors are.
 enum Special {
-    /// A tensor with tangents.
-    Dual(Plain, Arc<Tangents>),
+    /// A tensor with tangents, or one that stands for many samples.
+    Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back.
     Kept { kept: Box<dyn Kept>, layout: Arc<Layout>, dtype: DType, source: Source },
 }
@@ -85,9 +85,40 @@ impl SavedTensor {
     /// Keeps tangents too: those of the tensor that was saved.
     pub fn with_tangents(self, tangents: Arc<Tangents>) -> Self {
         match self.0 {
-            Form::Plain(plain) => SavedTensor(Form::Special(Box::new(Special::Dual(plain, tangents)))),
-            special @ Form::Special(_) => SavedTensor(special),
+            Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
+            Form::Special(special) => match *special {
+                Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
+                other => SavedTensor(Form::Special(Box::new(other))),
+            },
         }
+    }
+
+    /// Keeps what the tensor that was saved is around too.
+    pub(crate) fn keep_batch(&mut self, batch: Batch) {
+        match &mut self.0 {
+            Form::Plain(plain) => {
+                let plain = plain.again();
+                *self = SavedTensor::whole(plain, None, Some(batch));
+            }
+            Form::Special(special) => {
+                if let Special::Whole { batch: kept, .. } = &mut **special {
+                    *kept = Some(batch);
+                }
+            }
+        }
+    }
+
+    /// Keeps a tensor whose history does not matter.
+    pub fn constant(tensor: &Tensor) -> Self {
+        let mut saved = SavedTensor::new(tensor.array(), Source::Constant);
+        if let Some(batch) = tensor.batch() {
+            saved.keep_batch(batch);
+        }
+        saved
+    }
+
+    fn whole(plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch>) -> Self {
+        SavedTensor(Form::Special(Box::new(Special::Whole { plain, tangents, batch })))
     }
 
     /// Keeps `kept` instead of the memory.
@@ -101,7 +132,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => plain.storage.is_counted(),
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => plain.storage.is_counted(),
+                Special::Whole { plain, .. } => plain.storage.is_counted(),
                 Special::Kept { .. } => true,
             },
         }
@@ -112,7 +143,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => &plain.layout,
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => &plain.layout,
+                Special::Whole { plain, .. } => &plain.layout,
                 Special::Kept { layout, .. } => layout,
             },
         }
@@ -123,7 +154,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => plain.dtype,
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => plain.dtype,
+                Special::Whole { plain, .. } => plain.dtype,
                 Special::Kept { dtype, .. } => *dtype,
             },
         }
@@ -134,7 +165,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => plain.source,
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => plain.source,
+                Special::Whole { plain, .. } => plain.source,
                 Special::Kept { source, .. } => *source,
             },
         }
@@ -145,7 +176,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => Ok(plain.array()),
             Form::Special(special) => match &**special {
-                Special::Dual(plain, _) => Ok(plain.array()),
+                Special::Whole { plain, .. } => Ok(plain.array()),
                 Special::Kept { kept, .. } => Ok(kept.unpack()?.array()),
             },
         }
@@ -164,7 +195,14 @@ impl Special {
     #[cold]
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         let (tensor, tangents) = match self {
-            Special::Dual(plain, tangents) => (plain.load(node, tracking)?, tangents.counting()),
+            Special::Whole { plain, tangents, batch } => {
+                let tensor = plain.load(node, tracking)?;
+                let tensor = match batch {
+                    Some(batch) => Tensor::around(batch, tensor),
+                    None => tensor,
+                };
+                (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
+            }
             Special::Kept { kept, source, .. } => {
                 let unpacked = kept.unpack()?;
                 let edge = if tracking { source.edge(node) } else { None };
@@ -190,6 +228,11 @@ impl Source {
 }
 
 impl Plain {
+    fn again(&self) -> Plain {
+        let (storage, layout) = (self.storage.clone(), self.layout.clone());
+        Plain { storage, layout, version: self.version, dtype: self.dtype, source: self.source }
+    }
+
     fn array(&self) -> Array {
         Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
     }

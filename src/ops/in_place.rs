@@ -11,11 +11,11 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{form, needed, single};
 use super::tangents::{self, Passing};
-use super::{copy, view};
+use super::{batch, copy, view};
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode, writes};
-use crate::shape::Layout;
+use crate::shape::{self, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -168,28 +168,25 @@ struct CopySlices {
 }
 
 impl CopySlices {
-    /// The gradient in memory of its own that is laid out as the base is, so that the window of the
-    /// base is a window of it.
-    fn in_base_layout(&self, gradient: &Tensor) -> Result<Tensor> {
-        if self.base.is_plain() {
-            return super::cast::clone(gradient);
-        }
-        let start = self.base.offset();
-        let layout = Layout::strided(self.base.shape().into(), self.base.strides().into(), 0);
-        let bytes = (self.base.end() - start).saturating_mul(gradient.dtype().size());
-        let storage = Storage::zeroed(bytes)?;
-        let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: gradient.dtype() });
-        super::cast::copy_(&copy, gradient)?;
-        Ok(copy)
-    }
-
     /// A copy of a gradient or tangent of the base, and the window of it.
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
-        let whole = self.in_base_layout(whole)?;
+        let whole = laid_out(whole, &self.base)?;
         let offset = self.window.offset() - self.base.offset();
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
         let window = view::window(&whole, layout)?;
         Ok((whole, window))
+    }
+
+    /// The whole with something else, or zeros, in the window.
+    fn overwritten(&self, whole: Tensor, window: Tensor, inside: Option<Tensor>) -> Result<Tensor> {
+        let Some(inside) = inside else {
+            super::cast::zero_(&window)?;
+            return Ok(whole);
+        };
+        let roomy = batch::with_room(whole.clone(), &[&inside])?;
+        let (whole, window) = if roomy.is(&whole) { (whole, window) } else { self.window(&roomy)? };
+        super::cast::copy_(&window, &inside)?;
+        Ok(whole)
     }
 
     fn inside<'a>(&'a self, at: &At<'a>) -> At<'a> {
@@ -219,8 +216,8 @@ impl Rule for CopySlices {
         let mut result =
             self.write.rule().vjp(&self.inside(at), &smallvec![Some(super::cast::clone(&window)?)])?;
         if at.needs(0) {
-            overwrite(&window, result.first_mut().and_then(Option::take))?;
-            result[0] = Some(whole);
+            let inside = result.first_mut().and_then(Option::take);
+            result[0] = Some(self.overwritten(whole, window, inside)?);
         }
         Ok(result)
     }
@@ -234,20 +231,31 @@ impl Rule for CopySlices {
         let mut inside = tangents.to_vec();
         inside[0] = Some(super::cast::clone(&window)?);
         let mut result = self.write.rule().jvp(&self.inside(at), &inside)?;
-        overwrite(&window, result.first_mut().and_then(Option::take))?;
-        Ok(smallvec![Some(whole)])
+        let inside = result.first_mut().and_then(Option::take);
+        Ok(smallvec![Some(self.overwritten(whole, window, inside)?)])
     }
+}
+
+/// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
+/// window of it.
+fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
+    if base.is_plain() {
+        return super::cast::clone(x);
+    }
+    if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
+        return copy;
+    }
+    let start = base.offset();
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), 0);
+    let bytes = (base.end() - start).saturating_mul(x.dtype().size());
+    let storage = Storage::zeroed(bytes)?;
+    let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
+    super::cast::copy_(&copy, x)?;
+    Ok(copy)
 }
 
 fn sizes(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|&size| size as i64).collect()
-}
-
-fn overwrite(window: &Tensor, inside: Option<Tensor>) -> Result<()> {
-    match inside {
-        Some(inside) => super::cast::copy_(window, &inside),
-        None => super::cast::zero_(window),
-    }
 }
 
 /// Writes what `operation` makes of the values of `x` back to `x`: the in-place form of an operation
@@ -259,6 +267,9 @@ pub fn through(
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());
+    if batch::highest(inputs.iter().copied()).is_some() {
+        return batch::through(x, others, "inplace arithmetic", operation);
+    }
     let recording = super::apply::records(&inputs);
     check(x, recording)?;
     let target = x.array();
@@ -273,15 +284,8 @@ pub fn through(
         tangents::copy_tangents(&before, x)?;
     }
     let result = operation(&before)?;
-    let values = result.array();
-    if !values.dtype.can_cast(target.dtype) {
-        return Err(Error::ResultCast { from: values.dtype, to: target.dtype }.into());
-    }
-    if values.layout.shape() != target.layout.shape() {
-        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
-    }
-    copy::write(&target, &values)?;
+    check_result(x, &result)?;
+    copy::write(&target, &result.array())?;
     x.bump_version()?;
     if let Some(edge) = result.edge()?
         && recording
@@ -289,4 +293,29 @@ pub fn through(
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// Whether values broadcast to `x`.
+pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let (output, values) = (x.layout(), values.layout());
+    let (output, values) = (output.shape(), values.shape());
+    if shape::is_expandable(values, output) {
+        return Ok(());
+    }
+    shape::broadcast(output, values)?;
+    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+}
+
+/// Whether a result can be written to `x`.
+pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
+    let (from, to) = (result.dtype(), x.dtype());
+    if !from.can_cast(to) {
+        return Err(Error::ResultCast { from, to }.into());
+    }
+    let (output, broadcast) = (x.layout(), result.layout());
+    if output.shape() != broadcast.shape() {
+        let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
-use super::{along, cast, permute, reshape, strided, view};
+use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{
@@ -91,6 +91,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    batch::keep_samples(&mut rule, |source| match source {
+        Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
+        Source::Output(index) => outputs.get(usize::from(index)),
+        Source::Constant => None,
+    });
     keep_tangents(&mut rule, |source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
@@ -345,6 +350,9 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
 
 /// A tangent of this element type, in memory as `x` is.
 fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([tangent, x]) {
+        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+    }
     let (is, like) = (tangent.array(), x.array());
     let room = |array: &Array| array.storage.bytes() / array.dtype.size();
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
@@ -381,6 +389,9 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
 
 /// Zeros of this element type in memory of the size and layout of that of `x`.
 fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, |x| zeros_as(x, dtype)) {
+        return zeros;
+    }
     let array = x.array();
     let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
     Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))

@@ -2,6 +2,7 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
 mod boundary;
 mod foreign;
 mod history;
@@ -20,6 +21,7 @@ use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -174,8 +176,9 @@ impl Tensor {
     pub fn bump_version(&self) -> Result<()> {
         let counted = {
             let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
             writes::note(&core.array.storage);
-            core.array.storage.bump_version()
+            counted
         };
         if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
     }
@@ -221,6 +224,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))

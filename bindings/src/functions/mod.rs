@@ -15,7 +15,9 @@ mod extremes;
 mod factory;
 mod indexing;
 mod losses;
+mod neural;
 mod parts;
+mod pooling;
 mod products;
 mod random;
 mod reductions;
@@ -45,7 +47,9 @@ const TABLES: &[&[Function]] = &[
     extremes::TABLE,
     indexing::TABLE,
     losses::TABLE,
+    neural::TABLE,
     parts::TABLE,
+    pooling::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,

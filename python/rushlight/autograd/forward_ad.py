@@ -87,11 +87,13 @@ def _transform() -> Iterator[None]:
     if _current_level >= 0 and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
+    _core._enter_transform()
     _transforms.levels.append(level)
     try:
         yield
     finally:
         _transforms.levels.remove(level)
+        _core._leave_transform()
         _core._exit_forward_level(level)
 
 

@@ -11,6 +11,7 @@ from .linearized import linearize
 from .modules import functional_call, stack_module_state
 from .mutations import functionalize
 from .reverse import grad, grad_and_value, vjp
+from .vmap import vmap
 
 __all__ = [
     "functional_call",
@@ -24,4 +25,5 @@ __all__ = [
     "linearize",
     "stack_module_state",
     "vjp",
+    "vmap",
 ]
