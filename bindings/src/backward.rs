@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::{boundary, undefined};
-use rushlight::{Error, Tensor};
+use rushlight::{Error, Result, Tensor};
 
-use crate::error::raise;
+use crate::error::{carry, raise};
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 
@@ -20,6 +20,10 @@ struct Interpreter;
 impl Host for Interpreter {
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
         Python::attach(|py| py.detach(body));
+    }
+
+    fn poll(&self) -> Result<()> {
+        Python::attach(|py| py.check_signals()).map_err(carry)
     }
 }
 

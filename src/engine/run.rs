@@ -10,6 +10,7 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use crate::error::Result;
 use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place};
+use crate::kernels::interrupt::{self, Asking};
 use crate::tensor::Tensor;
 
 /// What one node is run with: what a `Task` says, however it is stored.
@@ -19,6 +20,9 @@ pub(super) struct Step<'a> {
     pub(super) wanted: u64,
     pub(super) options: Options,
 }
+
+/// After so many tasks a run asks whether to go on.
+const STRETCH: usize = 64;
 
 /// Runs the plan. Answers the captured gradients.
 pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
@@ -38,9 +42,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
-    for &task in &plan.order {
+    for (position, &task) in plan.order.iter().enumerate() {
+        if position % STRETCH == 0 {
+            interrupt::unwind_if_due();
+        }
         sweep.step(task)?;
     }
+    let _uninterrupted = Asking::new(None);
     for deposit in sweep.deposits {
         deposit.put(options.create_graph)?;
     }

@@ -15,7 +15,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "storage", "tensor"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),
-    ("engine", &["error", "shape", "tensor", "graph", "kernels::parallel", "ops::accumulate"]),
+    (
+        "engine",
+        &["error", "shape", "tensor", "graph", "kernels::interrupt", "kernels::parallel", "ops::accumulate"],
+    ),
 ];
 
 /// Macros that the whole crate uses; they are at its root whatever room they are written in.
