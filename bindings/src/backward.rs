@@ -4,12 +4,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
-use rushlight::graph::{boundary, undefined};
+use rushlight::graph::undefined;
 use rushlight::{Error, Result, Tensor};
 
 use crate::error::{carry, raise};
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
+use crate::transform::is_inside_transform;
 
 const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
     use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
@@ -44,7 +45,7 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    if accumulate_grad && boundary::depth() > 0 {
+    if accumulate_grad && is_inside_transform() {
         return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
     }
     if roots.len() != gradients.len() {

@@ -3,11 +3,13 @@
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
 //! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
 //! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
-//! switches recording; `error` words failures. `functions` lists functions and methods: `signature` says what a call
+//! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
+//! lists functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
 
+mod anomaly;
 mod arguments;
 mod backward;
 mod body;
@@ -24,8 +26,10 @@ mod generator;
 mod hooks;
 mod inventory;
 mod limits;
+mod mapping;
 mod mode;
 mod node;
+mod origin;
 mod outputs;
 mod returns;
 mod signature;
@@ -38,6 +42,8 @@ mod transform;
 mod _rushlight {
     use super::*;
 
+    #[pymodule_export]
+    use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
@@ -54,6 +60,11 @@ mod _rushlight {
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
+    use super::mapping::{
+        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
+        unwrap, within,
+    };
+    #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
@@ -62,11 +73,13 @@ mod _rushlight {
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        origin::listen();
+        anomaly::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

@@ -21,7 +21,6 @@ from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_e
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from typing_extensions import TypeIs
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from . import optim as optim
     from . import testing as testing
     from . import utils as utils
+    from .func import vmap as vmap
 
 __version__ = _rushlight.__version__
 
@@ -72,8 +72,13 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-r
     return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a room of the package when it is first asked for."""
+def __getattr__(name: str) -> Any:
+    """Import a room of the package, or what is known from one, when it is first asked for."""
+    if name == "vmap":
+        from .func import vmap
+
+        globals()["vmap"] = vmap
+        return vmap
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -83,7 +88,7 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, "vmap"})
 
 
 __all__ = [

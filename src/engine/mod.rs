@@ -12,8 +12,9 @@ mod run;
 mod watch;
 
 use crate::error::{Error, Result};
-use crate::graph::{Edge, mode};
+use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
+use crate::origin;
 use crate::tensor::Tensor;
 use watch::Watch;
 
@@ -89,16 +90,18 @@ pub fn run(
     options: Options,
     host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
-    let plan = plan::Plan::new(&roots, wanted);
+    let start = origin::here();
+    let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet. What is unusual about the calling thread,
-        // such as the level whose tangents it computes, holds for no other.
-        let alone = options.create_graph || mode::special() || !mode::flags().multithreading;
+        // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
+        // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
+        let alone =
+            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
         outcome = match &watch {
             None => run::run(&plan, &gradients, options),
             Some(watch) if plan.is_worth_threads() && !alone => {

@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// A task that any thread may own.
@@ -53,6 +54,7 @@ struct Job {
 struct Run {
     jobs: Vec<Job>,
     options: Options,
+    start: Origin,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
     watch: Arc<Watch>,
@@ -93,6 +95,7 @@ pub(super) fn run(
     let run = Arc::new(Run {
         jobs: jobs(plan),
         options,
+        start: plan.start,
         flags: mode::flags(),
         watch: watch.clone(),
         state: Mutex::new(State {
@@ -301,7 +304,8 @@ impl Run {
             finish_leaf(&job.node, gradients, self.options, deposits)?;
             return Ok(Gradients::new());
         }
-        let step = Step { node: &job.node, wanted: wanted(&job.targets), options: self.options };
+        let step =
+            Step { node: &job.node, wanted: wanted(&job.targets), options: self.options, start: self.start };
         step.run(gradients, job.caller_only, deposits)
     }
 }

@@ -1,5 +1,6 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
+pub mod anomaly;
 pub mod arena;
 pub mod boundary;
 pub mod held;
@@ -12,6 +13,7 @@ pub mod saved;
 mod seq;
 pub mod tangents;
 pub mod undefined;
+pub(crate) mod writes;
 
 pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};

@@ -96,3 +96,13 @@ pub fn ones_like(x: &Tensor) -> Result<Tensor> {
 pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x) } else { super::cast::to_dtype(&x, dtype) }
 }
+
+/// Whether any element is not a number.
+pub fn has_nan(x: &Tensor) -> bool {
+    let array = x.array();
+    dispatch!(float array.dtype, T => match array.slice::<T>() {
+        // Without a way out in the middle the loop is done several elements at a time.
+        Some(elements) => elements.iter().fold(false, |found, element| found | element.is_nan()),
+        None => array.view::<T>().iter().any(|element| element.is_nan()),
+    }, else { false })
+}

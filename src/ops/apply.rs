@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::batch::{self, Answer, Call};
 use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
@@ -19,11 +20,13 @@ use crate::tensor::{Array, Tensor};
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
 /// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
-pub trait Op: Send + Sync + Sized + 'static {
+pub trait Op: Clone + Send + Sync + 'static {
     /// What backward needs, taken by `save`.
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -44,6 +47,22 @@ pub trait Op: Send + Sync + Sized + 'static {
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
     }
+
+    /// The operation for many samples at once, by operations on the values. Without a rule it is run
+    /// for each sample.
+    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
+        Ok(None)
+    }
+
+    /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        SmallVec::new()
+    }
+
+    /// The operation with other tensors in the place of those that it holds.
+    fn holding(&self, _held: &[Tensor]) -> Result<Self> {
+        Ok(self.clone())
+    }
 }
 
 /// What `save` may take from.
@@ -53,7 +72,11 @@ pub struct Keep<'a> {
     needed: u64,
 }
 
-impl Keep<'_> {
+impl<'a> Keep<'a> {
+    pub(super) fn new(inputs: &'a [&'a Tensor], outputs: &'a [Tensor], needed: u64) -> Keep<'a> {
+        Keep { inputs, outputs, needed }
+    }
+
     /// Whether input `index` requires grad.
     pub fn needs(&self, index: usize) -> bool {
         index >= 64 || self.needed >> index & 1 == 1
@@ -186,6 +209,10 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.saved.tensors_mut()
     }
@@ -197,6 +224,11 @@ impl<O: Op> Rule for Recorded<O> {
 
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    if mode::special()
+        && let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held()))
+    {
+        return batch::apply(op, inputs, &mapping);
+    }
     let outputs = op.forward(inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
@@ -246,6 +278,15 @@ pub trait Overwrite: Op {
 
 /// `apply` in place of the first input.
 pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
+    if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
+        let held = op.held();
+        let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
+        return batch::through(inputs[0], &others, op.name(), |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs

@@ -11,13 +11,13 @@ use super::in_place::Write;
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{copy, default_dtype, tangents, unary};
+use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
-use crate::tensor::{Array, Reading, Tensor};
+use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 /// A function of two elements, and its derivatives.
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -219,12 +219,40 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
 /// `apply` where more than the history of the operands may matter.
 #[cold]
 fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {
+        return apply_batched(op, a, b, &mapping);
+    }
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
     let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
     tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
         recorded(op, (a, left), (b, right), needed)
+    })?;
+    Ok(y)
+}
+
+/// `apply` for all samples of a mapping.
+#[cold]
+fn apply_batched<E: Elementwise2>(
+    op: E,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
+    let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
+    let [left, right] = bound;
+    let (left, right) = (left?, right?);
+    let operand = |bound: &Option<Tensor>, operand: Operand<'_>| match (bound, operand) {
+        (Some(x), _) => Value::Tensor(x.clone()),
+        (None, Operand::Scalar(scalar)) => Value::Scalar(scalar),
+        (None, Operand::Tensor(x)) => Value::Tensor(x.clone()),
+    };
+    let (first, second) = (operand(&left, a), operand(&right, b));
+    let (a, b) = (Operand::from(&first), Operand::from(&second));
+    tangents::trace(&[left.as_ref(), right.as_ref()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, a.numbers()), (b, b.numbers()), needed)
     })?;
     Ok(y)
 }
@@ -311,6 +339,10 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
     let a = Operand::Tensor(x);
+    let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
+    if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+    }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
@@ -325,11 +357,16 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
+    let apart = match &right {
+        Numbers::Array(array) if target.overlaps(array) => Numbers::Array(copy::dense(array)?),
+        other => other.clone(),
+    };
     let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
         true => {
-            let mut rule =
-                recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), write.needed());
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
@@ -338,11 +375,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         }
         false => None,
     };
-    let right = match right {
-        Numbers::Array(array) if target.overlaps(&array) => Numbers::Array(copy::dense(&array)?),
-        other => other,
-    };
-    overwrite(&op, &target, &right, dtype)?;
+    overwrite(&op, &target, &apart, dtype)?;
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 

@@ -9,6 +9,7 @@ pub mod add_products;
 pub mod along;
 pub mod apply;
 pub mod arithmetic;
+pub mod batch;
 mod bilinear;
 pub mod binary;
 pub mod blend;
@@ -43,6 +44,7 @@ pub mod masked;
 pub mod matmul;
 mod memory_order;
 pub mod moments;
+pub mod neural;
 pub mod norm;
 pub mod operand;
 pub mod pairs;
@@ -221,6 +223,8 @@ elementwise2! {
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
 pub const DIFFERENTIABLE: &[&str] = &[
+    "adaptive_max_pool",
+    "adaptive_mean_pool",
     "addcdiv",
     "addcmul",
     "addmm",
@@ -230,12 +234,16 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "amin",
     "as_strided",
     "baddbmm",
+    "batch_norm",
     "binary_cross_entropy_with_logits",
     "bmm",
     "cat",
     "celu",
     "clamp",
     "clone",
+    "col2im",
+    "constant_pad",
+    "convolution",
     "copy_",
     "cross_entropy",
     "cumprod",
@@ -245,6 +253,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "div_rounded",
     "dot",
     "elu",
+    "embedding",
     "entr",
     "erfcx",
     "expand",
@@ -254,6 +263,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "gather",
     "gelu",
     "glu",
+    "group_norm",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -262,6 +272,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "i0e",
     "i1",
     "i1e",
+    "im2col",
     "index",
     "index_add",
     "index_copy",
@@ -269,19 +280,23 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_put",
     "index_select",
     "inner",
+    "inner_pad",
+    "layer_norm",
     "leaky_relu",
     "lerp",
     "linear",
     "log_sigmoid",
-    "logit",
     "log_softmax",
+    "logit",
     "logsumexp",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
     "max",
+    "max_pool",
     "mean",
+    "mean_pool",
     "min",
     "mish",
     "mm",
@@ -318,14 +333,16 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "sum",
     "t",
     "take",
+    "threshold",
     "to",
     "transpose",
-    "threshold",
     "tril",
     "triu",
     "unbind",
     "unflatten",
+    "unfold",
     "unsqueeze",
+    "upsample",
     "var",
     "var_mean",
     "vdot",

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed};
-use super::{cast, view};
+use super::{along, batch, cast, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{
@@ -58,9 +58,7 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
 
 /// The tensor without its tangent at a level, and the tangent.
 pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
-    let primal = view::show_apart("Identity", x, level)?;
-    primal.set_tangent(level, None);
-    Ok((primal, tangent(x, level)?))
+    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
 }
 
 /// The tangent of the highest level at which there is one.
@@ -93,6 +91,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    batch::keep_samples(&mut rule, |source| match source {
+        Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
+        Source::Output(index) => outputs.get(usize::from(index)),
+        Source::Constant => None,
+    });
     keep_tangents(&mut rule, |source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
@@ -119,6 +122,8 @@ fn keep_tangents(
     if tangents::live().is_empty() {
         return Ok(());
     }
+    let count = rule.saved().len();
+    debug_assert_eq!(count, rule.saved_mut().len(), "a rule gives all that it keeps");
     for saved in rule.saved_mut() {
         if let Some(tangents) = tangents_at(saved.source())? {
             let plain = std::mem::replace(saved, SavedTensor::new(saved.array()?, saved.source()));
@@ -136,10 +141,9 @@ pub(super) fn keep_tangents_of_write(
     x: &Tensor,
 ) -> Result<()> {
     keep_tangents(rule, |source| match source {
-        Source::Input(0) => copied(x),
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
-            carried(input)
+            if is_shared(input, x) { copied(input) } else { carried(input) }
         }
         Source::Output(_) => Ok(Some(x.tangents_or_new())),
         Source::Constant => Ok(None),
@@ -223,19 +227,42 @@ impl Passing {
         Ok(if passing.levels.is_empty() { None } else { Some(passing) })
     }
 
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
         for (level, tangents) in self.levels {
+            // A new view that is apart at this level gets its tangent from who makes it.
+            let apart = |output: &Tensor| output.is_apart(level) && output.own_tangent(level).is_none();
+            if outputs.iter().any(apart) {
+                continue;
+            }
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                if let Some(result) = result.filter(|_| output.dtype().is_float()) {
-                    let apart = output.forward_base(level).is_none()
-                        && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
-                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
-                }
+                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let is_new = output.forward_base(level).is_some()
+                    || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
+                let result = if is_new { result } else { cast::clone(&result)? };
+                let fitting = match output.layout().is_non_overlapping() {
+                    true => fit(&result, output, output.dtype())?,
+                    false => cast::to_dtype(&result, output.dtype())?,
+                };
+                output.set_tangent(level, Some(fitting));
             }
         }
         Ok(())
@@ -296,6 +323,9 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
+    if !x.dtype().is_float() {
+        return Ok(());
+    }
     let before = tangent(x, level)?;
     let _below = tangents::Ceiling::below(level);
     match (before, value) {
@@ -320,14 +350,30 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
 
 /// A tangent of this element type, in memory as `x` is.
 fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([tangent, x]) {
+        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+    }
     let (is, like) = (tangent.array(), x.array());
     let room = |array: &Array| array.storage.bytes() / array.dtype.size();
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
-    let fitting = zeros_as(x, dtype)?;
-    cast::copy_(&fitting, tangent)?;
-    Ok(fitting)
+    let repeats = |(&stride, &size): (&usize, &usize)| stride == 0 && size > 1;
+    let mut dims = like.layout.strides().iter().zip(like.layout.shape());
+    if like.layout.is_non_overlapping() || dims.any(repeats) {
+        let fitting = zeros_as(x, dtype)?;
+        cast::copy_(&fitting, tangent)?;
+        return Ok(fitting);
+    }
+    // Where windows overlap, the last element written to a place is what all of them show.
+    let mut last = vec![0i64; room(&like)];
+    for (element, place) in (0..).zip(strided::places(&like.layout)) {
+        last[place] = element;
+    }
+    let last = Tensor::from_slice(&[last.len()], &last)?;
+    let elements = reshape::flatten(&cast::to_dtype(tangent, dtype)?, 0, -1)?;
+    let memory = along::index_select(&elements, 0, &last)?;
+    view::window(&memory, (*like.layout).clone())
 }
 
 fn lie_alike(a: &Layout, b: &Layout) -> bool {
@@ -337,6 +383,9 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
 
 /// Zeros of this element type in memory of the size and layout of that of `x`.
 fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, |x| zeros_as(x, dtype)) {
+        return zeros;
+    }
     let array = x.array();
     let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
     Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{one, record_new, single, tangent, trace};
 use super::in_place::Write;
 use super::memory_order::MemoryOrder;
-use super::{copy, default_dtype};
+use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
@@ -154,6 +154,15 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
 /// `apply` where more than the history of the operand may matter.
 #[cold]
 fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| apply(op, x)) {
+        let (x, y) = (x.clone(), y?);
+        let values = y.array();
+        trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
+            op,
+            kept: kept::<E>(Some(x.array()), values),
+        })?;
+        return Ok(y);
+    }
     let array = x.array();
     let values = forward(&op, &array)?;
     let y = Tensor::from_array(values.clone());
@@ -172,6 +181,9 @@ fn kept<E: Elementwise>(x: Option<Array>, y: Array) -> Option<SavedTensor> {
 
 /// The operation in place.
 pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
+    if batch::is_batched(x) {
+        return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
+    }
     let write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;

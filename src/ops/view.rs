@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent, trace};
-use super::{in_place, strided};
+use super::{batch, in_place, strided};
 use crate::error::Result;
 use crate::graph::{At, Edge, Forms, Gradients, Level, Node, Rule, mode};
 use crate::shape::Layout;
@@ -38,7 +38,7 @@ fn created_now(creation: Creation) -> Creation {
 }
 
 /// The edge of a view whose base was written to since: a strided window on the base.
-fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
+pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     let Some(edge) = base.gradient_edge()? else { return Ok(None) };
     let rule = strided::rule(base.layout(), view.layout.clone());
     let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
@@ -63,14 +63,19 @@ pub(super) trait Kind: Send + Sync + 'static {
 }
 
 /// The rule of a view.
-struct Shown<K> {
-    kind: K,
-    source: Arc<Layout>,
+pub(super) struct Shown<K> {
+    pub(super) kind: K,
+    /// The layout before.
+    pub(super) source: Arc<Layout>,
 }
 
 impl<K: Kind> Rule for Shown<K> {
     fn name(&self) -> &str {
         self.kind.name()
+    }
+
+    fn is_view(&self) -> bool {
+        true
     }
 
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -84,6 +89,11 @@ impl<K: Kind> Rule for Shown<K> {
 
 /// A view of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::view(kind, x, batch, layout);
+    }
     let y = show(x, layout);
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
     Ok(y)
@@ -99,5 +109,10 @@ pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result
 
 /// Shows `x` itself in another layout from now on.
 pub(super) fn apply_in_place(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<()> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::lay_out(kind, x, batch, layout);
+    }
     in_place::lay_out(x, layout, Shown { kind, source: x.layout() })
 }

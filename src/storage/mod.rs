@@ -182,6 +182,11 @@ impl Storage {
         self.block == other.block
     }
 
+    /// A number that tells this block from all that are alive.
+    pub fn key(&self) -> usize {
+        self.block.as_ptr().addr()
+    }
+
     /// Whether the bytes belong to somebody else.
     pub fn is_external(&self) -> bool {
         let (_, lead) = placement(self.bytes());

@@ -14,7 +14,7 @@ impl Tensor {
             return Err(Error::RequiresGradDType {}.into());
         }
         let form = Form { layout: array.layout.clone(), dtype: array.dtype };
-        let inner = Tensor::from_array(array);
+        let inner = self.without_history();
         {
             let mut core = inner.0.core.write();
             core.accumulator = Some(boundary::boundary(form, onward));
@@ -30,7 +30,10 @@ impl Tensor {
 
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
-        Ok(self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)))
+        if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {
+            return Ok(true);
+        }
+        self.batch().map_or(Ok(false), |batch| batch.value.leads_out(since))
     }
 
     /// This tensor as the world outside of the transform that began at `since` sees it: without what
@@ -39,7 +42,7 @@ impl Tensor {
         match self.gradient_edge()? {
             Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
                 let stays = tracked && boundary::leads_out(&edge.node, since);
-                Ok(if stays { self.clone() } else { self.detach() })
+                Ok(if stays { self.clone() } else { self.without_history() })
             }
             _ => Ok(self.clone()),
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tang
 #[derive(Default)]
 pub(super) struct Cold {
     pub(super) view: Option<View>,
+    /// What a tensor that stands for many samples is around.
+    pub(super) batch: Option<Wrapper>,
     grad: Mutex<Option<Tensor>>,
     /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
     former: Mutex<Vec<NodeRef>>,
@@ -24,8 +27,12 @@ pub(super) struct Cold {
 }
 
 impl Cold {
-    pub(super) fn of_view(view: View) -> Cold {
-        Cold { view: Some(view), ..Cold::default() }
+    pub(super) fn of_view(view: View, batch: Option<Wrapper>) -> Cold {
+        Cold { view: Some(view), batch, ..Cold::default() }
+    }
+
+    pub(super) fn of_batch(wrapper: Wrapper) -> Cold {
+        Cold { batch: Some(wrapper), ..Cold::default() }
     }
 }
 
@@ -181,7 +188,7 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        Tensor::from_array(self.array())
+        self.aside(self.array())
     }
 
     /// A tensor on the same memory with a version counter of its own, without history.

@@ -2,6 +2,7 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
 mod boundary;
 mod foreign;
 mod history;
@@ -16,10 +17,11 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef, mode};
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -172,7 +174,12 @@ impl Tensor {
 
     /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
     pub fn bump_version(&self) -> Result<()> {
-        let counted = self.0.core.read().array.storage.bump_version();
+        let counted = {
+            let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
+            writes::note(&core.array.storage);
+            counted
+        };
         if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
     }
 
@@ -217,6 +224,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))

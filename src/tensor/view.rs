@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
@@ -65,7 +66,18 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
-        Tensor::build_view(source, array, edge, creation, refresh, 0)
+        Tensor::build_view(source, array, edge, creation, (refresh, 0), None)
+    }
+
+    /// `view_of` around a view of the value that the source is around.
+    pub(super) fn view_with(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        wrapper: Wrapper,
+    ) -> Tensor {
+        Tensor::build_view(source, array, None, creation, (refresh, 0), Some(wrapper))
     }
 
     /// A view of `source` at `array` that has a tangent of its own at a level.
@@ -76,7 +88,8 @@ impl Tensor {
         refresh: Refresh,
         level: Level,
     ) -> Tensor {
-        Tensor::build_view(source, array, None, creation, refresh, level)
+        let wrapper = source.wrapper().map(Wrapper::again);
+        Tensor::build_view(source, array, None, creation, (refresh, level), wrapper)
     }
 
     fn build_view(
@@ -84,8 +97,8 @@ impl Tensor {
         array: Array,
         edge: Option<Edge>,
         creation: Creation,
-        refresh: Refresh,
-        apart: Level,
+        (refresh, apart): (Refresh, Level),
+        wrapper: Option<Wrapper>,
     ) -> Tensor {
         if !array.storage.is_counted() {
             return Tensor::with_history(array, edge);
@@ -103,7 +116,7 @@ impl Tensor {
             None => None,
         };
         let view = View { base, apart, dual, creation: Mutex::new(creation), seen, refresh };
-        let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
+        let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
         Tensor::build(array, edge, cold, true)
     }
 
@@ -119,6 +132,11 @@ impl Tensor {
     /// The tensor whose memory this is a view of.
     pub fn base(&self) -> Option<Tensor> {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
     }
 
     /// The tensor of whose tangent at a level that of this view is a view.

@@ -9,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
 use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
 use rushlight::ops::create;
+use rushlight::origin::Origin;
 use rushlight::shape::signed;
 use rushlight::{Result, Tensor};
 
@@ -66,8 +67,8 @@ impl Rule for Custom {
         true
     }
 
-    fn release(&self) -> bool {
-        Python::attach(|_| self.context.get().get().release());
+    fn release(&self, run: Origin) -> bool {
+        Python::attach(|_| self.context.get().get().release(run));
         true
     }
 

@@ -8,6 +8,7 @@ use rushlight::dtype::DType;
 use rushlight::ops::permute;
 
 use super::object::{TensorBase, wrap};
+use super::values::check_memory;
 use crate::device::{Device, Layout, strided};
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
@@ -93,8 +94,9 @@ impl TensorBase {
     }
 
     /// The address of the first element.
-    fn data_ptr(&self) -> usize {
-        self.tensor().data_ptr().addr()
+    fn data_ptr(&self) -> PyResult<usize> {
+        check_memory(self.tensor())?;
+        Ok(self.tensor().data_ptr().addr())
     }
 
     /// How often the memory was written to in place.

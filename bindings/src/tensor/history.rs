@@ -151,11 +151,18 @@ impl TensorBase {
     /// A tensor on the same memory without history, whose writes autograd does not see.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.tensor().is_batched() {
+            return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
+        }
         wrap(py, self.tensor().data().map_err(raise)?)
     }
 
     #[setter]
     fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tensor().is_batched() {
+            let text = "mutating directly with `.data` under vmap transform is not allowed.";
+            return Err(PyRuntimeError::new_err(text));
+        }
         let Some(data) = as_tensor(value) else {
             let found = value.get_type().name()?;
             return Err(PyTypeError::new_err(format!("Variable data has to be a tensor, but got {found}")));

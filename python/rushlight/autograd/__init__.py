@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
 from . import forward_ad, function
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .function import Function
 from .grad_mode import (
@@ -40,6 +41,7 @@ __all__ = [
     "Function",
     "GradcheckError",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "enforce_grad_layout_policy",
     "forward_ad",
@@ -50,6 +52,7 @@ __all__ = [
     "inference_mode",
     "is_multithreading_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]

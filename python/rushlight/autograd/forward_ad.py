@@ -87,11 +87,13 @@ def _transform() -> Iterator[None]:
     if _current_level >= 0 and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
+    _core._enter_transform()
     _transforms.levels.append(level)
     try:
         yield
     finally:
         _transforms.levels.remove(level)
+        _core._leave_transform()
         _core._exit_forward_level(level)
 
 
@@ -159,7 +161,7 @@ class dual_level(_Decorates):
 
     __slots__ = ()
 
-    def __enter__(self) -> int:  # type: ignore[override]
+    def __enter__(self) -> int:
         """Enter the level and return it."""
         return enter_dual_level()
 

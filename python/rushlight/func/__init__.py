@@ -6,10 +6,12 @@ tensor(1.)
 """
 
 from .jacobians import hessian, jacfwd, jacrev
+from .jvp import jvp
 from .linearized import linearize
 from .modules import functional_call, stack_module_state
 from .mutations import functionalize
 from .reverse import grad, grad_and_value, vjp
+from .vmap import vmap
 
 __all__ = [
     "functional_call",
@@ -19,7 +21,9 @@ __all__ = [
     "hessian",
     "jacfwd",
     "jacrev",
+    "jvp",
     "linearize",
     "stack_module_state",
     "vjp",
+    "vmap",
 ]
