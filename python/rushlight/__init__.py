@@ -44,7 +44,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "func", "nn", "optim", "return_types", "testing", "utils"})
+_LAZY = frozenset({"cuda", "func", "nn", "optim", "random", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793

@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
 use rushlight::shape::normalize_dim;
-use rushlight::tensor::Mapping;
 
 /// An entry for a question about a tensor that is asked as a function; as a method it stands with
 /// the object.
