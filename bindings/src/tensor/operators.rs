@@ -169,27 +169,27 @@ macro_rules! slots {
         /// The slots that are alike.
         fn operations() -> Vec<ffi::PyType_Slot> {
             vec![$({
-                slots!(@$kind function, $operation);
+                slots!(@$kind function, $id, $operation);
                 slot(ffi::$id, function as *mut c_void)
             }),*]
         }
     };
-    (@binary $name:ident, $operation:expr) => {
+    (@binary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
             binary(left, right, |left, right| $operation(left, right))
         }
     };
-    (@in_place $name:ident, $operation:expr) => {
+    (@in_place $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            in_place(target, other, method(stringify!($name)), |target, other| $operation(target, other))
+            in_place(target, other, method(stringify!($id)), |target, other| $operation(target, other))
         }
     };
-    (@unary $name:ident, $operation:expr) => {
+    (@unary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
             unary(object, |tensor| $operation(tensor))
         }
     };
-    (@plain $name:ident, $operation:expr) => {
+    (@plain $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
             plain(object, |py, tensor| $operation(py, tensor))
         }
