@@ -544,6 +544,16 @@ errors! {
     TangentReplaced {},
     /// A tangent of an output that has none.
     TangentOfConstant { position: usize },
+    /// Hooks of saved tensors where somebody forbade them, in these words.
+    PackingRefused { message: String },
+    /// A hook that packs a saved tensor and writes to it.
+    PackingWrote {},
+    /// A saved tensor packed after it was freed.
+    PackingFreed {},
+    /// A saved tensor packed twice.
+    PackedAlready {},
+    /// Something packed that is not there.
+    PackedNothing {},
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.

@@ -26,6 +26,7 @@ mod mode;
 mod node;
 mod outputs;
 mod returns;
+mod saved;
 mod signature;
 mod size;
 mod tensor;
@@ -36,7 +37,7 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
-    use super::backward::run_backward;
+    use super::backward::{current_run, run_backward, will_execute};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -44,9 +45,18 @@ mod _rushlight {
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
     #[pymodule_export]
+    use super::hooks::RemovableHandle;
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    #[pymodule_export]
+    use super::node::GraphNode;
+    #[pymodule_export]
+    use super::saved::{
+        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers, set_version,
+        watch_writes,
+    };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
 

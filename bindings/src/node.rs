@@ -14,13 +14,14 @@ use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
 use crate::error::raise;
-use crate::function::context_in;
+use crate::function::{FunctionBase, context_in};
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
+use crate::saved::SavedTensor;
 use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
 
 /// What every class of nodes derives from.
-#[pyclass(name = "Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
+#[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
 pub(crate) struct GraphNode {
     node: NodeRef,
 }
@@ -51,6 +52,14 @@ pub(crate) fn wrap_node<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<
     let before = locked(objects).insert(node.id(), reference);
     drop(before);
     Ok(object)
+}
+
+/// The node that an object stands for.
+pub(crate) fn node_of(object: &Bound<'_, PyAny>) -> Option<NodeRef> {
+    if let Ok(context) = object.cast::<FunctionBase>() {
+        return Some(FunctionBase::node(context));
+    }
+    object.cast::<GraphNode>().ok().map(|node| node.get().node.clone())
 }
 
 /// The class of the nodes of that name.
@@ -161,16 +170,18 @@ impl GraphNode {
     /// What the operation has kept, under torch's names: `_saved_self`.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let rule = self.node.rule();
-        let kept = name.strip_prefix("_saved_").and_then(|wanted| {
-            rule.saved().into_iter().find(|(known, _)| *known == wanted).map(|(_, saved)| saved)
-        });
-        match kept {
-            Some(saved) => saved.load(&self.node, true).to_python(py),
-            None => {
-                let class = short(rule.name());
-                Err(PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'")))
+        let place = |wanted: &str| rule.saved().iter().position(|(known, _)| *known == wanted);
+        if let Some(wanted) = name.strip_prefix("_saved_") {
+            if let Some(index) = place(wanted) {
+                return rule.saved()[index].1.load(&self.node, true).to_python(py);
             }
+        } else if let Some(wanted) = name.strip_prefix("_raw_saved_")
+            && let Some(index) = place(wanted)
+        {
+            return SavedTensor::of_rule(&self.node, Some(index)).into_pyobject(py).map(Bound::into_any);
         }
+        let class = short(rule.name());
+        Err(PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'")))
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.

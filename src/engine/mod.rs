@@ -5,10 +5,13 @@
 
 mod buffer;
 mod check;
+mod current;
 mod leaf;
 mod parallel;
 mod plan;
 mod run;
+
+pub use current::{current_run, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::{Edge, mode};
@@ -86,6 +89,7 @@ pub fn run(
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _current = current::CurrentGuard::enter(&plan);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. What is unusual about the calling thread,
         // such as the level whose tangents it computes, holds for no other.

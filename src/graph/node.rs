@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
 use super::rule::{At, Gradients, Rule};
+use super::saved::SavedTensor;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
@@ -181,6 +182,13 @@ impl Node {
         }
     }
 
+    /// Changes what the rule has saved, unless the rule is being run.
+    pub(crate) fn change_saved(&self, change: impl FnOnce(SmallVec<[&mut SavedTensor; 2]>)) {
+        if let Some(mut rule) = self.rule.try_write() {
+            change(rule.saved_mut());
+        }
+    }
+
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph.
     pub fn release(&self) {
@@ -238,7 +246,6 @@ impl Rule for Released {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::saved::SavedTensor;
 
     #[test]
     fn a_node_is_small() {

@@ -109,6 +109,11 @@ impl SavedTensor {
         }
     }
 
+    /// Whether the host has packed it.
+    pub fn is_packed(&self) -> bool {
+        matches!(&self.0, Form::Special(special) if matches!(**special, Special::Kept { .. }))
+    }
+
     /// The memory, whatever happened to it since.
     pub fn array(&self) -> Result<Array> {
         match &self.0 {
@@ -138,7 +143,7 @@ impl Special {
                 let unpacked = kept.unpack()?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
-                (Tensor::with_history(unpacked.array(), edge), tangents)
+                (Tensor::continuing(unpacked.array(), edge), tangents)
             }
         };
         if let Some(tangents) = tangents {
@@ -168,7 +173,7 @@ impl Plain {
             return Err(self.modified(node));
         }
         let edge = if tracking { self.source.edge(node) } else { None };
-        Ok(Tensor::with_history(self.array(), edge))
+        Ok(Tensor::continuing(self.array(), edge))
     }
 
     #[cold]

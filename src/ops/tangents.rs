@@ -16,7 +16,7 @@ use super::apply::{attach, forms, needed};
 use super::{cast, view};
 use crate::error::{Error, Result};
 use crate::graph::{
-    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
+    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -74,6 +74,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
+        packing::pack_saved(&node, |source| match source {
+            Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
+            Source::Output(index) => outputs.get(usize::from(index)).cloned(),
+            Source::Constant => None,
+        })?;
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::view::View;
-use super::{Tensor, WeakTensor};
+use super::{Array, Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
@@ -132,6 +132,21 @@ impl Tensor {
         let node = leaf::accumulator(self.clone());
         *slot = Some(node.id());
         node
+    }
+
+    /// The tensor that `array` is, with the history that `edge` leads to: where that is a leaf's end,
+    /// the leaf, or another one that accumulates into it if the memory is not the leaf's.
+    pub(crate) fn continuing(array: Array, edge: Option<Edge>) -> Tensor {
+        let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
+            return Tensor::with_history(array, edge);
+        };
+        if leaf.array().is(&array) {
+            return leaf;
+        }
+        let tensor = Tensor::from_array(array);
+        tensor.0.core.write().requires_grad = true;
+        *tensor.cold().accumulator.lock() = edge.map(|edge| edge.node.id());
+        tensor
     }
 
     /// Gives a tensor that was written to in place, or made by an operation, its new history.

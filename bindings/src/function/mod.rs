@@ -12,7 +12,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
-use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Place};
+use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Packer, Place};
 use rushlight::ops::custom;
 use rushlight::{Error, Tensor};
 
@@ -20,6 +20,7 @@ use crate::error::raise;
 use crate::hooks::RemovableHandle;
 use crate::node::{metadata, next_functions, register};
 use crate::returns::ToPython;
+use crate::saved::SavedTensor;
 use crate::tensor::object::{as_tensor, visit_owned};
 use rule::Custom;
 
@@ -72,7 +73,7 @@ impl FunctionBase {
     }
 
     /// The node, made anew if it went while somebody kept the context.
-    fn node(slf: &Bound<'_, Self>) -> NodeRef {
+    pub(crate) fn node(slf: &Bound<'_, Self>) -> NodeRef {
         let state = slf.get().state();
         if let Some(node) = state.node.and_then(Strong::<Node>::upgrade) {
             return node;
@@ -112,6 +113,34 @@ impl FunctionBase {
             slf.get().release();
         }
         Ok(loaded)
+    }
+
+    /// One of the tensors that were kept, or `None`.
+    pub(crate) fn held<'py>(slf: &Bound<'py, Self>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let node = Self::node(slf);
+        let held = slf.get().state();
+        let loaded = held.kept.get(index).and_then(Option::as_ref).map(|held| held.load(&node)).transpose();
+        drop(held);
+        loaded.map_err(raise)?.to_python(slf.py())
+    }
+
+    /// Packs one of the tensors that were kept. It is taken out meanwhile: the packer is the user's.
+    pub(crate) fn pack(slf: &Bound<'_, Self>, index: usize, packer: &dyn Packer) -> PyResult<()> {
+        let mut taken = {
+            let mut state = slf.get().state();
+            if state.freed {
+                return Err(raise(Error::PackingFreed {}.into()));
+            }
+            state.kept.get_mut(index).and_then(Option::take)
+        };
+        let packed = match &mut taken {
+            Some(held) => held.pack(packer),
+            None => Err(Error::PackedNothing {}.into()),
+        };
+        if let Some(slot) = slf.get().state().kept.get_mut(index) {
+            *slot = taken;
+        }
+        packed.map_err(raise)
     }
 
     /// A switch of the class that the user wrote.
@@ -173,6 +202,20 @@ impl FunctionBase {
     #[getter]
     fn saved_tensors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         Self::unpack(slf)
+    }
+
+    /// The objects of what `save_for_backward` was given.
+    #[getter]
+    fn _raw_saved_tensors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (freed, count) = {
+            let state = slf.get().state();
+            (state.freed, state.kept.len())
+        };
+        if freed {
+            return Err(raise(Error::BackwardTwice {}.into()));
+        }
+        let raw = (0..count).map(|index| Py::new(slf.py(), SavedTensor::of_context(slf, index)));
+        PyTuple::new(slf.py(), raw.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The same, under its old name.

@@ -1,6 +1,6 @@
 """Gradients of recorded computations: `backward` accumulates them, `grad` returns them."""
 
-from . import function
+from . import function, graph
 from .differentiate import backward, grad
 from .function import Function
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
@@ -17,6 +17,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "no_grad",
     "set_grad_enabled",
 ]

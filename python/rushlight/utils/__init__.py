@@ -1,0 +1,1 @@
+"""Helpers around training that torch keeps in its `utils`."""
