@@ -590,6 +590,8 @@ errors! {
     DetachView {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
+    /// A type of gradients that the present gradient does not have.
+    GradDTypeTaken { wanted: DType, got: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.

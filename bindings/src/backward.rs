@@ -75,10 +75,7 @@ fn start(
     }
     match (edge(root)?, gradient) {
         (Some(edge), Some(gradient)) => Ok((edge, gradient)),
-        (Some(_), None) => Err(PyRuntimeError::new_err(format!(
-            "element {index} of gradients tuple is None but the corresponding output is a GradientEdge; this is \
-             not supported."
-        ))),
+        (Some(edge), None) => engine::implicit(&edge).map(|gradient| (edge, gradient)).map_err(raise),
         (None, _) => Err(PyTypeError::new_err(format!(
             "element {index} of tensors tuple is neither a Tensor nor a GradientEdge"
         ))),
@@ -142,6 +139,12 @@ pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some(node) = node_of(node) else {
         return Err(PyTypeError::new_err("_will_engine_execute_node expects an grad_fn"));
     };
+    if node.leaf().is_some() && engine::is_handing_back() {
+        return Err(PyRuntimeError::new_err(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). \
+             This is currently not supported.",
+        ));
+    }
     engine::will_reach(node.id()).ok_or_else(|| {
         PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
     })

@@ -13,6 +13,7 @@ use rushlight::{Result, Tensor};
 
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
+use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor, wrap};
 
 /// A Python callable on a tensor or node.
@@ -35,9 +36,10 @@ impl PythonHook {
         let function = self.function.get().bind(py);
         match call {
             Call::Gradient(gradient) => {
-                let answer = function.call1((wrap(py, gradient.clone())?,))?;
+                let answer = function.call1((gradient.clone().to_python(py)?,))?;
                 if !answer.is_none() {
-                    *gradient = checked(function, &answer, Some(gradient))?;
+                    let Some(before) = gradient.as_ref() else { return Err(nothing_to_replace()) };
+                    *gradient = Some(checked(function, &answer, Some(before))?);
                 }
             }
             Call::Accumulated(leaf) => {
@@ -97,12 +99,16 @@ fn replace_all(
         *gradient = match (gradient.as_ref(), answer.is_none()) {
             (_, true) => None,
             (None, false) => {
-                return Err(PyTypeError::new_err("can't replace a None gradient with a non-None value"));
+                return Err(nothing_to_replace());
             }
             (before, false) => Some(checked(function, &answer, before)?),
         };
     }
     Ok(())
+}
+
+fn nothing_to_replace() -> PyErr {
+    PyRuntimeError::new_err("can't replace a None gradient with a non-None value")
 }
 
 /// What a hook put in the place of a gradient: a tensor that looks like it.

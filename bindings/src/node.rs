@@ -9,10 +9,12 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{At, Edge, Gradients, NodeId, NodeRef, Place, mode};
+use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
+use crate::device::Device;
+use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::function::{FunctionBase, context_in};
 use crate::hooks::{PythonHook, RemovableHandle};
@@ -195,6 +197,12 @@ impl GraphNode {
         self.node.seq()
     }
 
+    /// What the outputs look like.
+    #[getter]
+    fn _input_metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        input_metadata(py, &self.node)
+    }
+
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.
     fn register_hook(&self, r#fn: &Bound<'_, PyAny>) -> RemovableHandle {
         register(&self.node, Place::After, r#fn)
@@ -241,6 +249,49 @@ pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> Py
         None => Ok((None, 0)),
     };
     PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What one output of a node looks like.
+#[pyclass(name = "_InputMetadata", module = "rushlight._rushlight", frozen)]
+pub(crate) struct InputMetadata(Form);
+
+#[pymethods]
+impl InputMetadata {
+    /// The size of every dimension.
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.0.layout.shape().to_vec()
+    }
+
+    /// The element type.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.dtype)
+    }
+
+    /// Where the memory lies.
+    #[getter]
+    fn device(&self) -> Device {
+        Device::CPU
+    }
+
+    /// Whether tensors of several shapes are held as one.
+    #[getter]
+    fn is_nested_tensor(&self) -> bool {
+        false
+    }
+
+    /// The same, for another way of holding them.
+    #[getter]
+    fn is_cpp_nested_tensor(&self) -> bool {
+        false
+    }
+}
+
+/// What the outputs of a node look like.
+pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyTuple>> {
+    let forms = (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
+    PyTuple::new(py, forms.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The dictionary that belongs to a node.

@@ -252,6 +252,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
         "downstream systems that assume they match.",
     ),
+    "GradDTypeTaken": (
+        RuntimeError,
+        "Cannot set grad_dtype to '{wanted:Float}' because there is already a gradient with dtype '{got:C}'. "
+        "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+        "matches the existing gradient's dtype.",
+    ),
     "DataType": (TypeError, "Variable data has to be a tensor, but got {got}"),
     "DataDType": (
         RuntimeError,

@@ -10,6 +10,8 @@ use crate::graph::NodeId;
 struct Current {
     id: u64,
     hooked: Vec<NodeId>,
+    /// Whether gradients are handed back rather than accumulated.
+    hands_back: bool,
 }
 
 thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) });
@@ -25,7 +27,7 @@ impl CurrentGuard {
             task.caller_only && task.arrivals > 0 && (task.needed || !task.captures.is_empty())
         };
         let hooked = plan.tasks.iter().filter(reached).map(|task| task.node.id()).collect();
-        CURRENT.with_borrow_mut(|runs| runs.push(Current { id, hooked }));
+        CURRENT.with_borrow_mut(|runs| runs.push(Current { id, hooked, hands_back: plan.results > 0 }));
         CurrentGuard(())
     }
 }
@@ -45,4 +47,9 @@ pub fn current_run() -> Option<u64> {
 /// Whether the innermost run on this thread reaches a node, which must have a hook.
 pub fn will_reach(node: NodeId) -> Option<bool> {
     CURRENT.with_borrow(|runs| runs.last().map(|run| run.hooked.contains(&node)))
+}
+
+/// Whether the innermost run on this thread hands gradients back.
+pub fn is_handing_back() -> bool {
+    CURRENT.with_borrow(|runs| runs.last().is_some_and(|run| run.hands_back))
 }

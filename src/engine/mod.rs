@@ -11,7 +11,7 @@ mod parallel;
 mod plan;
 mod run;
 
-pub use current::{current_run, will_reach};
+pub use current::{current_run, is_handing_back, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::{Edge, mode};
@@ -69,6 +69,15 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
         None => accumulate::ones_like(tensor)?,
     };
     Ok((edge, gradient))
+}
+
+/// The gradient that an edge starts with if none is given.
+pub fn implicit(edge: &Edge) -> Result<Tensor> {
+    let form = edge.node.form(edge.output);
+    if form.layout.numel() != 1 {
+        return Err(Error::ImplicitGradient {}.into());
+    }
+    accumulate::ones(form)
 }
 
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.

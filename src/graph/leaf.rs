@@ -27,6 +27,7 @@ impl Rule for Accumulate {
 /// A node for `variable`.
 pub(crate) fn accumulator(variable: Tensor) -> NodeRef {
     let array = variable.array();
-    let form = Form { layout: array.layout, dtype: array.dtype };
+    let dtype = variable.grad_dtype().unwrap_or(array.dtype);
+    let form = Form { layout: array.layout, dtype };
     Node::leaf_node(Accumulate { variable }, form)
 }

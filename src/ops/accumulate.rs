@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::mode;
+use crate::graph::{Form, mode};
 use crate::shape::Layout;
 use crate::tensor::Tensor;
 
@@ -31,19 +31,25 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
     super::add_(a, b)
 }
 
+/// One in every element of a gradient of this form.
+pub fn ones(form: &Form) -> Result<Tensor> {
+    let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
+    super::create::ones(&sizes, form.dtype)
+}
+
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
 /// elements lie as the leaf's do, else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     let fits = {
         let layout = gradient.layout();
-        layout.is_plain() && (like.is_contiguous() || !like.is_non_overlapping())
+        layout.is_plain() && (like.is_contiguous() || !like.is_dense())
     };
     if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
 }
 
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
-    if like.is_contiguous() || !like.is_non_overlapping() {
+    if like.is_contiguous() || !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
     super::cast::clone_as(gradient, like)

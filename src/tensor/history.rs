@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use super::view::View;
 use super::{Array, Tensor, WeakTensor};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
@@ -20,7 +21,20 @@ pub(super) struct Cold {
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
+    grad_dtype: Mutex<GradDType>,
     pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
+}
+
+/// The element type that the gradient of a leaf has.
+#[derive(Clone, Copy, Default)]
+pub enum GradDType {
+    /// That of the leaf.
+    #[default]
+    Same,
+    /// This one.
+    Is(DType),
+    /// Any.
+    Any,
 }
 
 impl Cold {
@@ -220,8 +234,8 @@ impl Tensor {
     pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
         if let Some(grad) = &grad {
             let (got, expected) = (grad.array(), self.array());
-            if got.dtype != expected.dtype {
-                return Err(Error::GradDType { got: got.dtype, expected: expected.dtype }.into());
+            if let Some(expected) = self.grad_dtype().filter(|&dtype| dtype != got.dtype) {
+                return Err(Error::GradDType { got: got.dtype, expected }.into());
             }
             if got.layout.shape() != expected.layout.shape() {
                 let (got, expected) = (got.layout.shape().to_vec(), expected.layout.shape().to_vec());
@@ -229,6 +243,28 @@ impl Tensor {
             }
         }
         self.replace_grad(grad);
+        Ok(())
+    }
+
+    /// The element type that the gradient of this leaf is to have; `None` allows any.
+    pub fn grad_dtype(&self) -> Option<DType> {
+        match self.0.cold.get().map_or(GradDType::Same, |cold| *cold.grad_dtype.lock()) {
+            GradDType::Same => Some(self.dtype()),
+            GradDType::Is(dtype) => Some(dtype),
+            GradDType::Any => None,
+        }
+    }
+
+    /// Sets the element type that the gradient of this leaf is to have.
+    pub fn set_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
+        if let (Some(dtype), Some(grad)) = (dtype, self.grad())
+            && grad.dtype() != dtype
+        {
+            return Err(Error::GradDTypeTaken { wanted: dtype, got: grad.dtype() }.into());
+        }
+        *self.cold().grad_dtype.lock() = dtype.map_or(GradDType::Any, GradDType::Is);
+        // The node that accumulates has the type of the gradient; the next graph gets another one.
+        *self.cold().accumulator.lock() = None;
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{metadata, next_functions, register};
+use crate::node::{input_metadata, metadata, next_functions, register};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::{as_tensor, visit_owned};
@@ -251,6 +251,12 @@ impl FunctionBase {
     /// The position on the tape.
     fn _sequence_nr(slf: &Bound<'_, Self>) -> u64 {
         Self::node(slf).seq()
+    }
+
+    /// What the outputs look like.
+    #[getter]
+    fn _input_metadata<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        input_metadata(slf.py(), &Self::node(slf))
     }
 
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.

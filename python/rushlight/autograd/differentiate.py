@@ -99,6 +99,8 @@ def grad(
     run = _run_batch if is_grads_batched else _run_backward
     result = run(roots, gradients, retain_graph, create_graph, targets, allow_unused, False)
     if materialize_grads:
+        if any(found is None and _is_edge(target) for found, target in zip(result, targets, strict=True)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         result = tuple(
             zeros_like(target, requires_grad=create_graph) if found is None else found
             for found, target in zip(result, targets, strict=True)
