@@ -6,6 +6,7 @@
 mod buffer;
 mod check;
 mod current;
+mod depth;
 mod leaf;
 mod parallel;
 mod plan;
@@ -98,6 +99,7 @@ pub fn run(
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _depth = depth::DepthGuard::enter();
         let _current = current::CurrentGuard::enter(&plan);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. What is unusual about the calling thread,
@@ -108,7 +110,9 @@ pub fn run(
             run::run(&plan, &gradients, options)
         };
     };
-    if plan.work() >= WORTH_UNLOCKING {
+    if depth::is_deep() {
+        depth::on_further_thread(&mut body, host);
+    } else if plan.work() >= WORTH_UNLOCKING {
         host.unlocked(&mut body)
     } else {
         body()

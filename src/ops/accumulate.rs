@@ -1,6 +1,6 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::Result;
 use crate::graph::{Form, mode};
 use crate::shape::Layout;
@@ -34,7 +34,7 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
 /// One in every element of a gradient of this form.
 pub fn ones(form: &Form) -> Result<Tensor> {
     let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
-    super::create::ones(&sizes, form.dtype)
+    super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }
 
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
