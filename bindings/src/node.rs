@@ -9,7 +9,9 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, mode};
+use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
+use rushlight::Error;
+use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
@@ -169,21 +171,31 @@ impl GraphNode {
         }
     }
 
-    /// What the operation has kept, under torch's names: `_saved_self`.
+    /// What the operation has kept, and its parameters, under torch's names: `_saved_self`, `_saved_dim`.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let rule = self.node.rule();
-        let place = |wanted: &str| rule.saved().iter().position(|(known, _)| *known == wanted);
-        if let Some(wanted) = name.strip_prefix("_saved_") {
-            if let Some(index) = place(wanted) {
-                return rule.saved()[index].1.load(&self.node, true).to_python(py);
-            }
-        } else if let Some(wanted) = name.strip_prefix("_raw_saved_")
-            && let Some(index) = place(wanted)
-        {
-            return SavedTensor::of_rule(&self.node, Some(index)).into_pyobject(py).map(Bound::into_any);
+        let found = match (name.strip_prefix("_saved_"), name.strip_prefix("_raw_saved_")) {
+            (Some(wanted), _) => self.saved(py, wanted)?,
+            (_, Some(wanted)) => self.raw_saved(py, wanted)?,
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let class = short(&self.node.name()).to_owned();
+            PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'"))
+        })
+    }
+
+    /// What can be asked for, what the operation has kept included.
+    fn __dir__(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        let mut names: Vec<String> = slf.get_type().dir()?.extract()?;
+        let rule = slf.get().node.rule();
+        for (name, _) in rule.saved() {
+            names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
-        let class = short(rule.name());
-        Err(PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'")))
+        names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
+        names.retain(|name| name != "__slots__");
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.
@@ -240,6 +252,73 @@ impl GraphNode {
 /// The last part of a node's name, which its class has.
 fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
+}
+
+impl GraphNode {
+    /// A parameter of the operation or a tensor that it kept.
+    fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rule = self.node.rule();
+        if rule.is_released() {
+            return Err(raise(Error::BackwardTwice {}.into()));
+        }
+        let saved = rule.saved();
+        if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
+            return self.show(py, shown, &saved).map(Some);
+        }
+        let found = saved.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, saved)| saved.load(&self.node, true).to_python(py)).transpose()
+    }
+
+    fn show<'py>(
+        &self,
+        py: Python<'py>,
+        shown: Shown,
+        saved: &[(&'static str, &rushlight::graph::SavedTensor)],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match shown {
+            Shown::Nothing => ().to_python(py),
+            Shown::Bool(value) => value.to_python(py),
+            Shown::Int(value) => value.to_python(py),
+            Shown::Float(value) => value.to_python(py),
+            Shown::Text(value) => value.to_python(py),
+            Shown::Ints(values) => values.to_python(py),
+            Shown::Number(value) => {
+                let dtype = match value {
+                    Scalar::Bool(_) => DType::Bool,
+                    Scalar::Int(_) => DType::Int64,
+                    Scalar::Float(_) => DType::Float64,
+                };
+                rushlight::Tensor::from_scalar(value, dtype).to_python(py)
+            }
+            Shown::Saved(places) => {
+                let load = |place: usize| saved[place].1.load(&self.node, true).to_python(py);
+                let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
+                Ok(PyTuple::new(py, loaded)?.into_any())
+            }
+        }
+    }
+
+    /// The object of a tensor that the operation kept, or could have kept.
+    fn raw_saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rule = self.node.rule();
+        let object = |place: Option<usize>| {
+            SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
+        };
+        if rule.is_released() {
+            return object(Some(0)).map(Some);
+        }
+        if let Some(place) = rule.saved().iter().position(|(name, _)| *name == wanted) {
+            return object(Some(place)).map(Some);
+        }
+        match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
+            Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::Saved(places))) => {
+                let objects = places.into_iter().map(|place| object(Some(place)));
+                Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
+            }
+            _ => Ok(None),
+        }
+    }
 }
 
 /// The objects of the nodes that edges lead to, each with the number of the output.

@@ -180,9 +180,11 @@ fn retain(hooks: &Hooks, gradients: &Gradients, deposits: &mut Vec<Deposit>) {
 }
 
 fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
-    for (output, gradient) in (0..).zip(gradients.iter_mut()) {
-        for hook in hooks.at(Place::Output(output)) {
-            hook.call(Call::Gradient(gradient))?;
+    for output in hooks.hooked_outputs() {
+        if let Some(gradient) = gradients.get_mut(output as usize) {
+            for hook in hooks.at(Place::Output(output)) {
+                hook.call(Call::Gradient(gradient))?;
+            }
         }
     }
     Ok(())

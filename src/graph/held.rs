@@ -58,9 +58,9 @@ impl Held {
     pub fn load(&self, node: &NodeRef) -> Result<Tensor> {
         let own = |output| Some(Edge { node: node.clone(), output });
         let tensor = match &self.what {
-            What::Packed(packed, edge) => return Ok(Tensor::continuing(packed.unpack()?.array(), edge.clone())),
+            What::Packed(packed, edge) => return Ok(Tensor::apart(packed.unpack()?.array(), edge.clone())),
             What::PackedOutput(packed, output) => {
-                return Ok(Tensor::continuing(packed.unpack()?.array(), own(*output)));
+                return Ok(Tensor::apart(packed.unpack()?.array(), own(*output)));
             }
             What::Whole(tensor) => tensor.clone(),
             What::Output(array, output) => Tensor::with_history(array.clone(), own(*output)),

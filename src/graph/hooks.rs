@@ -96,6 +96,19 @@ impl Hooks {
             .collect()
     }
 
+    /// The outputs that have hooks, in the order in which each got its first.
+    pub fn hooked_outputs(&self) -> Vec<u32> {
+        let mut outputs = Vec::new();
+        for entry in &*self.entries.lock() {
+            if let Place::Output(output) = entry.place
+                && !outputs.contains(&output)
+            {
+                outputs.push(output);
+            }
+        }
+        outputs
+    }
+
     /// Every hook, for the host's garbage collector.
     pub fn all(&self) -> Vec<Arc<dyn Hook>> {
         self.entries.lock().iter().map(|entry| entry.hook.clone()).collect()

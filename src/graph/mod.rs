@@ -10,6 +10,7 @@ pub mod packing;
 pub mod rule;
 pub mod saved;
 mod seq;
+pub mod shown;
 pub mod tangents;
 
 pub use held::Held;
@@ -18,4 +19,5 @@ pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
 pub use rule::{At, Gradients, Rule};
 pub use saved::{Kept, SavedTensor, Source};
+pub use shown::{Attributes, Shown};
 pub use tangents::{Level, Tangents};

@@ -230,6 +230,10 @@ struct Released {
 }
 
 impl Rule for Released {
+    fn is_released(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

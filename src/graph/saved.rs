@@ -143,7 +143,7 @@ impl Special {
                 let unpacked = kept.unpack()?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
-                (Tensor::continuing(unpacked.array(), edge), tangents)
+                (Tensor::apart(unpacked.array(), edge), tangents)
             }
         };
         if let Some(tangents) = tangents {

@@ -9,7 +9,7 @@ use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -37,6 +37,11 @@ pub trait Op: Send + Sync + Sized + 'static {
 
     /// Tangents of the outputs. At least one of `tangents` is there.
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        Attributes::new()
+    }
 
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
@@ -182,6 +187,13 @@ impl<O: Op> Rule for Recorded<O> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown(&self.saved);
+        let missing = O::SAVED.iter().zip(self.saved.tensors()).filter(|(_, saved)| saved.is_none());
+        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -8,7 +8,8 @@ use super::operand::Operand;
 use super::{copy, create};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -27,6 +28,10 @@ impl Op for Gather {
 
     fn name(&self) -> &'static str {
         "GatherBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim, sparse_grad: false }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -94,6 +99,10 @@ impl Op for Scatter {
             Mode::Fill(_) => "ScatterBackward1",
             Mode::Add => "ScatterAddBackward0",
         }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,7 @@ use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one,
 use super::create;
 use super::places::Places;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, Source};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -50,6 +50,10 @@ impl Op for Indexed {
         "IndexBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        vec![("indices", Shown::Saved((0..saved.len()).collect()))]
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(self.indices.places.read(&inputs[0].array())?)])
     }
@@ -86,6 +90,11 @@ impl Op for IndexPut {
 
     fn name(&self) -> &'static str {
         "IndexPutBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let indices = ("indices", Shown::Saved((0..saved.len()).collect()));
+        vec![indices, ("accumulate", self.accumulate.into())]
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -6,7 +6,8 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::reduce::Over;
 use super::{add, div, fixed, mul, sub};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -55,6 +56,11 @@ impl Op for Moments {
             (false, true) => "VarMeanBackward0",
             (true, true) => "StdMeanBackward0",
         }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dims = self.over.named.then_some(&self.over.dims);
+        shown! { correction: self.correction, dim: dims, keepdim: self.over.keepdim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,8 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::cast;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
@@ -44,6 +45,10 @@ impl Op for UnsafeView {
 
     fn name(&self) -> &'static str {
         "UnsafeViewBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { self_sym_sizes: saved }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,8 @@ use smallvec::smallvec;
 use super::apply::{apply_one, one, single, tangent, trace};
 use super::{in_place, strided};
 use crate::error::Result;
-use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Edge, Forms, Gradients, Node, Rule, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -46,6 +47,11 @@ pub(super) trait Kind: Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, source: &Layout) -> Attributes {
+        shown! { self_sym_sizes: source }
+    }
+
     /// x̄ of an `x` that was laid out as `source`, from ȳ.
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
 
@@ -62,6 +68,10 @@ struct Shown<K> {
 impl<K: Kind> Rule for Shown<K> {
     fn name(&self) -> &str {
         self.kind.name()
+    }
+
+    fn shown(&self) -> Attributes {
+        self.kind.shown(&self.source)
     }
 
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {

@@ -27,7 +27,7 @@ pub(super) struct Cold {
 
 /// The element type that the gradient of a leaf has.
 #[derive(Clone, Copy, Default)]
-pub enum GradDType {
+enum GradDType {
     /// That of the leaf.
     #[default]
     Same,
@@ -154,8 +154,13 @@ impl Tensor {
         let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
             return Tensor::with_history(array, edge);
         };
-        if leaf.array().is(&array) {
-            return leaf;
+        if leaf.array().is(&array) { leaf } else { Tensor::apart(array, edge) }
+    }
+
+    /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
+    pub(crate) fn apart(array: Array, edge: Option<Edge>) -> Tensor {
+        if edge.as_ref().is_none_or(|edge| edge.node.leaf().is_none()) {
+            return Tensor::with_history(array, edge);
         }
         let tensor = Tensor::from_array(array);
         tensor.0.core.write().requires_grad = true;

@@ -171,7 +171,7 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
             continue
         shape = gradient.shape[1:] if batched else gradient.shape
         if shape != root.shape:
-            raise RuntimeError(_mismatch(index, shape, root.shape, batched))
+            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, root.shape, batched))
     return given[: len(roots)]
 
 
