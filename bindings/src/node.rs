@@ -278,10 +278,12 @@ impl GraphNode {
         match shown {
             Shown::Nothing => ().to_python(py),
             Shown::Bool(value) => value.to_python(py),
-            Shown::Int(value) => value.to_python(py),
+            // torch shows counts without a sign.
+            Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
+            Shown::Whole(value) => value.to_python(py),
             Shown::Float(value) => value.to_python(py),
             Shown::Text(value) => value.to_python(py),
-            Shown::Ints(values) => values.to_python(py),
+            Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
             Shown::Number(value) => {
                 let dtype = match value {
                     Scalar::Bool(_) => DType::Bool,

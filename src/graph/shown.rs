@@ -13,6 +13,8 @@ pub enum Shown {
     Bool(bool),
     /// A count, a dimension.
     Int(i64),
+    /// A whole number that the user gave.
+    Whole(i64),
     /// A number with a fraction.
     Float(f64),
     /// Sizes, dimensions.
@@ -70,7 +72,7 @@ impl From<Scalar> for Shown {
     fn from(value: Scalar) -> Shown {
         match value {
             Scalar::Bool(value) => Shown::Bool(value),
-            Scalar::Int(value) => Shown::Int(value),
+            Scalar::Int(value) => Shown::Whole(value),
             Scalar::Float(value) => Shown::Float(value),
         }
     }
@@ -79,6 +81,12 @@ impl From<Scalar> for Shown {
 impl From<&[usize]> for Shown {
     fn from(value: &[usize]) -> Shown {
         Shown::Ints(value.iter().map(|&size| size as i64).collect())
+    }
+}
+
+impl From<&[i64]> for Shown {
+    fn from(value: &[i64]) -> Shown {
+        Shown::Ints(value.to_vec())
     }
 }
 
