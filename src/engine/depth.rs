@@ -6,6 +6,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use super::Host;
+use crate::graph::packing::Inherited;
 
 /// How many runs may be under way on one thread, one inside the other.
 const DEEPEST: u32 = 60;
@@ -38,10 +39,15 @@ pub(super) fn is_deep() -> bool {
 /// Runs `body` on a further thread and waits for it, without the host's lock. Where no thread can be
 /// had it runs here.
 pub(super) fn on_further_thread(body: &mut (dyn FnMut() + Send), host: &dyn Host) {
+    let inherited = Inherited::here();
     host.unlocked(&mut || {
+        let mut settled = || {
+            inherited.settle();
+            body();
+        };
         let started = thread::scope(|scope| {
             let further = thread::Builder::new().stack_size(STACK);
-            match further.spawn_scoped(scope, &mut *body) {
+            match further.spawn_scoped(scope, &mut settled) {
                 Ok(handle) => {
                     if let Err(panic) = handle.join() {
                         resume_unwind(panic);

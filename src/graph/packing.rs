@@ -80,6 +80,27 @@ pub fn refuse(message: Option<String>) -> Result<()> {
     Ok(())
 }
 
+/// What a further thread is to go by, which goes on where this one waits.
+pub(crate) struct Inherited {
+    packers: Vec<Arc<dyn Packer>>,
+    refusal: Option<String>,
+}
+
+impl Inherited {
+    /// What this thread goes by.
+    pub(crate) fn here() -> Inherited {
+        let packers = PACKERS.with_borrow(|packers| packers.iter().map(|(packer, _)| packer.clone()).collect());
+        Inherited { packers, refusal: refusal() }
+    }
+
+    /// Has this thread, which is new, go by it.
+    pub(crate) fn settle(&self) {
+        let packers = self.packers.iter().map(|packer| (packer.clone(), SpecialGuard::new())).collect();
+        PACKERS.set(packers);
+        REFUSAL.set(self.refusal.clone());
+    }
+}
+
 /// What counts on this thread.
 pub fn packer() -> Option<Arc<dyn Packer>> {
     PACKERS.with_borrow(|packers| packers.last().map(|(packer, _)| packer.clone()))

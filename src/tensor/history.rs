@@ -316,6 +316,17 @@ impl Tensor {
         })
     }
 
+    /// The hooks that see the gradient with respect to this tensor as it is now.
+    pub fn gradient_hooks(&self) -> Result<Vec<Arc<dyn Hook>>> {
+        Ok(match self.edge()? {
+            Some(edge) => {
+                let extras = edge.node.extras();
+                extras.map(|extras| extras.hooks.at(Place::Output(edge.output))).unwrap_or_default()
+            }
+            None => self.hooks_if_any().map(|hooks| hooks.at(Place::Output(0))).unwrap_or_default(),
+        })
+    }
+
     /// Adds a hook that runs after this leaf's `.grad` was set.
     pub fn register_accumulated_hook(&self, hook: Arc<dyn Hook>) -> HookHandle {
         self.leaf_hook(Place::Accumulated, hook)

@@ -7,7 +7,7 @@ mod rule;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
@@ -25,6 +25,9 @@ use crate::tensor::object::{as_tensor, visit_owned};
 use rule::Custom;
 
 pub(crate) use rule::{context_in, context_of};
+
+const SPENT: &str = "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on \
+    the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.";
 
 /// The context of a function of Python.
 #[pyclass(name = "_FunctionBase", module = "rushlight._rushlight", subclass, frozen)]
@@ -45,6 +48,8 @@ struct State {
     primals: Vec<Tensor>,
     kept: Vec<Option<Held>>,
     freed: bool,
+    /// Whether what was kept was asked for and is let go of at that.
+    spent: bool,
     node: Option<NodeId>,
     /// What the node is made of, for a context that outlives it.
     edges: Vec<Option<Edge>>,
@@ -91,13 +96,16 @@ impl FunctionBase {
     /// What was kept, as tensors.
     fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let (freed, empty) = {
+        let (freed, spent, empty) = {
             let state = slf.get().state();
             if let Some(saved) = &state.wishes.saved_for_forward {
                 return Ok(saved.bind(py).clone().cast_into()?);
             }
-            (state.freed, state.kept.is_empty())
+            (state.freed, state.spent, state.kept.is_empty())
         };
+        if spent {
+            return Err(PyRuntimeError::new_err(SPENT));
+        }
         if freed {
             return Err(raise(Error::BackwardTwice {}.into()));
         }
@@ -110,7 +118,7 @@ impl FunctionBase {
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release();
+            slf.get().spend();
         }
         Ok(loaded)
     }
@@ -151,6 +159,15 @@ impl FunctionBase {
         }
     }
 
+    /// Lets go of what was kept, since it was asked for.
+    fn spend(&self) {
+        let mut state = self.state();
+        let kept = std::mem::take(&mut state.kept);
+        state.spent = true;
+        drop(state);
+        drop(kept);
+    }
+
     /// Lets go of what was kept.
     fn release(&self) {
         let mut state = self.state();
@@ -175,6 +192,7 @@ impl FunctionBase {
             primals: Vec::new(),
             kept: Vec::new(),
             freed: false,
+            spent: false,
             node: None,
             edges: Vec::new(),
             forms: Vec::new(),
@@ -230,7 +248,7 @@ impl FunctionBase {
     /// Lets go of what was kept, if the class asks for that.
     fn maybe_clear_saved_tensors(slf: &Bound<'_, Self>) -> PyResult<()> {
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release();
+            slf.get().spend();
         }
         Ok(())
     }

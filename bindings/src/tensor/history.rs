@@ -73,6 +73,18 @@ impl TensorBase {
         Ok(RemovableHandle::new(handle))
     }
 
+    /// The hooks of the tensor as it is now, by number; `None` if there are none.
+    #[getter]
+    fn _backward_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let hooks = self.tensor().gradient_hooks().map_err(raise)?;
+        if hooks.is_empty() {
+            return Ok(None);
+        }
+        let functions = hooks.iter().filter_map(|hook| PythonHook::function(&**hook));
+        let numbered: Vec<_> = functions.enumerate().collect();
+        py.import("collections")?.getattr("OrderedDict")?.call1((numbered,)).map(Some)
+    }
+
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
     fn register_post_accumulate_grad_hook(
         slf: &Bound<'_, Self>,
@@ -156,7 +168,7 @@ impl TensorBase {
             None if value.is_none() => None,
             None => {
                 let found = value.get_type().name()?;
-                let text = format!("grad_dtype must be a dtype or None, but got {found}");
+                let text = format!("grad_dtype must be a torch.dtype or None, but got {found}");
                 return Err(PyRuntimeError::new_err(text));
             }
         };

@@ -3,6 +3,7 @@
 from . import function, graph
 from .differentiate import backward, grad
 from .function import Function
+from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 from .grad_mode import enable_grad, no_grad, set_grad_enabled
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
