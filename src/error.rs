@@ -5,6 +5,7 @@ use std::any::Any;
 use std::fmt;
 
 use crate::dtype::{DType, Scalar};
+use crate::origin::Origin;
 
 /// The result of an engine call. The error is boxed so that the good path stays small.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
@@ -24,6 +25,8 @@ pub enum Value {
     DType(DType),
     /// A truth value.
     Bool(bool),
+    /// A place in the host's program.
+    Origin(Origin),
 }
 
 /// Types that error fields may have.
@@ -90,6 +93,18 @@ errors! {
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.
     TooManyElements { shape: Vec<i64> },
+    /// Sizes below zero, which make no number of elements.
+    TooManyNegative {},
+    /// `view` to another type of a tensor whose last dimension does not divide.
+    ViewDTypeSize { from: DType, to: DType, ratio: usize, size: usize },
+    /// `view` to a wider type from an element that such a type cannot start at.
+    ViewDTypeOffset { from: DType, to: DType, ratio: usize, offset: usize },
+    /// `view` to a type of another size without dimensions.
+    ViewDTypeScalar { from: DType, to: DType },
+    /// `view` to a type of another size of elements that do not lie side by side.
+    ViewDTypeStride { from: DType, to: DType, stride: usize },
+    /// `view` to a wider type of which rows do not begin at an element.
+    ViewDTypeStep { from: DType, to: DType, dim: usize, ratio: usize, stride: usize },
     /// `view` or `reshape` to a number of elements that differs.
     ViewSize { shape: Vec<i64>, numel: usize },
     /// A `-1` in a shape that leaves its size open.
@@ -426,6 +441,34 @@ errors! {
     ArgumentReduceEmpty { operation: &'static str },
     /// Extremes along a dimension without elements.
     ReduceEmptyDimension { operation: &'static str, dim: usize },
+    /// `addcdiv` of integers.
+    AddcdivIntegers {},
+    /// `lerp` of tensors of different types.
+    LerpDTypes { argument: &'static str, expected: DType, got: DType },
+    /// Bounds of which the lower one lies above the other.
+    BoundsOrder {},
+    /// `celu` without an alpha.
+    CeluAlpha {},
+    /// `softshrink` by less than nothing.
+    SoftshrinkLambda { value: f64, dtype: DType },
+    /// Another number of slopes than of channels.
+    PreluCount { weights: usize, channels: usize },
+    /// Slopes of another type.
+    PreluDTypes { left: DType, right: DType },
+    /// Bounds of drawn slopes of which the lower one lies above the other.
+    RreluBounds {},
+    /// A halved dimension of odd size.
+    HalvedSize { dim: usize, size: usize },
+    /// A halved tensor without dimensions.
+    GluScalar {},
+    /// Truth values where numbers are bounded.
+    HardtanhBool {},
+    /// A probability outside of 0 and 1.
+    DropoutProbability { value: f64 },
+    /// Two operands of different types for `heaviside`.
+    HeavisideDTypes {},
+    /// A derivative of a negative order.
+    PolygammaOrder {},
     /// Truth values where numbers are compared.
     BoolInput { operation: &'static str },
 
@@ -458,6 +501,8 @@ errors! {
     ProbabilityDType { dtype: DType },
     /// A class to ignore where classes have probabilities.
     ProbabilityIgnored {},
+    /// Probabilities outside of 0 and 1.
+    ProbabilityRange { argument: &'static str },
     /// A part to spread over all classes that is none.
     LabelSmoothing { value: f64 },
     /// A bound between small and large errors that is none.
@@ -509,6 +554,118 @@ errors! {
     /// A tolerance below zero.
     NegativeTolerance { argument: &'static str, value: f64 },
 
+    // Layers
+    /// A convolution with another number of steps than dimensions.
+    ConvolutionCount { argument: &'static str, count: usize, got: Vec<i64> },
+    /// A convolution with a number of the wrong sign.
+    ConvolutionSign { what: &'static str },
+    /// A convolution of an input of another number of dimensions than the weight has.
+    ConvolutionRank { ndim: usize, weight: Vec<usize>, input: Vec<usize> },
+    /// A convolution with fewer filters than groups.
+    ConvolutionLeading { groups: usize, weight: Vec<usize> },
+    /// A convolution with filters that do not fall into groups.
+    ConvolutionGroups { groups: usize, weight: Vec<usize> },
+    /// A convolution of an input with other channels.
+    ConvolutionChannels { groups: String, weight: Vec<usize>, input: Vec<usize>, expected: usize, got: usize },
+    /// A convolution with another number of biases than channels.
+    ConvolutionBias { transposed: &'static str, weight: Vec<usize>, channels: usize, bias: Vec<usize> },
+    /// A convolution with a kernel that is larger than the input.
+    ConvolutionKernel { padded: Vec<i64>, kernel: Vec<i64> },
+    /// A transposed convolution with more padding behind than a step.
+    ConvolutionOutputPadding { output_padding: Vec<i64>, stride: Vec<i64>, dilation: Vec<i64> },
+    /// A transposed convolution whose result has a negative size.
+    ConvolutionTooSmall { input: Vec<usize>, output: Vec<i64> },
+    /// A convolution with a weight that is no filter.
+    ConvolutionWeight {},
+    /// A convolution of tensors of different types.
+    ConvolutionDTypes { input: DType, weight: DType },
+    /// A convolution with a bias of another type.
+    ConvolutionBiasDType { input: DType, bias: DType },
+    /// A convolution of neither a sample nor a batch.
+    ConvolutionInput { operation: &'static str, single: usize, batched: usize, shape: Vec<usize> },
+    /// A convolution that leaves sizes but takes steps.
+    ConvolutionSameStride {},
+    /// Windows that do not move on.
+    PoolStride {},
+    /// Windows without elements.
+    PoolKernel {},
+    /// Windows of one element again and again.
+    PoolDilation { dilation: Vec<i64> },
+    /// Pooling with negative padding.
+    PoolPaddingNegative { padding: i64 },
+    /// Pooling with more padding than half of a window.
+    PoolPadding { padding: i64, kernel: i64, dilation: i64 },
+    /// Pooling of less than a window.
+    PoolTooSmall { channels: usize, input: String, output: String },
+    /// A mean over no element.
+    PoolDivisor {},
+    /// Pooling into a negative number of windows.
+    AdaptivePoolNegative { sizes: Vec<i64>, spatial: usize },
+    /// Padding that names one side of a dimension only.
+    PadOdd {},
+    /// Padding of more dimensions than there are.
+    PadLong { length: usize, ndim: usize },
+    /// A mirror that shows more than there is.
+    PadReflection { argument: usize, padding: Vec<i64>, dim: usize, shape: Vec<usize> },
+    /// Padding that leaves nothing.
+    PadTooSmall { size: i64, output: i64, dim: usize },
+    /// Resampling from nothing or to nothing.
+    UpsampleSizes { input: Vec<i64>, output: Vec<i64> },
+    /// Sliding windows with a number of the wrong sign.
+    FoldSign { what: &'static str, values: Vec<i64> },
+    /// An image that holds no window.
+    FoldEmpty { size: Vec<i64>, kernel: Vec<i64>, dilation: Vec<i64>, padding: Vec<i64>, counts: Vec<i64> },
+    /// Windows of what is no image.
+    UnfoldRank { shape: Vec<usize> },
+    /// Columns that are no matrix.
+    FoldRank { shape: Vec<usize> },
+    /// Columns that are no windows.
+    FoldChannels { got: usize, kernel: Vec<i64> },
+    /// More or fewer columns than windows.
+    FoldPlaces { size: Vec<i64>, kernel: Vec<i64>, dilation: Vec<i64>, padding: Vec<i64>, stride: Vec<i64>, rows: usize, columns: usize, places: usize, got: usize },
+    /// Weights of another type than what is normalised.
+    NormaliseDType { dtype: DType },
+    /// Another number of statistics or weights than of channels.
+    BatchNormCount { argument: &'static str, expected: usize, got: usize },
+    /// Statistics that are missing when they are all there is.
+    BatchNormRunning { argument: &'static str },
+    /// Normalisation over no dimension.
+    NormalizedShapeEmpty {},
+    /// A weight or bias of another shape than what is normalised.
+    NormalizedAffine { argument: &'static str, got: Vec<usize>, normalized: Vec<i64> },
+    /// Normalisation over dimensions of other sizes.
+    NormalizedShape { normalized: Vec<i64>, list: String, shape: Vec<usize> },
+    /// Channels asked of less than a matrix.
+    GroupNormRank { ndim: usize },
+    /// No group of channels.
+    GroupNormCount { groups: i64 },
+    /// Channels that do not fall into groups.
+    GroupNormChannels { shape: Vec<usize>, groups: i64 },
+    /// A weight or bias for another number of channels.
+    GroupNormAffine { argument: &'static str, got: Vec<usize>, shape: Vec<usize> },
+    /// A table that is no matrix.
+    EmbeddingWeight {},
+    /// Numbers of rows that are no integers.
+    EmbeddingDType { dtype: DType },
+    /// Channels left out of less than a matrix.
+    FeatureDropoutRank {},
+    /// Channels of less than images.
+    ShuffleRank { operation: &'static str, ndim: usize },
+    /// Images made that many times larger or smaller.
+    ShuffleFactor { operation: &'static str, argument: &'static str, factor: i64 },
+    /// Channels that are no parts of images.
+    PixelShuffleChannels { channels: i64, square: i64 },
+    /// Images that do not fall into parts.
+    PixelUnshuffleSize { dimension: &'static str, dim: i64, size: i64, factor: i64 },
+    /// Channels that do not fall into groups.
+    ChannelShuffleGroups { groups: i64, channels: i64 },
+    /// Windows along a dimension that is shorter.
+    UnfoldSize { dim: i64, size: i64, step: usize },
+    /// Windows of negative size.
+    UnfoldNegative { size: i64 },
+    /// Windows that do not move on.
+    UnfoldStep { step: i64 },
+
     // Memory
     /// Memory that could not be had.
     OutOfMemory { bytes: u64 },
@@ -526,6 +683,18 @@ errors! {
     NoGradViewModified {},
     /// A view made without gradient, after its base was modified in place with gradient.
     NoGradViewStale {},
+    /// An in-place operation outside of inference mode on a tensor made in it.
+    InferenceModified {},
+    /// An in-place operation outside of inference mode on a view made in it.
+    InferenceViewModified {},
+    /// A view made in inference mode, after its base was modified in place.
+    InferenceViewStale {},
+    /// `requires_grad` set outside of inference mode on a tensor made in it.
+    InferenceRequiresGrad {},
+    /// A tensor made in inference mode that backward would need.
+    InferenceSaved {},
+    /// The version of a tensor made in inference mode.
+    InferenceVersion {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
     /// An in-place operation on a view that a function of the host returned.
@@ -557,11 +726,24 @@ errors! {
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.
-    Modified { dtype: DType, shape: Vec<usize>, source: String, output: u32, version: u32, expected: u32 },
+    Modified {
+        dtype: DType,
+        shape: Vec<usize>,
+        source: String,
+        output: u32,
+        version: u32,
+        expected: u32,
+        anomaly: bool,
+        node: String,
+        saved: Origin,
+        written: Origin,
+    },
     /// The graph was freed by an earlier backward.
-    BackwardTwice {},
+    BackwardTwice { node: String, recorded: Origin, run: Origin },
+    /// A gradient that is not a number, where that is looked for.
+    NanGradient { function: String, index: usize },
     /// A root without history.
-    NoGrad { index: usize },
+    NoGrad { index: usize, reason: &'static str, stopped: Origin },
     /// More roots than gradients, or fewer.
     RootAndGradientCounts { roots: usize, gradients: usize },
     /// An input that does not require grad.
@@ -588,14 +770,50 @@ errors! {
     OverlapModified {},
     /// `detach_` on a view.
     DetachView {},
+    /// `.data` of a tensor that requires grad assigned integers.
+    DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// A type of gradients that the present gradient does not have.
     GradDTypeTaken { wanted: DType, got: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
+    /// A dual tensor made of a tensor that has a tangent at that level.
+    DualOfDual {},
+    /// A tangent that itself has a tangent at that level.
+    DualTangent {},
+    /// A tangent of another shape than its tensor.
+    TangentShape { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.
     ItemOfMany { numel: usize },
+    /// A write of what differs between samples to a tensor that all samples share.
+    UnbatchedWrite { operation: &'static str },
+    /// The same by an operation that is run for each sample.
+    UnbatchedFallback { operation: &'static str, level: usize },
+    /// An operation on a batched tensor after the function was mapped.
+    Escaped {},
+    /// A random operation where the caller of a mapping did not say what it is to do.
+    RandomRefused {},
+    /// The same random numbers for samples that have a say in them and differ.
+    RandomSame {},
+    /// Different random numbers for each sample in a tensor that all samples share.
+    RandomUnbatched {},
+    /// A number of a tensor that stands for many samples.
+    MappedItem {},
+    /// A decision by a tensor that stands for many samples.
+    MappedTruth {},
+    /// A comparison of whole tensors that stand for many samples.
+    MappedDecision { operation: &'static str },
+    /// `allclose` of tensors that stand for many samples.
+    MappedCloseness {},
+    /// A result whose shape would differ between samples.
+    MappedShape { operation: &'static str },
+    /// An index by a mask that differs between samples.
+    MappedMask {},
+    /// `masked_select` by a mask that differs between samples.
+    MappedSelect {},
+    /// The memory of a tensor that stands for many samples.
+    MappedMemory {},
     /// The truth value of many elements.
     AmbiguousTruth {},
     /// The truth value of no element.
@@ -653,6 +871,12 @@ impl Field for String {
 impl Field for DType {
     fn value(&self) -> Value {
         Value::DType(*self)
+    }
+}
+
+impl Field for Origin {
+    fn value(&self) -> Value {
+        Value::Origin(*self)
     }
 }
 

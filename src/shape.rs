@@ -1,6 +1,8 @@
 //! Shapes and strides: pure functions on slices, and `Layout`, the geometry that tensors share.
 //! No memory here.
 
+use std::cmp::Ordering;
+
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -95,6 +97,16 @@ impl Layout {
         true
     }
 
+    /// The layout of many samples if each of them had the layout `sample`, which is derived from that
+    /// of a sample: this is the layout of samples along `dim`, which come first then.
+    pub(crate) fn around(&self, dim: Option<usize>, sample: &Layout) -> Layout {
+        let Some(dim) = dim else { return sample.clone() };
+        let (mut shape, mut strides) = (sample.shape.clone(), sample.strides.clone());
+        shape.insert(0, self.shape[dim]);
+        strides.insert(0, self.strides[dim]);
+        Layout::strided(shape, strides, sample.offset)
+    }
+
     /// The shape in the same order of dimensions in memory, without gaps and repetitions: how a copy
     /// of such a tensor lies.
     pub fn packed(&self) -> Layout {
@@ -146,6 +158,41 @@ pub fn contiguous_strides(shape: &[usize]) -> Dims {
         strides[dim - 1] = strides[dim] * shape[dim].max(1);
     }
     strides
+}
+
+/// The order of dimensions in memory, outermost first, of a result of operands that are shown in one
+/// shape with these strides; `None` if it is row-major. The first operand that tells two dimensions
+/// apart decides; repeated elements (stride 0) tell nothing.
+pub fn memory_order(shape: &[usize], operands: &[&[usize]]) -> Option<Dims> {
+    // Innermost first while sorting.
+    let mut order: Dims = (0..shape.len()).rev().collect();
+    let compare = |inner: usize, outer: usize| {
+        for strides in operands {
+            match (strides[inner], strides[outer]) {
+                (0, _) | (_, 0) => {}
+                (a, b) if a != b => return a.cmp(&b),
+                _ if shape[inner] > shape[outer] => return Ordering::Greater,
+                _ => {}
+            }
+        }
+        Ordering::Equal
+    };
+    for start in 1..order.len() {
+        let mut outer = start;
+        for inner in (0..start).rev() {
+            match compare(order[inner], order[outer]) {
+                Ordering::Greater => {
+                    order.swap(inner, outer);
+                    outer = inner;
+                }
+                Ordering::Less => break,
+                Ordering::Equal => {}
+            }
+        }
+    }
+    order.reverse();
+    let row_major = order.iter().enumerate().all(|(place, &dim)| place == dim);
+    (!row_major).then_some(order)
 }
 
 /// Whether the strides are row-major, whatever the strides of dimensions of size one say.

@@ -137,6 +137,11 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.slots[index].and_then(accept::dtype)
     }
 
+    /// An element type that is required.
+    pub(crate) fn element_type(&self, index: usize) -> PyResult<DType> {
+        self.dtype(index).ok_or_else(|| self.absent(index))
+    }
+
     /// A string.
     pub(crate) fn text(&self, index: usize) -> PyResult<String> {
         self.optional_text(index)?.ok_or_else(|| self.absent(index))

@@ -4,13 +4,19 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
-use rushlight::graph::Edge;
+use rushlight::graph::{Edge, undefined};
+use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::node::node_of;
+use crate::origin::describe;
 use crate::returns::ToPython;
-use crate::tensor::object::as_tensor;
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
+use crate::transform::is_inside_transform;
+
+const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
+    use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
 
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
@@ -38,6 +44,9 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    if accumulate_grad && is_inside_transform() {
+        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    }
     if roots.len() != gradients.len() {
         let (roots, gradients) = (roots.len(), gradients.len());
         return Err(raise(Error::RootAndGradientCounts { roots, gradients }.into()));
@@ -50,7 +59,13 @@ pub(crate) fn run_backward<'py>(
     let options = Options { retain_graph, create_graph };
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
     if !allow_unreachable && let Some(index) = found.iter().position(Option::is_none) {
-        return Err(raise(Error::Unused { index }.into()));
+        let unused = raise(Error::Unused { index }.into());
+        let input = inputs.get_item(index)?;
+        let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());
+        let origin = describe(py, origin.map_or(Origin::UNKNOWN, |edge| edge.node.origin()))?;
+        py.import("rushlight._origins")?
+            .call_method1("tell_of_unused", (unused.value(py), index, input, origin))?;
+        return Err(unused);
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
@@ -90,6 +105,16 @@ fn edge(object: &Bound<'_, PyAny>) -> PyResult<Option<Edge>> {
     }
     let Some(node) = node_of(&pair.get_item(0)?) else { return Ok(None) };
     Ok(Some(Edge { node, output: pair.get_item(1)?.extract()? }))
+}
+
+/// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
+#[pyfunction]
+#[pyo3(name = "_undefined_gradient")]
+pub(crate) fn undefined_gradient<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, undefined::undefined_gradient(tensor.get().tensor()).map_err(raise)?)
 }
 
 /// Where the run is to lead.

@@ -82,6 +82,15 @@ impl Device {
             Some((kind, number)) => (kind, Some(number)),
             None => (text, None),
         };
+        let invalid = || PyRuntimeError::new_err(format!("Invalid device string: '{text}'"));
+        let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let counts = |digits: &str| {
+            let plain = digits == "0" || !digits.starts_with('0');
+            plain && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if kind.is_empty() || !letters(kind) || !number.is_none_or(counts) {
+            return Err(invalid());
+        }
         let known = TYPES.iter().find(|known| **known == kind);
         let kind = known.ok_or_else(|| {
             let types = TYPES.join(", ");
@@ -89,15 +98,7 @@ impl Device {
                 "Expected one of {types} device type at start of device string: {kind}"
             ))
         })?;
-        let invalid = || PyRuntimeError::new_err(format!("Invalid device string: '{text}'"));
-        let number = match number {
-            Some(digits) if digits.starts_with('0') && digits != "0" => return Err(invalid()),
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Some(digits.parse().map_err(|_| invalid())?)
-            }
-            Some(_) => return Err(invalid()),
-            None => None,
-        };
+        let number = number.map(|digits| digits.parse().map_err(|_| invalid())).transpose()?;
         Ok(Device { kind, number })
     }
 

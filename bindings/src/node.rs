@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
-use rushlight::Error;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
 use crate::device::Device;
 use crate::dtype::wrap_dtype;
+use crate::anomaly;
 use crate::error::raise;
 use crate::function::{FunctionBase, context_in};
 use crate::hooks::{PythonHook, RemovableHandle};
@@ -137,7 +137,7 @@ impl GraphNode {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
+    fn metadata(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         metadata(py, &self.node)
     }
 
@@ -259,7 +259,9 @@ impl GraphNode {
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
         if rule.is_released() {
-            return Err(raise(Error::BackwardTwice {}.into()));
+            // It says when it was freed, and by whom.
+            let at = At { node: &self.node, needed: 0, tracking: false };
+            return rule.vjp(&at, &Gradients::new()).map(|_| None).map_err(raise);
         }
         let saved = rule.saved();
         if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
@@ -376,12 +378,14 @@ pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<B
 }
 
 /// The dictionary that belongs to a node.
-pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> Py<PyAny> {
+pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
-        deposit(slot, PyDict::new(py).into_any().unbind());
+        let metadata = PyDict::new(py);
+        anomaly::fill(&metadata, node)?;
+        deposit(slot, metadata.into_any().unbind());
     }
-    deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py))
+    Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
 }
 
 /// Puts a callable at a node.

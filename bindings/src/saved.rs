@@ -202,7 +202,7 @@ pub(crate) fn increment_version(tensors: &Bound<'_, PyAny>) -> PyResult<()> {
             let text = "_increment_version expects each element of the iterable to be a tensor";
             return Err(PyTypeError::new_err(text));
         };
-        tensor.bump_version();
+        tensor.bump_version().map_err(raise)?;
     }
     Ok(())
 }

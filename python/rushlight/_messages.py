@@ -9,17 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
+from ._messages_layers import LAYERS
 from ._messages_making import MAKING
+from ._messages_mapping import MAPPING
+from ._messages_notes import notes
 from ._messages_reducing import REDUCING
+from ._messages_units import UNITS
+from ._origins import add_notes
 from ._spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_INPLACE_HINT = (
-    " is at version {version}; expected version {expected} instead. Hint: enable anomaly detection "
-    "to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+_INPLACE_HINTS = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!",
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
 _VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
@@ -31,6 +37,7 @@ _CUSTOM_VIEW = (
 )
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
+_TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
 _DEVICES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
     "hpu, mtia, privateuseone"
@@ -64,8 +71,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}}" + _INPLACE_HINT,
+        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
+        "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
+    "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
     "GradientCount": (
         RuntimeError,
         "function {function} returned an incorrect number of gradients (expected {expected}, got {got})",
@@ -192,6 +201,38 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
         "inplace to be tracked).",
     ),
+    "InferenceModified": (
+        RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+        "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+        "details.",
+    ),
+    "InferenceViewModified": (
+        RuntimeError,
+        "A view was created in inference mode and is being modified inplace in normal mode. Given that this "
+        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+        "the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).",
+    ),
+    "InferenceViewStale": (
+        RuntimeError,
+        "A view was created in inference mode and its base or another view of its base has been modified "
+        "inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You "
+        "can clarify your code by moving both the view and the inplace either both inside the inference_mode "
+        "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).",
+    ),
+    "InferenceRequiresGrad": (
+        RuntimeError,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+    ),
+    "InferenceSaved": (
+        RuntimeError,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+        "in computation tracked by autograd. To work around this, you can make a clone to get a normal "
+        "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+    ),
+    "InferenceVersion": (RuntimeError, "Inference tensors do not track version counter."),
     "MultiViewStale": (
         RuntimeError,
         "Output {output} of {function:forward} is a view and its base or another view of its base has been "
@@ -239,6 +280,20 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RetainGradNoGrad": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
     "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {got}"),
     "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
+    "DualOfDual": (
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 "
+        "is not supported.",
+    ),
+    "DualTangent": (
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+    ),
+    "TangentShape": (
+        RuntimeError,
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+        "is not supported. Tensor is of size {expected} while the given forward gradient is of size {got}.",
+    ),
     "GradSize": (
         RuntimeError,
         "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "
@@ -289,6 +344,21 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
         "non-singleton dimension {dim}.  Target sizes: {target}.  Tensor sizes: {shape}",
+    ),
+    "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
+    "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
+    "ViewDTypeSize": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}",
+    ),
+    "ViewDTypeOffset": (
+        RuntimeError,
+        "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
+    ),
+    "ViewDTypeStride": (RuntimeError, "self.stride(-1) must be 1 " + _TO_VIEW + ", but got {stride}"),
+    "ViewDTypeStep": (
+        RuntimeError,
+        "self.stride({dim}) must be divisible by {ratio} " + _TO_VIEW + ", but got {stride}",
     ),
     "ExpandLeading": (
         RuntimeError,
@@ -511,7 +581,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **MAPPING,
+    **LAYERS,
     **REDUCING,
+    **UNITS,
 }
 
 
@@ -523,4 +596,6 @@ def render(kind: str, fields: Mapping[str, Any]) -> Exception:
     RuntimeError('The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0')
     """
     exception, template = MESSAGES[kind]
-    return exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    made = exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    add_notes(made, notes(kind, fields))
+    return made

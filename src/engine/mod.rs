@@ -15,8 +15,10 @@ mod run;
 pub use current::{current_run, is_handing_back, will_reach};
 
 use crate::error::{Error, Result};
-use crate::graph::{Edge, mode};
+use crate::graph::cut::Reason;
+use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
+use crate::origin;
 use crate::tensor::Tensor;
 
 /// What becomes of the gradients that a run arrives at.
@@ -60,7 +62,11 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
-    let edge = tensor.gradient_edge()?.ok_or(Error::NoGrad { index })?;
+    let edge = tensor.gradient_edge()?.ok_or_else(|| {
+        let (reason, stopped) = tensor.cut().site().unzip();
+        let reason = reason.map_or("", Reason::name);
+        Error::NoGrad { index, reason, stopped: stopped.unwrap_or_default() }
+    })?;
     let gradient = match gradient {
         Some(gradient) => gradient,
         None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),
@@ -94,7 +100,8 @@ pub fn run(
     options: Options,
     host: &dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
-    let plan = plan::Plan::new(&roots, wanted);
+    let start = origin::here();
+    let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
@@ -102,9 +109,11 @@ pub fn run(
         let _depth = depth::DepthGuard::enter();
         let _current = current::CurrentGuard::enter(&plan);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet. What is unusual about the calling thread,
-        // such as the level whose tangents it computes, holds for no other.
-        outcome = if plan.is_worth_threads() && !options.create_graph && !mode::special() {
+        // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
+        // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
+        let alone =
+            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
+        outcome = if plan.is_worth_threads() && !alone {
             parallel::run(&plan, &gradients, options)
         } else {
             run::run(&plan, &gradients, options)

@@ -1,6 +1,9 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
+pub mod anomaly;
 pub mod arena;
+pub mod boundary;
+pub mod cut;
 pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;
@@ -12,12 +15,14 @@ pub mod saved;
 mod seq;
 pub mod shown;
 pub mod tangents;
+pub mod undefined;
+pub(crate) mod writes;
 
 pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
 pub use rule::{At, Gradients, Rule};
-pub use saved::{Kept, SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source, check_kept};
 pub use shown::{Attributes, Shown};
 pub use tangents::{Level, Tangents};

@@ -8,7 +8,7 @@
 //! takes its tangents off everything that carries them, since a tangent with a history and the
 //! operation that kept the tensor that carries it hold each other.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -100,6 +100,8 @@ thread_local! {
     /// Only levels below count on this thread.
     static CEILING: Cell<Level> = const { Cell::new(Level::MAX) };
     static ENABLED: Cell<bool> = const { Cell::new(true) };
+    /// The levels of transforms that this thread is in, and whether it passed tangents on outside.
+    static INSIDE: RefCell<Vec<(Level, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Enters a new level.
@@ -110,8 +112,22 @@ pub fn enter() -> Level {
     level
 }
 
+/// Enters a new level for a transform that runs on this thread. Whether tangents are passed on is
+/// then a matter of what happens inside: outside it stays as it was.
+pub fn enter_transform() -> Level {
+    let level = enter();
+    INSIDE.with_borrow_mut(|inside| inside.push((level, set_enabled(true))));
+    level
+}
+
 /// Leaves a level: its tangents go.
 pub fn exit(level: Level) {
+    INSIDE.with_borrow_mut(|inside| {
+        if let Some(place) = inside.iter().position(|(known, _)| *known == level) {
+            ENABLED.set(inside[place].1);
+            inside.truncate(place);
+        }
+    });
     let entered = {
         let mut live = LIVE.write();
         let Some(place) = live.iter().position(|entered| entered.level == level) else { return };
@@ -129,11 +145,17 @@ pub fn exit(level: Level) {
 
 /// The levels that count on this thread, in ascending order.
 pub fn live() -> SmallVec<[Level; 2]> {
-    if !ENABLED.get() {
-        return SmallVec::new();
-    }
     let ceiling = CEILING.get();
-    LIVE.read().iter().map(|entered| entered.level).filter(|&level| level < ceiling).collect()
+    let live = LIVE.read();
+    live.iter().map(|entered| entered.level).filter(|&level| level < ceiling && passes(level)).collect()
+}
+
+/// Whether tangents of a level are passed on: now, and when each transform inside was entered.
+fn passes(level: Level) -> bool {
+    is_enabled()
+        && INSIDE.with_borrow(|inside| {
+            inside.iter().filter(|(inner, _)| *inner > level).all(|(_, outside)| *outside)
+        })
 }
 
 /// Whether a level counts on this thread.
@@ -143,7 +165,7 @@ pub fn is_live(level: Level) -> bool {
 
 /// Whether operations on this thread pass tangents on.
 pub fn is_enabled() -> bool {
-    ENABLED.get()
+    ENABLED.get() && !mode::is_inference()
 }
 
 /// Has operations on this thread pass tangents on, or not; answers what it was.

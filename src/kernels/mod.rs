@@ -20,6 +20,9 @@ pub mod scan;
 mod simd;
 pub mod softmax;
 pub mod sort;
+pub mod special;
+pub mod taps;
 #[cfg(test)]
 mod testing;
+pub mod windows;
 pub mod zip;

@@ -5,23 +5,29 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::batch::{self, Answer, Call};
 use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{
+    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source, check_kept, mode,
+};
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
 /// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
-pub trait Op: Send + Sync + Sized + 'static {
+pub trait Op: Clone + Send + Sync + 'static {
     /// What backward needs, taken by `save`.
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -47,6 +53,27 @@ pub trait Op: Send + Sync + Sized + 'static {
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
     }
+
+    /// The operation for many samples at once, by operations on the values. Without a rule it is run
+    /// for each sample.
+    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
+        Ok(None)
+    }
+
+    /// How its outputs came to be, if they are views of the first input.
+    fn shows(&self) -> Option<Creation> {
+        None
+    }
+
+    /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        SmallVec::new()
+    }
+
+    /// The operation with other tensors in the place of those that it holds.
+    fn holding(&self, _held: &[Tensor]) -> Result<Self> {
+        Ok(self.clone())
+    }
 }
 
 /// What `save` may take from.
@@ -56,7 +83,11 @@ pub struct Keep<'a> {
     needed: u64,
 }
 
-impl Keep<'_> {
+impl<'a> Keep<'a> {
+    pub(super) fn new(inputs: &'a [&'a Tensor], outputs: &'a [Tensor], needed: u64) -> Keep<'a> {
+        Keep { inputs, outputs, needed }
+    }
+
     /// Whether input `index` requires grad.
     pub fn needs(&self, index: usize) -> bool {
         index >= 64 || self.needed >> index & 1 == 1
@@ -196,6 +227,10 @@ impl<O: Op> Rule for Recorded<O> {
         shown
     }
 
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.saved.tensors_mut()
     }
@@ -207,6 +242,11 @@ impl<O: Op> Rule for Recorded<O> {
 
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    if mode::special()
+        && let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held()))
+    {
+        return batch::apply(op, inputs, &mapping);
+    }
     let outputs = op.forward(inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
@@ -226,12 +266,26 @@ pub(super) fn trace<R: Rule + 'static>(
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
         return tangents::trace(&inputs, outputs, rule);
     }
-    if records(inputs) {
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
-        record(rule, edges, outputs);
+        record(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
     }
     Ok(())
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
 }
 
 /// `apply` for an operation with one output.
@@ -246,6 +300,11 @@ pub trait Overwrite: Op {
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
 
+    /// torch's name of the in-place form in messages.
+    fn in_place_name(&self) -> &'static str {
+        "inplace arithmetic"
+    }
+
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let copy = copy::dense(&inputs[0].array())?;
@@ -256,6 +315,15 @@ pub trait Overwrite: Op {
 
 /// `apply` in place of the first input.
 pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
+    if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
+        let held = op.held();
+        let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
+        return batch::through(inputs[0], &others, op.in_place_name(), |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -297,17 +365,32 @@ pub(super) fn form(tensor: &Tensor) -> Form {
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
 /// elementwise operations.
-pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    check_kept(&rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
+    Ok(match differentiable {
+        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
-    let Some(forms) = forms(outputs) else { return };
-    attach(&Node::record(rule, edges, forms), outputs);
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&rule)?;
+        attach(&Node::record(rule, edges, forms), outputs);
+    }
+    Ok(())
 }
 
 /// What a node remembers of its outputs, if it has any.
@@ -321,6 +404,8 @@ pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
         }
     }
 }

@@ -9,14 +9,15 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{needed, record_new, single};
 use super::in_place::Write;
 use super::integer::Integer;
+use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{copy, default_dtype, tangents, unary};
+use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
-use crate::tensor::{Array, Reading, Tensor};
+use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 /// A function of two elements, and its derivatives.
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -231,22 +232,50 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
-    Ok(record_new(rule, edges, y))
+    record_new(rule, edges, y)
 }
 
 /// `apply` where more than the history of the operands may matter.
 #[cold]
 fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {
+        return apply_batched(op, a, b, &mapping);
+    }
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
     let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
     tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
         recorded(op, (a, left), (b, right), needed)
+    })?;
+    Ok(y)
+}
+
+/// `apply` for all samples of a mapping.
+#[cold]
+fn apply_batched<E: Elementwise2>(
+    op: E,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
+    let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
+    let [left, right] = bound;
+    let (left, right) = (left?, right?);
+    let operand = |bound: &Option<Tensor>, operand: Operand<'_>| match (bound, operand) {
+        (Some(x), _) => Value::Tensor(x.clone()),
+        (None, Operand::Scalar(scalar)) => Value::Scalar(scalar),
+        (None, Operand::Tensor(x)) => Value::Tensor(x.clone()),
+    };
+    let (first, second) = (operand(&left, a), operand(&right, b));
+    let (a, b) = (Operand::from(&first), Operand::from(&second));
+    tangents::trace(&[left.as_ref(), right.as_ref()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, a.numbers()), (b, b.numbers()), needed)
     })?;
     Ok(y)
 }
@@ -305,7 +334,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let Some(y) = y? else { return Ok(None) };
     if !(left_requires || right_requires) {
-        return Ok(Some(Tensor::from_array(y)));
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Some(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -327,12 +358,21 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         _ => Ok(edge),
     };
     let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
-    Ok(Some(record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y)))
+    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
 }
 
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
     let a = Operand::Tensor(x);
+    let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
+    if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
+        let name = match E::NAME {
+            name @ ("add" | "sub") => name,
+            "pow" => "aten::pow_",
+            _ => "inplace arithmetic",
+        };
+        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
+    }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
@@ -347,23 +387,25 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
+    let apart = match &right {
+        Numbers::Array(array) if target.overlaps(array) => Numbers::Array(copy::dense(array)?),
+        other => other.clone(),
+    };
     let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
         true => {
-            let mut rule =
-                recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), write.needed());
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
+            check_kept(&rule)?;
             Some(rule)
         }
         false => None,
     };
-    let right = match right {
-        Numbers::Array(array) if target.overlaps(&array) => Numbers::Array(copy::dense(&array)?),
-        other => other,
-    };
-    overwrite(&op, &target, &right, dtype)?;
+    overwrite(&op, &target, &apart, dtype)?;
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 
@@ -395,20 +437,30 @@ pub(super) fn combine<T: Element, U: Element>(
     }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b) = (copy::as_type(a, T::DTYPE)?, copy::as_type(b, T::DTYPE)?);
-            if Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape() {
-                return pairs::<T, U>(&a, &b, f);
+            let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+            if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+                return pairs::<T, U>(&*copy::as_type(a, T::DTYPE)?, &*copy::as_type(b, T::DTYPE)?, f);
             }
             let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-            pairs::<T, U>(&expanded(&a, &shape), &expanded(&b, &shape), f)
+            let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
+            // Converted before they are repeated, not after.
+            let shown = |x: &Array| -> Result<Array> {
+                let x = if x.dtype == T::DTYPE { x.clone() } else { copy::converted_in_order(x, T::DTYPE)? };
+                Ok(expanded(&x, &shape))
+            };
+            let (a, b) = (shown(a)?, shown(b)?);
+            match order {
+                Some(order) => Ok(order.restored(&pairs::<T, U>(&order.sorted(&a), &order.sorted(&b), f)?)),
+                None => pairs::<T, U>(&a, &b, f),
+            }
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
-            unary::compute::<T, U>(&*copy::as_type(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Array(b)) => {
             let a: T = a.to();
-            unary::compute::<T, U>(&*copy::as_type(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }

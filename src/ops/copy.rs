@@ -67,6 +67,14 @@ pub(super) fn as_type(array: &Array, dtype: DType) -> Result<Cow<'_, Array>> {
     if array.dtype == dtype { Ok(Cow::Borrowed(array)) } else { converted(array, dtype).map(Cow::Owned) }
 }
 
+/// `as_type`, with the dimensions in the same order in memory.
+pub(super) fn as_type_in_order(array: &Array, dtype: DType) -> Result<Cow<'_, Array>> {
+    match array.dtype == dtype {
+        true => Ok(Cow::Borrowed(array)),
+        false => converted_in_order(array, dtype).map(Cow::Owned),
+    }
+}
+
 /// Writes elements of the same shape into memory that is shown elsewhere. The caller counts the write.
 pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
     let own;

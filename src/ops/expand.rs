@@ -38,6 +38,10 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
         let (wanted, shape) = (shape.len(), layout.shape().to_vec());
         return Err(Error::ExpandRank { dtype, expand, shape, wanted, ndim }.into());
     };
+    let stretched = |dim: usize| dim < lead || layout.shape()[dim - lead] == 1;
+    if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
+        return Err(Error::TooManyNegative {}.into());
+    }
     let mut sizes = Dims::with_capacity(shape.len());
     for (dim, &wanted) in shape.iter().enumerate() {
         let size = dim.checked_sub(lead).map(|dim| layout.shape()[dim]);

@@ -11,10 +11,11 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{form, needed, single};
 use super::tangents::{self, Passing};
-use super::{copy, view};
+use super::{batch, copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, mode, packing};
-use crate::shape::Layout;
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes};
+use crate::shape::{self, Layout};
+use crate::graph::saved::COPY_SLICES;
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -35,6 +36,7 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
@@ -69,12 +71,13 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
-    x.bump_version();
+    x.bump_version()?;
     if !recording && passing.is_none() {
         return Ok(());
     }
     let node = Node::record(rule, edges, Forms::one(form(x)));
     if recording {
+        writes::led_to(&x.array().storage, &node);
         x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
@@ -101,13 +104,19 @@ impl<'a> Write<'a> {
             check(x, recording)?;
         }
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
-        let passing = if mode::special() { Passing::of(&inputs)?.map(Box::new) } else { None };
+        let passing = if mode::special() { Passing::of(&inputs)? } else { None };
+        let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
         Ok(Write { inputs, edges, recording, passing })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
     pub(super) fn is_traced(&self) -> bool {
         self.recording || self.passing.is_some()
+    }
+
+    /// Whether any input has a tangent.
+    pub(super) fn has_tangents(&self) -> bool {
+        self.passing.is_some()
     }
 
     /// A bit for each input that gradients or tangents come from or go to.
@@ -118,11 +127,12 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version();
+        x.bump_version()?;
         if !self.is_traced() {
             return Ok(());
         }
         let mut rule = rule(self.needed());
+        check_kept(&rule)?;
         if mode::special() {
             tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
         }
@@ -146,6 +156,7 @@ impl<'a> Write<'a> {
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
 pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
+        writes::led_to(&x.array().storage, &write);
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
     };
@@ -153,6 +164,7 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     edges.extend(write.edges().iter().skip(1).cloned());
     let rule = CopySlices { base: base.layout(), window: x.layout(), write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
+    writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
     Ok(())
 }
@@ -167,28 +179,25 @@ struct CopySlices {
 }
 
 impl CopySlices {
-    /// The gradient in memory of its own that is laid out as the base is, so that the window of the
-    /// base is a window of it.
-    fn in_base_layout(&self, gradient: &Tensor) -> Result<Tensor> {
-        if self.base.is_plain() {
-            return super::cast::clone(gradient);
-        }
-        let start = self.base.offset();
-        let layout = Layout::strided(self.base.shape().into(), self.base.strides().into(), 0);
-        let bytes = (self.base.end() - start).saturating_mul(gradient.dtype().size());
-        let storage = Storage::zeroed(bytes)?;
-        let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: gradient.dtype() });
-        super::cast::copy_(&copy, gradient)?;
-        Ok(copy)
-    }
-
     /// A copy of a gradient or tangent of the base, and the window of it.
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
-        let whole = self.in_base_layout(whole)?;
+        let whole = laid_out(whole, &self.base)?;
         let offset = self.window.offset() - self.base.offset();
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
         let window = view::window(&whole, layout)?;
         Ok((whole, window))
+    }
+
+    /// The whole with something else, or zeros, in the window.
+    fn overwritten(&self, whole: Tensor, window: Tensor, inside: Option<Tensor>) -> Result<Tensor> {
+        let Some(inside) = inside else {
+            super::cast::zero_(&window)?;
+            return Ok(whole);
+        };
+        let roomy = batch::with_room(whole.clone(), &[&inside])?;
+        let (whole, window) = if roomy.is(&whole) { (whole, window) } else { self.window(&roomy)? };
+        super::cast::copy_(&window, &inside)?;
+        Ok(whole)
     }
 
     fn inside<'a>(&'a self, at: &At<'a>) -> At<'a> {
@@ -198,11 +207,15 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "torch::autograd::CopySlices"
+        COPY_SLICES
     }
 
     fn keeps(&self) -> bool {
         self.write.rule().keeps()
+    }
+
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        self.write.rule().visit_memory(visit);
     }
 
     fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
@@ -218,8 +231,8 @@ impl Rule for CopySlices {
         let mut result =
             self.write.rule().vjp(&self.inside(at), &smallvec![Some(super::cast::clone(&window)?)])?;
         if at.needs(0) {
-            overwrite(&window, result.first_mut().and_then(Option::take))?;
-            result[0] = Some(whole);
+            let inside = result.first_mut().and_then(Option::take);
+            result[0] = Some(self.overwritten(whole, window, inside)?);
         }
         Ok(result)
     }
@@ -233,20 +246,31 @@ impl Rule for CopySlices {
         let mut inside = tangents.to_vec();
         inside[0] = Some(super::cast::clone(&window)?);
         let mut result = self.write.rule().jvp(&self.inside(at), &inside)?;
-        overwrite(&window, result.first_mut().and_then(Option::take))?;
-        Ok(smallvec![Some(whole)])
+        let inside = result.first_mut().and_then(Option::take);
+        Ok(smallvec![Some(self.overwritten(whole, window, inside)?)])
     }
+}
+
+/// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
+/// window of it.
+fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
+    if base.is_plain() {
+        return super::cast::clone(x);
+    }
+    if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
+        return copy;
+    }
+    let start = base.offset();
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), 0);
+    let bytes = (base.end() - start).saturating_mul(x.dtype().size());
+    let storage = Storage::zeroed(bytes)?;
+    let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
+    super::cast::copy_(&copy, x)?;
+    Ok(copy)
 }
 
 fn sizes(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|&size| size as i64).collect()
-}
-
-fn overwrite(window: &Tensor, inside: Option<Tensor>) -> Result<()> {
-    match inside {
-        Some(inside) => super::cast::copy_(window, &inside),
-        None => super::cast::zero_(window),
-    }
 }
 
 /// Writes what `operation` makes of the values of `x` back to `x`: the in-place form of an operation
@@ -258,32 +282,55 @@ pub fn through(
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());
+    if batch::highest(inputs.iter().copied()).is_some() {
+        return batch::through(x, others, "inplace arithmetic", operation);
+    }
     let recording = super::apply::records(&inputs);
     check(x, recording)?;
     let target = x.array();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
-    let before = match recording {
-        true => Tensor::with_history(copy::dense(&target)?, x.gradient_edge()?),
+    let before = match recording || mode::special() {
+        true => {
+            Tensor::with_history(copy::dense(&target)?, if recording { x.gradient_edge()? } else { None })
+        }
         false => x.clone(),
     };
-    if recording && mode::special() {
+    if mode::special() {
         tangents::copy_tangents(&before, x)?;
     }
     let result = operation(&before)?;
-    let values = result.array();
-    if !values.dtype.can_cast(target.dtype) {
-        return Err(Error::ResultCast { from: values.dtype, to: target.dtype }.into());
-    }
-    if values.layout.shape() != target.layout.shape() {
-        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
-    }
-    copy::write(&target, &values)?;
-    x.bump_version();
+    check_result(x, &result)?;
+    copy::write(&target, &result.array())?;
+    x.bump_version()?;
     if let Some(edge) = result.edge()?
         && recording
     {
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// Whether values broadcast to `x`.
+pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let (output, values) = (x.layout(), values.layout());
+    let (output, values) = (output.shape(), values.shape());
+    if shape::is_expandable(values, output) {
+        return Ok(());
+    }
+    shape::broadcast(output, values)?;
+    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+}
+
+/// Whether a result can be written to `x`.
+pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
+    let (from, to) = (result.dtype(), x.dtype());
+    if !from.can_cast(to) {
+        return Err(Error::ResultCast { from, to }.into());
+    }
+    let (output, broadcast) = (x.layout(), result.layout());
+    if output.shape() != broadcast.shape() {
+        let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Indexing: what stands between the brackets of `x[...]`, as data, and what it reads and writes.
 //! Items that name whole ranges give views; tensors of indices gather elements (`indexed`).
 
+use super::batch;
 use super::cast;
 use super::indexed;
 use super::operand::Operand;
@@ -76,21 +77,21 @@ fn views(x: &Tensor, items: &[Index], if_whole: bool) -> Result<Viewed> {
     }
     let mut viewed = Viewed { view: x.clone(), indices: Vec::new() };
     let mut dim = 0;
-    for item in items {
+    for (place, item) in items.iter().enumerate() {
         dim = match item {
             Index::Ellipsis => dim + ndim - named,
-            item => viewed.item(item, dim, if_whole)?,
+            item => viewed.item(item, place, dim, if_whole)?,
         };
     }
     Ok(viewed)
 }
 
 impl Viewed {
-    /// Takes the view of one item that stands at `dim`; answers where the next one stands.
-    fn item(&mut self, item: &Index, dim: usize, if_whole: bool) -> Result<usize> {
+    /// Takes the view of the item at `place`, which stands at `dim`; answers where the next one stands.
+    fn item(&mut self, item: &Index, place: usize, dim: usize, if_whole: bool) -> Result<usize> {
         match item {
             Index::Int(index) => {
-                self.view = element(&self.view, dim, *index)?;
+                self.view = element(&self.view, place, dim, *index)?;
                 Ok(dim)
             }
             Index::Slice { start, stop, step } => {
@@ -108,12 +109,19 @@ impl Viewed {
             }
             Index::Ellipsis => Ok(dim),
             Index::Bool(chosen) => self.choose(*chosen, dim),
+            Index::Indices(index) if index.ndim() == 0 && batch::is_batched(index) => {
+                if is_mask(index) {
+                    return Err(Error::MappedMask {}.into());
+                }
+                self.indices.push((dim, index.clone()));
+                Ok(dim + 1)
+            }
             Index::Indices(index) if index.ndim() == 0 && is_mask(index) => {
                 let chosen = index.item()?.to_f64() != 0.0;
                 self.choose(chosen, dim)
             }
             Index::Indices(index) if index.ndim() == 0 && !index.dtype().is_float() => {
-                self.view = element(&self.view, dim, index.to_vec()[0])?;
+                self.view = element(&self.view, place, dim, index.to_vec()[0])?;
                 Ok(dim)
             }
             Index::Indices(index) => {
@@ -132,11 +140,12 @@ impl Viewed {
     }
 }
 
-fn element(x: &Tensor, dim: usize, index: i64) -> Result<Tensor> {
+/// One element of `dim`, asked for by the item at `place`, which is the dimension that errors name.
+fn element(x: &Tensor, place: usize, dim: usize, index: i64) -> Result<Tensor> {
     let size = x.layout().shape().get(dim).copied().unwrap_or(0);
     match from_end(index, size) {
         Some(index) => take(x, Part::Select { dim, index }),
-        None => Err(Error::IndexRange { index, dim, size }.into()),
+        None => Err(Error::IndexRange { index, dim: place, size }.into()),
     }
 }
 
@@ -174,7 +183,7 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
     match value {
         Operand::Scalar(_) => cast::fill_(view, value),
-        Operand::Tensor(value) if value.ndim() == 0 => cast::fill_(view, value),
+        Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
         Operand::Tensor(value) => {
             let shape = shape::signed(view.layout().shape());
             cast::copy_(view, &super::expand::expand(&without_ones(value)?, &shape)?)

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
+use super::batch::{Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};
@@ -21,6 +22,7 @@ impl Keepsake for Places {}
 /// y = the xᵢ side by side along a dimension
 ///
 /// dy is the dxᵢ side by side; x̄ᵢ is the part of ȳ that xᵢ is
+#[derive(Clone)]
 struct Join {
     name: &'static str,
     places: Vec<Option<Part>>,
@@ -62,7 +64,12 @@ impl Op for Join {
         let back = |(index, part): (usize, &Option<Part>)| match part {
             _ if !at.needs(index) => Ok(None),
             Some(part) => take(gradient, *part).map(Some),
-            None => create::zeros(&[0], gradient.dtype()).map(Some),
+            None => {
+                let edge = at.node.edges()[index].as_ref();
+                let shape = edge.map(|edge| edge.node.form(edge.output).layout.clone());
+                let shape = shape.map_or_else(|| vec![0], |layout| shape::signed(layout.shape()));
+                create::zeros(&shape, gradient.dtype()).map(Some)
+            }
         };
         saved.0.iter().enumerate().map(back).collect()
     }
@@ -79,6 +86,13 @@ impl Op for Join {
         let parts: Vec<&Tensor> = parts.iter().collect();
         let join = Join { name: self.name, places: saved.0.clone(), shape: self.shape.clone() };
         super::apply::one(apply_one(join, &parts)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let places = self.places.iter().map(|part| part.map(|part| part.deeper())).collect();
+        let mut shape = self.shape.clone();
+        shape.insert(0, call.size);
+        call.front(Join { name: self.name, places, shape })
     }
 }
 

@@ -9,8 +9,10 @@ pub mod add_products;
 pub mod along;
 pub mod apply;
 pub mod arithmetic;
+pub mod batch;
 mod bilinear;
 pub mod binary;
+pub mod blend;
 pub mod cast;
 pub mod choose;
 pub mod clamp;
@@ -27,6 +29,7 @@ pub mod extremes;
 pub mod extremes_along;
 pub mod extremes_over;
 mod fixed;
+pub mod gated;
 pub mod gather;
 mod generator;
 pub mod in_place;
@@ -39,28 +42,37 @@ pub mod logical;
 pub mod loss;
 pub mod masked;
 pub mod matmul;
+mod memory_order;
 pub mod moments;
+pub mod neural;
 pub mod norm;
 pub mod operand;
+pub mod pairs;
 pub mod part;
 pub mod permute;
 mod places;
+pub mod pointwise;
 pub mod power;
 pub mod product;
 pub mod products;
 pub mod random;
 pub mod ranges;
 pub mod rearrange;
+pub mod rectifiers;
 pub mod reduce;
+pub mod reinterpret;
 pub mod reshape;
 pub mod rounding;
 pub mod scan;
 pub mod select;
+pub mod smooth_units;
 pub mod softmax;
+pub mod special;
 pub mod split;
 pub mod squeeze;
 pub mod strided;
 pub mod tangents;
+pub mod transform;
 pub mod triangle;
 pub mod trigonometry;
 pub mod truth;
@@ -116,18 +128,24 @@ elementwise! {
     ceil, ceil_: rounding::Ceil, "Every element rounded up.";
     cos, cos_: trigonometry::Cos, "The cosine of every element.";
     cosh, cosh_: trigonometry::Cosh, "The hyperbolic cosine of every element.";
+    deg2rad, deg2rad_: special::Angle::<false>, "The angles in radians.";
+    digamma, digamma_: special::Digamma, "The derivative of the logarithm of the gamma function at every element.";
     erf, erf_: exp_log::Erf, "The error function of every element.";
     erfc, erfc_: exp_log::Erfc, "One less the error function of every element.";
+    erfinv, erfinv_: special::Erfinv, "The number whose error function every element is.";
     exp, exp_: exp_log::Exp, "The exponential of every element.";
     exp2, exp2_: exp_log::Exp2, "Two to the power of every element.";
     expm1, expm1_: exp_log::Expm1, "The exponential of every element, less one.";
     floor, floor_: rounding::Floor, "Every element rounded down.";
     frac, frac_: rounding::Frac, "What is behind the point of every element.";
+    i0, i0_: special::I0, "The modified Bessel function of the first kind of order zero.";
+    lgamma, lgamma_: special::Lgamma, "The logarithm of the magnitude of the gamma function.";
     log, log_: exp_log::Log, "The natural logarithm of every element.";
     log10, log10_: exp_log::Log10, "The logarithm to base ten of every element.";
     log1p, log1p_: exp_log::Log1p, "The natural logarithm of every element plus one.";
     log2, log2_: exp_log::Log2, "The logarithm to base two of every element.";
     neg, neg_: rounding::Neg, "Every element with its sign turned round.";
+    rad2deg, rad2deg_: special::Angle::<true>, "The angles in degrees.";
     reciprocal, reciprocal_: exp_log::Reciprocal, "One divided by every element.";
     relu, relu_: activation::Relu, "Every element, and zero in place of negative ones.";
     round, round_: rounding::Round, "Every element rounded to the nearest integer, halves to even ones.";
@@ -136,6 +154,7 @@ elementwise! {
     sigmoid, sigmoid_: activation::Sigmoid, "The logistic function of every element.";
     sign, sign_: rounding::Sign, "The sign of every element: -1, 0 or 1.";
     sin, sin_: trigonometry::Sin, "The sine of every element.";
+    sinc, sinc_: special::Sinc, "The sine of every element times π, divided by that.";
     sinh, sinh_: trigonometry::Sinh, "The hyperbolic sine of every element.";
     sqrt, sqrt_: exp_log::Sqrt, "The square root of every element.";
     tan, tan_: trigonometry::Tan, "The tangent of every element.";
@@ -187,6 +206,11 @@ elementwise2! {
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";
     rsub, rsub_: arithmetic::Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
+    copysign, copysign_: pairs::Copysign, "The magnitude of the first operand with the sign of the second.";
+    hypot, hypot_: pairs::Hypot, "The hypotenuse of two legs.";
+    logaddexp, logaddexp_: pairs::LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
+    logaddexp2, logaddexp2_: pairs::LogAddExp::<true>, "The logarithm to base two of the sum of powers of two.";
+    xlogy, xlogy_: pairs::Xlogy, "The first operand times the logarithm of the second.";
     remainder, remainder_: division::Remainder, "What a division rounded down leaves over.";
     fmod, fmod_: division::Fmod, "What a division rounded towards zero leaves over.";
     pow, pow_: power::Pow, "The first operand to the power of the second.";
@@ -199,6 +223,10 @@ elementwise2! {
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
 pub const DIFFERENTIABLE: &[&str] = &[
+    "adaptive_max_pool",
+    "adaptive_mean_pool",
+    "addcdiv",
+    "addcmul",
     "addmm",
     "addmv",
     "alias",
@@ -206,11 +234,17 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "amin",
     "as_strided",
     "baddbmm",
+    "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "bmm",
     "cat",
+    "celu",
     "clamp",
     "clone",
+    "col2im",
+    "constant_pad",
+    "convolution",
     "copy_",
     "cross_entropy",
     "cumprod",
@@ -219,12 +253,27 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "elu",
+    "embedding",
+    "entr",
+    "erfcx",
     "expand",
     "fill_",
     "flatten",
     "flip",
     "gather",
+    "gelu",
+    "glu",
+    "group_norm",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "huber_loss",
+    "i0e",
+    "i1",
+    "i1e",
+    "im2col",
     "index",
     "index_add",
     "index_copy",
@@ -232,34 +281,50 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_put",
     "index_select",
     "inner",
+    "inner_pad",
+    "layer_norm",
+    "leaky_relu",
+    "lerp",
     "linear",
+    "log_sigmoid",
     "log_softmax",
+    "logit",
     "logsumexp",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
     "max",
+    "max_pool",
     "mean",
+    "mean_pool",
     "min",
+    "mish",
     "mm",
     "mse_loss",
     "mv",
+    "nan_to_num",
     "nll_loss",
     "outer",
     "permute",
+    "polygamma",
+    "prelu",
     "prod",
     "ravel",
     "repeat",
     "reshape",
     "roll",
     "round_decimals",
+    "rrelu",
     "scatter",
     "scatter_add",
     "select",
+    "silu",
     "slice",
     "smooth_l1_loss",
     "softmax",
+    "softplus",
+    "softshrink",
     "split",
     "square",
     "squeeze",
@@ -269,17 +334,21 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "sum",
     "t",
     "take",
+    "threshold",
     "to",
     "transpose",
     "tril",
     "triu",
     "unbind",
     "unflatten",
+    "unfold",
     "unsqueeze",
+    "upsample",
     "var",
     "var_mean",
     "vdot",
     "vector_norm",
     "view",
     "where",
+    "xlog1py",
 ];

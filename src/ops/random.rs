@@ -11,7 +11,7 @@ use super::distribution::elements;
 pub use super::generator::Generator;
 use super::generator::given;
 use super::in_place::Write;
-use super::{binary, copy, create};
+use super::{batch, binary, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, mode};
@@ -50,9 +50,11 @@ pub fn draw(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    let tensor = create::empty(shape, dtype)?;
-    fill(&tensor.array(), distribution, generator)?;
-    Ok(tensor)
+    batch::creation(shape, &|shape| {
+        let tensor = create::empty(shape, dtype)?;
+        fill(&tensor.array(), distribution, generator)?;
+        Ok(tensor)
+    })
 }
 
 /// A fresh tensor of the shape of `x` and in the order of its memory, every element drawn.
@@ -62,6 +64,9 @@ pub fn draw_like(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
+    }
     let tensor = create::full_like(x, 0i64.into(), dtype)?;
     fill(&tensor.array(), distribution, generator)?;
     Ok(tensor)
@@ -77,10 +82,13 @@ fn overwrite(
     x: &Tensor,
     inputs: &[&Tensor],
     name: &'static str,
-    fill: impl FnOnce(&Array) -> Result<()>,
+    fill: impl Fn(&Array) -> Result<()>,
 ) -> Result<()> {
     let write = Write::begin(inputs)?;
-    fill(&x.array())?;
+    match batch::is_mapping() {
+        true => batch::overdraw(x, &|x| fill(&x.array()))?,
+        false => fill(&x.array())?,
+    }
     write.finish(|_| Drawn { name })
 }
 
@@ -120,6 +128,9 @@ pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Resu
 
 /// The integers below `n` in random order.
 pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::each_drawn(&|| randperm(n, dtype, generator));
+    }
     let permutation = create::empty(&[n], dtype)?;
     let array = permutation.array();
     match dtype {
@@ -171,6 +182,16 @@ pub fn normal(
             }
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
+        if batch::is_mapping() {
+            let shape = match (mean, std) {
+                (Given(mean), Given(std)) => shape::broadcast(mean.layout().shape(), std.layout().shape())?,
+                _ => like.layout().shape().into(),
+            };
+            batch::refuse_same(&inputs)?;
+            let drawn = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
+            let spread = if let Given(std) = std { super::mul(&drawn, std)? } else { drawn };
+            return super::add(&spread, mean);
+        }
         let y = match (mean, std) {
             (Given(mean), Given(std)) => {
                 let shape = shape::broadcast(mean.layout().shape(), std.layout().shape())?;
@@ -190,6 +211,10 @@ pub fn normal(
 
 /// Ones and zeros, each one with a probability of its own.
 pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        let y = batch::drawn_from(probabilities, &|p| bernoulli(p, generator))?;
+        return Ok(y);
+    }
     let y = create::zeros_like(probabilities)?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
     trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn { name: "BernoulliBackward0" })?;
@@ -198,6 +223,10 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
 
 /// Overwrites every element with a one or a zero, with a probability of its own.
 pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    if batch::is_mapping() {
+        let each = super::expand::expand_as(probabilities, x)?;
+        return super::cast::copy_(x, &bernoulli(&each, generator)?);
+    }
     let each = probabilities.array();
     let shape = x.layout();
     if !shape::is_expandable(each.layout.shape(), shape.shape()) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
+use super::batch::{Answer, Call};
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
@@ -40,6 +41,12 @@ impl Over {
     pub(super) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
         let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
         Over { dims, keepdim, named: true }
+    }
+
+    /// The same dimensions behind one more.
+    pub(super) fn deeper(&self) -> Over {
+        let dims = self.dims.iter().map(|dim| dim + 1).collect();
+        Over { dims, keepdim: self.keepdim, named: true }
     }
 
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
@@ -91,6 +98,7 @@ impl Over {
 /// y = Σ x
 ///
 /// dy = Σ dx, x̄ is ȳ repeated
+#[derive(Clone)]
 pub struct Sum {
     over: Over,
     dtype: Option<DType>,
@@ -133,6 +141,10 @@ impl Op for Sum {
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The type that elements are added or multiplied in unless the caller names one.
@@ -148,6 +160,7 @@ pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>
 /// y = Σ x / n
 ///
 /// dy = Σ dx / n, x̄ is ȳ/n repeated
+#[derive(Clone)]
 pub struct Mean {
     over: Over,
     dtype: DType,
@@ -189,6 +202,10 @@ impl Op for Mean {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
 }
 

@@ -5,23 +5,26 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
 ///
 /// As a map of values: lay x out as it was, then read. dy reads dx so; x̄ is ȳ written back, summed
 /// where an element was shown twice.
+#[derive(Clone)]
 pub struct AsStrided {
     pub(super) layout: Arc<Layout>,
 }
 
 impl Op for AsStrided {
     type Saved = Arc<Layout>;
+    const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"
@@ -54,11 +57,27 @@ impl Op for AsStrided {
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
         one(apply_one(window, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let x = &call.inputs[0];
+        let layout = Arc::new(x.around(&self.layout));
+        let value = apply_one(AsStrided { layout }, &[&x.value])?;
+        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::Default)
+    }
 }
 
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
 pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'static {
     super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
+}
+
+/// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
+pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Tensor) -> Result<Tensor> {
+    apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
 /// The elements of the memory of `x` at these sizes and strides.
@@ -99,6 +118,7 @@ enum Direction {
 }
 
 /// A window as a linear map of values, and its transpose.
+#[derive(Clone)]
 struct Window {
     source: Arc<Layout>,
     window: Arc<Layout>,
@@ -130,7 +150,7 @@ impl Window {
 }
 
 /// The storage elements of a layout in row-major order.
-fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
     let mut index: Dims = Dims::from_elem(0, layout.ndim());
     let mut place = layout.offset();
     (0..layout.numel()).map(move |_| {

@@ -12,11 +12,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::apply::{attach, forms, needed};
-use super::{cast, view};
+use super::apply::{attach, forms, needed, stop};
+use super::{along, batch, cast, reshape, strided, view};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::cut::Standing;
 use crate::graph::{
-    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, packing, tangents,
+    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
+    packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -27,7 +30,7 @@ pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {
     if let Some(tangent) = x.own_tangent(level) {
         return Ok(Some(tangent));
     }
-    let Some(base) = x.forward_base() else { return Ok(None) };
+    let Some(base) = x.forward_base(level) else { return Ok(None) };
     let Some(whole) = base.own_tangent(level) else { return Ok(None) };
     let _below = tangents::Ceiling::below(level);
     let tangent = view::window(&whole, (*x.layout()).clone())?;
@@ -35,12 +38,53 @@ pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {
     Ok(Some(tangent))
 }
 
-/// Gives a tensor this tangent at a level, in memory of its own if it does not lie as the tensor
-/// does.
-pub fn set_tangent(x: &Tensor, level: Level, tangent: &Tensor) -> Result<()> {
+/// A view of `x` that has this tangent at a level; itself if it lies in memory as `x` does.
+pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
+    if self::tangent(x, level)?.is_some() {
+        return Err(Error::DualOfDual {}.into());
+    }
+    if self::tangent(tangent, level)?.is_some() {
+        return Err(Error::DualTangent {}.into());
+    }
+    let (got, expected) = (tangent.layout(), x.layout());
+    if got.shape() != expected.shape() {
+        let (got, expected) = (got.shape().to_vec(), expected.shape().to_vec());
+        return Err(Error::TangentShape { got, expected }.into());
+    }
+    if let Some(mapping) = batch::highest([x, tangent])
+        && mapping.id() > level
+    {
+        return batch::alike(x, tangent, &mapping, |x, tangent| make_dual(x, tangent, level));
+    }
+    // Within a mapping a tangent may differ between samples, whatever it is a tangent of.
+    let x = &batch::within(x)?;
+    let dual = view::show_apart("ViewBackward0", x, level)?;
     let _below = tangents::Ceiling::below(level);
-    x.set_tangent(level, Some(fit(tangent, x)?));
-    Ok(())
+    dual.set_tangent(level, Some(fit(tangent, x, tangent.dtype())?));
+    Ok(dual)
+}
+
+/// The tensor without its tangent at a level, and the tangent.
+pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+        && batch.mapping.id() > level
+    {
+        let (primal, tangent) = unpack_dual(&batch.value, level)?;
+        let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
+        return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
+    }
+    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
+}
+
+/// The tangent of the highest level at which there is one.
+pub fn innermost(x: &Tensor) -> Result<Option<Tensor>> {
+    for level in tangents::live().into_iter().rev() {
+        if let Some(tangent) = tangent(x, level)? {
+            return Ok(Some(tangent));
+        }
+    }
+    Ok(None)
 }
 
 /// Where gradients with respect to the inputs go; nowhere for numbers.
@@ -55,14 +99,24 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+    let standing = inputs.iter().flatten().map(|input| input.standing());
+    let standing = standing.fold(Standing::default(), Standing::and);
+    let recording = mode::is_grad_enabled() && standing.requires_grad;
     let passing = Passing::of(inputs)?;
+    if !recording {
+        stop(standing, outputs);
+    }
     if !recording && passing.is_none() {
         return Ok(());
     }
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    batch::keep_samples(&mut rule, |source| match source {
+        Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
+        Source::Output(index) => outputs.get(usize::from(index)),
+        Source::Constant => None,
+    });
     keep_tangents(&mut rule, |source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
@@ -71,6 +125,9 @@ pub(super) fn trace<R: Rule + 'static>(
         Source::Output(index) => Ok(outputs.get(usize::from(index)).map(Tensor::tangents_or_new)),
         Source::Constant => Ok(None),
     })?;
+    if recording {
+        check_kept(&rule)?;
+    }
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
@@ -91,6 +148,8 @@ fn keep_tangents(
     if tangents::live().is_empty() {
         return Ok(());
     }
+    let count = rule.saved().len();
+    debug_assert_eq!(count, rule.saved_mut().len(), "a rule gives all that it keeps");
     for saved in rule.saved_mut() {
         if let Some(tangents) = tangents_at(saved.source())? {
             let plain = std::mem::replace(saved, SavedTensor::new(saved.array()?, saved.source()));
@@ -108,10 +167,9 @@ pub(super) fn keep_tangents_of_write(
     x: &Tensor,
 ) -> Result<()> {
     keep_tangents(rule, |source| match source {
-        Source::Input(0) => copied(x),
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
-            carried(input)
+            if is_shared(input, x) { copied(input) } else { carried(input) }
         }
         Source::Output(_) => Ok(Some(x.tangents_or_new())),
         Source::Constant => Ok(None),
@@ -119,7 +177,7 @@ pub(super) fn keep_tangents_of_write(
 }
 
 /// The tangents of a tensor that count, those through its base included.
-fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
+pub(super) fn carried(x: &Tensor) -> Result<Option<Arc<Tangents>>> {
     for level in tangents::live() {
         tangent(x, level)?;
     }
@@ -195,19 +253,42 @@ impl Passing {
         Ok(if passing.levels.is_empty() { None } else { Some(passing) })
     }
 
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
         for (level, tangents) in self.levels {
+            // A new view that is apart at this level gets its tangent from who makes it.
+            let apart = |output: &Tensor| output.is_apart(level) && output.own_tangent(level).is_none();
+            if outputs.iter().any(apart) {
+                continue;
+            }
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                if let Some(result) = result.filter(|_| output.dtype().is_float()) {
-                    let apart = output.forward_base().is_none()
-                        && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone_as(&result, &result.layout())? } else { result };
-                    output.set_tangent(level, Some(fit(&result, output)?));
-                }
+                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let is_new = output.forward_base(level).is_some()
+                    || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
+                let result = if is_new { result } else { cast::clone(&result)? };
+                let fitting = match output.layout().is_non_overlapping() {
+                    true => fit(&result, output, output.dtype())?,
+                    false => cast::to_dtype(&result, output.dtype())?,
+                };
+                output.set_tangent(level, Some(fitting));
             }
         }
         Ok(())
@@ -231,7 +312,10 @@ impl Passing {
                             _ => write(output, level, Some(&result))?,
                         }
                     }
-                    (Some((output, Role::New)), Some(result)) => set_tangent(output, level, &result)?,
+                    (Some((output, Role::New)), Some(result)) => {
+                        let _below = tangents::Ceiling::below(level);
+                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    }
                     (Some(_), None) => {}
                     (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
                     (None, None) => {}
@@ -265,6 +349,9 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
+    if !x.dtype().is_float() {
+        return Ok(());
+    }
     let before = tangent(x, level)?;
     let _below = tangents::Ceiling::below(level);
     match (before, value) {
@@ -272,11 +359,11 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
         (Some(before), Some(value)) => cast::copy_(&before, value),
         (Some(before), None) => cast::zero_(&before),
         (None, Some(value)) => {
-            let Some(base) = x.forward_base() else {
-                x.set_tangent(level, Some(fit(&cast::clone(value)?, x)?));
+            let Some(base) = x.forward_base(level) else {
+                x.set_tangent(level, Some(fit(&cast::clone(value)?, x, x.dtype())?));
                 return Ok(());
             };
-            let whole = zeros_as(&base)?;
+            let whole = zeros_as(&base, base.dtype())?;
             let window = view::window(&whole, (*x.layout()).clone())?;
             cast::copy_(&window, value)?;
             base.set_tangent(level, Some(whole));
@@ -287,18 +374,32 @@ fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
     }
 }
 
-/// A tangent with the element type of `x`, in memory as `x` is.
-fn fit(tangent: &Tensor, x: &Tensor) -> Result<Tensor> {
+/// A tangent of this element type, in memory as `x` is.
+fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([tangent, x]) {
+        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+    }
     let (is, like) = (tangent.array(), x.array());
-    if is.dtype == like.dtype
-        && is.storage.bytes() == like.storage.bytes()
-        && lie_alike(&is.layout, &like.layout)
-    {
+    let room = |array: &Array| array.storage.bytes() / array.dtype.size();
+    if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
-    let fitting = zeros_as(x)?;
-    cast::copy_(&fitting, tangent)?;
-    Ok(fitting)
+    let repeats = |(&stride, &size): (&usize, &usize)| stride == 0 && size > 1;
+    let mut dims = like.layout.strides().iter().zip(like.layout.shape());
+    if like.layout.is_non_overlapping() || dims.any(repeats) {
+        let fitting = zeros_as(x, dtype)?;
+        cast::copy_(&fitting, tangent)?;
+        return Ok(fitting);
+    }
+    // Where windows overlap, the last element written to a place is what all of them show.
+    let mut last = vec![0i64; room(&like)];
+    for (element, place) in (0..).zip(strided::places(&like.layout)) {
+        last[place] = element;
+    }
+    let last = Tensor::from_slice(&[last.len()], &last)?;
+    let elements = reshape::flatten(&cast::to_dtype(tangent, dtype)?, 0, -1)?;
+    let memory = along::index_select(&elements, 0, &last)?;
+    view::window(&memory, (*like.layout).clone())
 }
 
 fn lie_alike(a: &Layout, b: &Layout) -> bool {
@@ -306,9 +407,12 @@ fn lie_alike(a: &Layout, b: &Layout) -> bool {
     a.offset() == b.offset() && a.shape() == b.shape() && strides().all(|((a, b), &size)| a == b || size <= 1)
 }
 
-/// Zeros in memory of the size and layout of that of `x`.
-fn zeros_as(x: &Tensor) -> Result<Tensor> {
+/// Zeros of this element type in memory of the size and layout of that of `x`.
+fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(zeros) = batch::unary(x, |x| zeros_as(x, dtype)) {
+        return zeros;
+    }
     let array = x.array();
-    let storage = Storage::zeroed(array.storage.bytes())?;
-    Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype: array.dtype }))
+    let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
+    Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))
 }

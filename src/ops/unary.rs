@@ -6,7 +6,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, record_new, single, tangent, trace};
 use super::in_place::Write;
-use super::{copy, default_dtype};
+use super::memory_order::MemoryOrder;
+use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
@@ -133,7 +134,9 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     if requires_grad == Some(false) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        let standing = reading.standing();
+        drop(reading);
+        return Ok(Tensor::unrecorded(y, standing));
     }
     let kept = match E::KEEPS {
         Keeps::Nothing | Keeps::Flat => None,
@@ -143,16 +146,25 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let edge = reading.edge();
     drop(reading);
     if requires_grad.is_none() && !x.requires_grad() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, x.standing()));
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
+    record_new(Recorded { op, kept }, smallvec![edge], y)
 }
 
 /// `apply` where more than the history of the operand may matter.
 #[cold]
 fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| apply(op, x)) {
+        let (x, y) = (x.clone(), y?);
+        let values = y.array();
+        trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
+            op,
+            kept: kept::<E>(Some(x.array()), values),
+        })?;
+        return Ok(y);
+    }
     let array = x.array();
     let values = forward(&op, &array)?;
     let y = Tensor::from_array(values.clone());
@@ -171,6 +183,9 @@ fn kept<E: Elementwise>(x: Option<Array>, y: Array) -> Option<SavedTensor> {
 
 /// The operation in place.
 pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
+    if batch::is_batched(x) {
+        return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
+    }
     let write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;
@@ -206,7 +221,7 @@ fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
 
 fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let dtype = result_type(op, x.dtype)?;
-    let x = copy::as_type(x, dtype)?;
+    let x = copy::as_type_in_order(x, dtype)?;
     let op = *op;
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
         if !E::LEAVES_INTEGERS {
@@ -224,6 +239,9 @@ pub(super) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
+    if let Some(order) = MemoryOrder::of(&[x]) {
+        return Ok(order.restored(&compute(&order.sorted(x), dtype, f)?));
+    }
     let dense;
     let x = match x.layout.is_contiguous() {
         true => x,

@@ -4,20 +4,24 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::view::View;
 use super::{Array, Tensor, WeakTensor};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf};
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
 #[derive(Default)]
 pub(super) struct Cold {
     pub(super) view: Option<View>,
+    /// What a tensor that stands for many samples is around.
+    pub(super) batch: Option<Wrapper>,
     grad: Mutex<Option<Tensor>>,
-    /// The node that accumulates into this leaf, while some graph leads to it.
-    pub(super) accumulator: Mutex<Option<NodeId>>,
+    /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
+    former: Mutex<Vec<NodeRef>>,
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
@@ -38,8 +42,12 @@ enum GradDType {
 }
 
 impl Cold {
-    pub(super) fn of_view(view: View) -> Cold {
-        Cold { view: Some(view), ..Cold::default() }
+    pub(super) fn of_view(view: View, batch: Option<Wrapper>) -> Cold {
+        Cold { view: Some(view), batch, ..Cold::default() }
+    }
+
+    pub(super) fn of_batch(wrapper: Wrapper) -> Cold {
+        Cold { batch: Some(wrapper), ..Cold::default() }
     }
 }
 
@@ -104,6 +112,9 @@ impl Tensor {
         if requires_grad && !core.array.dtype.is_float() {
             return Err(Error::RequiresGradDType {}.into());
         }
+        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+            return Err(Error::InferenceRequiresGrad {}.into());
+        }
         core.requires_grad = requires_grad;
         Ok(())
     }
@@ -126,8 +137,10 @@ impl Tensor {
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
-            if core.edge.is_some() && !core.is_view {
-                return Ok(core.edge.clone());
+            if !core.is_view
+                && let Some(edge) = core.edge_here()
+            {
+                return Ok(Some(edge));
             }
             (core.is_view, core.requires_grad)
         };
@@ -137,15 +150,33 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node that accumulates into this leaf: one for as long as any graph leads to it.
+    /// The node of this leaf; of an inner leaf, its boundary.
     fn accumulator(&self) -> NodeRef {
-        let mut slot = self.cold().accumulator.lock();
-        if let Some(node) = slot.and_then(Strong::<Node>::upgrade) {
-            return node;
+        if let Some(node) = &self.0.core.read().accumulator {
+            return node.clone();
         }
-        let node = leaf::accumulator(self.clone());
-        *slot = Some(node.id());
-        node
+        let new = leaf::accumulator(self);
+        let mut core = self.0.core.write();
+        // Another thread may have been here in the meantime.
+        core.accumulator.get_or_insert(new).clone()
+    }
+
+    /// Gives up the node of this leaf if the leaf no longer looks as the node says.
+    pub(super) fn renew_accumulator(&self) {
+        let dtype = self.grad_dtype().unwrap_or_else(|| self.dtype());
+        let old = {
+            let mut core = self.0.core.write();
+            let fits = core.accumulator.as_ref().is_none_or(|node| {
+                let form = node.form(0);
+                form.dtype == dtype && form.layout.shape() == core.array.layout.shape()
+            });
+            if fits { None } else { core.accumulator.take() }
+        };
+        if let Some(old) = old.and_then(NodeRef::disown) {
+            let mut former = self.cold().former.lock();
+            let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
+            *former = kept.chain([old]).collect();
+        }
     }
 
     /// The tensor that `array` is, with the history that `edge` leads to: where that is a leaf's end,
@@ -163,8 +194,10 @@ impl Tensor {
             return Tensor::with_history(array, edge);
         }
         let tensor = Tensor::from_array(array);
-        tensor.0.core.write().requires_grad = true;
-        *tensor.cold().accumulator.lock() = edge.map(|edge| edge.node.id());
+        let mut core = tensor.0.core.write();
+        core.requires_grad = true;
+        core.accumulator = edge.map(|edge| edge.node);
+        drop(core);
         tensor
     }
 
@@ -193,14 +226,38 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        Tensor::from_array(self.array())
+        let detached = self.aside(self.array());
+        let cut = self.standing().cut(Reason::Detach);
+        if cut != Cut::NONE {
+            detached.set_cut(cut);
+        }
+        detached
+    }
+
+    /// What unrecorded results of operations on this tensor inherit.
+    pub(crate) fn standing(&self) -> Standing {
+        let (known, cut) = {
+            let core = self.0.core.read();
+            (core.records(), core.cut)
+        };
+        Standing { requires_grad: known.unwrap_or_else(|| self.base_requires_grad()), cut }
+    }
+
+    /// Where the history stopped, if there was one.
+    pub fn cut(&self) -> Cut {
+        self.0.core.read().cut
+    }
+
+    /// Sets where the history stopped.
+    pub fn set_cut(&self, cut: Cut) {
+        self.0.core.write().cut = cut;
     }
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
         let mut array = self.array();
         array.storage = array.storage.alias()?;
-        Ok(Tensor::from_array(array))
+        Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
 
     /// Forgets the history.
@@ -208,8 +265,11 @@ impl Tensor {
         if self.is_view() {
             return Err(Error::DetachView {}.into());
         }
+        let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
-        self.0.core.write().requires_grad = false;
+        let mut core = self.0.core.write();
+        core.requires_grad = false;
+        core.cut = cut;
         Ok(())
     }
 
@@ -268,8 +328,7 @@ impl Tensor {
             return Err(Error::GradDTypeTaken { wanted: dtype, got: grad.dtype() }.into());
         }
         *self.cold().grad_dtype.lock() = dtype.map_or(GradDType::Any, GradDType::Is);
-        // The node that accumulates has the type of the gradient; the next graph gets another one.
-        *self.cold().accumulator.lock() = None;
+        self.renew_accumulator();
         Ok(())
     }
 
@@ -307,7 +366,8 @@ impl Tensor {
         if !self.requires_grad() {
             return Err(Error::HookNoGrad {}.into());
         }
-        Ok(match self.edge()? {
+        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
+        Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
                 let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }

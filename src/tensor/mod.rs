@@ -2,6 +2,8 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
+mod boundary;
 mod foreign;
 mod history;
 pub mod print;
@@ -15,10 +17,12 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -43,9 +47,13 @@ struct TensorImpl {
 struct Core {
     array: Array,
     edge: Option<Edge>,
+    /// The node of a leaf, once a graph has led to it: see Note [Leaves and their nodes].
+    accumulator: Option<NodeRef>,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
+    /// Where the history stopped, if there was one.
+    cut: Cut,
 }
 
 impl Core {
@@ -57,6 +65,15 @@ impl Core {
             true => Some(true),
             false if self.is_view => None,
             false => Some(false),
+        }
+    }
+
+    /// Where a gradient goes, if that is known here.
+    fn edge_here(&self) -> Option<Edge> {
+        match (&self.edge, &self.accumulator) {
+            (Some(edge), _) => Some(edge.clone()),
+            (None, Some(node)) if self.requires_grad => Some(Edge { node: node.clone(), output: 0 }),
+            _ => None,
         }
     }
 }
@@ -77,9 +94,14 @@ impl Reading<'_> {
         self.0.records()
     }
 
-    /// The edge, unless it has to be looked up: that of a leaf, or of a view.
+    /// What unrecorded results inherit. A view without a history of its own is taken for one without.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { requires_grad: self.0.records() == Some(true), cut: self.0.cut }
+    }
+
+    /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
-        if self.0.is_view { None } else { self.0.edge.clone() }
+        if self.0.is_view { None } else { self.0.edge_here() }
     }
 }
 
@@ -89,14 +111,29 @@ impl Tensor {
         Tensor::with_history(array, None)
     }
 
+    /// What an operation that was not recorded made of inputs with this standing.
+    pub(crate) fn unrecorded(array: Array, standing: Standing) -> Tensor {
+        let reason = if array.dtype.is_float() { Reason::NoGrad } else { Reason::Integer };
+        Tensor::with_cut(array, standing.cut(reason))
+    }
+
+    fn with_cut(array: Array, cut: Cut) -> Tensor {
+        let core = Core { array, edge: None, accumulator: None, requires_grad: false, is_view: false, cut };
+        Tensor::of(core, OnceBox::new())
+    }
+
+    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
+        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    }
+
     /// A tensor that came from `edge`.
     pub fn with_history(array: Array, edge: Option<Edge>) -> Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, requires_grad: false, is_view };
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view, cut: Cut::NONE };
+        Tensor::of(core, cold)
     }
 
     /// A leaf of the elements of a slice.
@@ -158,9 +195,21 @@ impl Tensor {
         self.0.core.read().array.storage.version()
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+    /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
+    pub fn bump_version(&self) -> Result<()> {
+        let counted = {
+            let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
+            writes::note(&core.array.storage);
+            counted
+        };
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
+    /// nothing that is recorded may keep it.
+    pub fn is_inference(&self) -> bool {
+        !self.0.core.read().array.storage.is_counted()
     }
 
     /// Sets how often the memory was written to.
@@ -203,6 +252,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
@@ -220,23 +272,27 @@ impl Tensor {
     /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
     pub fn set_data(&self, data: &Tensor) -> Result<()> {
         let array = data.array();
+        if self.requires_grad() && !array.dtype.is_float() {
+            return Err(Error::DataDType {}.into());
+        }
         let alias = array.storage.alias()?;
-        alias.set_version(self.version());
+        if alias.is_counted() && !self.is_inference() {
+            alias.set_version(self.version());
+        }
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;
-        let retyped = std::mem::replace(&mut core.array.dtype, array.dtype) != array.dtype;
+        core.array.dtype = array.dtype;
         drop(core);
         drop(old);
-        if retyped && let Some(cold) = self.0.cold.get() {
-            *cold.accumulator.lock() = None;
-        }
+        self.renew_accumulator();
         Ok(())
     }
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
         self.0.core.write().array.layout = Arc::new(layout);
+        self.renew_accumulator();
     }
 }
 

@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, Level};
 
 /// How a view came to be, which decides whether it may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Creation {
     Default,
     /// While nothing was recorded.
     NoGrad,
+    /// In inference mode.
+    Inference,
     /// As one of several outputs, such as those of `unbind`.
     MultiOutput,
     /// By a function of the host, whose own backward a write would pass over.
@@ -35,19 +38,12 @@ pub enum Creation {
 /// node for a strided window.
 pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
 
-/// Whose tangents those of a view are views of.
-enum Forward {
-    /// Those of the base.
-    Base,
-    /// Those of a tensor that is itself a view, but has tangents of its own.
-    Of(Tensor),
-    /// Nobody's: the view has tangents of its own.
-    Apart,
-}
-
 pub(super) struct View {
     pub(super) base: Tensor,
-    forward: Forward,
+    /// The level at which the view has a tangent of its own, not that of its base. Zero is none.
+    apart: Level,
+    /// The nearest of the views that this one is a view of that has a tangent of its own.
+    dual: Option<Tensor>,
     creation: Mutex<Creation>,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
@@ -61,7 +57,8 @@ impl View {
 }
 
 impl Tensor {
-    /// A view of `source` at `array`, which shows the same memory.
+    /// A view of `source` at `array`, which shows the same memory. What is shown of an inference tensor
+    /// is another one: nobody counts the writes to it, so that it could not follow its base.
     pub fn view_of(
         source: &Tensor,
         array: Array,
@@ -69,17 +66,30 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
-        let forward = match source.view().map(|view| &view.forward) {
-            None | Some(Forward::Base) => Forward::Base,
-            Some(Forward::Of(base)) => Forward::Of(base.clone()),
-            Some(Forward::Apart) => Forward::Of(source.clone()),
-        };
-        Tensor::build_view(source, array, edge, creation, (forward, refresh))
+        Tensor::build_view(source, array, edge, creation, (refresh, 0), None)
     }
 
-    /// A view of `source` at `array` whose tangents are its own.
-    pub fn view_apart(source: &Tensor, array: Array, creation: Creation, refresh: Refresh) -> Tensor {
-        Tensor::build_view(source, array, None, creation, (Forward::Apart, refresh))
+    /// `view_of` around a view of the value that the source is around.
+    pub(super) fn view_with(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        wrapper: Wrapper,
+    ) -> Tensor {
+        Tensor::build_view(source, array, None, creation, (refresh, 0), Some(wrapper))
+    }
+
+    /// A view of `source` at `array` that has a tangent of its own at a level.
+    pub fn view_apart(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        level: Level,
+    ) -> Tensor {
+        let wrapper = source.wrapper().map(Wrapper::again);
+        Tensor::build_view(source, array, None, creation, (refresh, level), wrapper)
     }
 
     fn build_view(
@@ -87,8 +97,12 @@ impl Tensor {
         array: Array,
         edge: Option<Edge>,
         creation: Creation,
-        (forward, refresh): (Forward, Refresh),
+        (refresh, apart): (Refresh, Level),
+        wrapper: Option<Wrapper>,
     ) -> Tensor {
+        if !array.storage.is_counted() {
+            return Tensor::with_history(array, edge);
+        }
         let (base, creation) = match source.view() {
             Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
@@ -96,8 +110,13 @@ impl Tensor {
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
-        let view = View { base, forward, creation: Mutex::new(creation), seen, refresh };
-        let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
+        let dual = match source.view() {
+            Some(view) if view.apart != 0 => Some(source.clone()),
+            Some(view) => view.dual.clone(),
+            None => None,
+        };
+        let view = View { base, apart, dual, creation: Mutex::new(creation), seen, refresh };
+        let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
         Tensor::build(array, edge, cold, true)
     }
 
@@ -115,23 +134,26 @@ impl Tensor {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
     }
 
-    /// The tensor of whose tangents those of this view are views.
-    pub fn forward_base(&self) -> Option<Tensor> {
-        let view = self.view()?;
-        match &view.forward {
-            Forward::Base => Some(view.base.clone()),
-            Forward::Of(base) => Some(base.clone()),
-            Forward::Apart => None,
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
+    }
+
+    /// The tensor of whose tangent at a level that of this view is a view.
+    pub fn forward_base(&self, level: Level) -> Option<Tensor> {
+        let mut view = self.view().filter(|view| view.apart != level)?;
+        while let Some(dual) = &view.dual {
+            match dual.view() {
+                Some(further) if further.apart != level => view = further,
+                _ => return Some(dual.clone()),
+            }
         }
+        Some(view.base.clone())
     }
 
     /// How the view came to be.
     pub fn creation(&self) -> Creation {
-        if self.is_view() {
-            self.view().map_or(Creation::Default, View::creation)
-        } else {
-            Creation::Default
-        }
+        if self.is_view() { self.view().map_or(Creation::Default, View::creation) } else { Creation::Default }
     }
 
     /// Says anew how a view came to be, by what made it after all.
@@ -154,6 +176,7 @@ impl Tensor {
         match view.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = self.0.core.read().edge.clone();
                 let output = edge.as_ref().map_or(0, |edge| edge.output);

@@ -6,7 +6,9 @@
 #![allow(unreachable_pub, clippy::type_complexity)]
 
 mod backward;
+mod batched;
 mod deep_graph;
+mod dual;
 mod gradcheck;
 mod layering;
 mod random_graph;

@@ -17,7 +17,8 @@ use super::{FunctionBase, State, Wishes};
 use crate::error::raise;
 use crate::tensor::object::{as_tensor, track_hosted, wrap};
 
-const STRAY: &std::ffi::CStr = c"ctx.mark_dirty() received a tensor that was not an input. Only input Tensors \
+const STRAY: &std::ffi::CStr =
+    c"ctx.mark_dirty() received a tensor that was not an input. Only input Tensors \
     that have been mutated should be passed to ctx.mark_dirty().";
 
 type Tensors = SmallVec<[Tensor; 4]>;
@@ -198,11 +199,7 @@ fn remember(
 }
 
 /// The tensors of a tuple that the function has set.
-fn marked(
-    py: Python<'_>,
-    wish: &Option<Py<PyAny>>,
-    refusal: impl Fn() -> PyErr,
-) -> PyResult<Tensors> {
+fn marked(py: Python<'_>, wish: &Option<Py<PyAny>>, refusal: impl Fn() -> PyErr) -> PyResult<Tensors> {
     let Some(wish) = wish else { return Ok(Tensors::new()) };
     let tensors = wish.bind(py).cast::<PyTuple>()?.iter().map(|object| match as_tensor(&object) {
         Some(tensor) => Ok(tensor.clone()),
@@ -224,7 +221,8 @@ fn saved(py: Python<'_>, wishes: &Wishes) -> PyResult<Vec<Option<Tensor>>> {
         None if object.is_none() => Ok(None),
         None => {
             let found = object.get_type().name()?;
-            let text = format!("save_for_backward can only save variables, but argument {index} is of type {found}");
+            let text =
+                format!("save_for_backward can only save variables, but argument {index} is of type {found}");
             Err(PyTypeError::new_err(text))
         }
     });

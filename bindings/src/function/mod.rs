@@ -14,6 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
 use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Packer, Place};
 use rushlight::ops::custom;
+use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
@@ -47,7 +48,8 @@ struct State {
     /// The arguments while tangents pass them.
     primals: Vec<Tensor>,
     kept: Vec<Option<Held>>,
-    freed: bool,
+    /// Where the run started that freed what was kept.
+    freed: Option<Origin>,
     /// Whether what was kept was asked for and is let go of at that.
     spent: bool,
     node: Option<NodeId>,
@@ -106,15 +108,19 @@ impl FunctionBase {
         if spent {
             return Err(PyRuntimeError::new_err(SPENT));
         }
-        if freed {
-            return Err(raise(Error::BackwardTwice {}.into()));
+        if let Some(run) = freed {
+            let node = Self::node(slf);
+            return Err(raise(
+                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
+            ));
         }
         if empty {
             return Ok(PyTuple::empty(py));
         }
         let node = Self::node(slf);
         let load = |kept: &Option<Held>| kept.as_ref().map(|kept| kept.load(&node)).transpose();
-        let loaded: rushlight::Result<Vec<Option<Tensor>>> = slf.get().state().kept.iter().map(load).collect();
+        let loaded: rushlight::Result<Vec<Option<Tensor>>> =
+            slf.get().state().kept.iter().map(load).collect();
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
         if Self::option(slf, "clear_saved_tensors_on_access")? {
@@ -136,7 +142,7 @@ impl FunctionBase {
     pub(crate) fn pack(slf: &Bound<'_, Self>, index: usize, packer: &dyn Packer) -> PyResult<()> {
         let mut taken = {
             let mut state = slf.get().state();
-            if state.freed {
+            if state.freed.is_some() {
                 return Err(raise(Error::PackingFreed {}.into()));
             }
             state.kept.get_mut(index).and_then(Option::take)
@@ -168,11 +174,11 @@ impl FunctionBase {
         drop(kept);
     }
 
-    /// Lets go of what was kept.
-    fn release(&self) {
+    /// Lets go of what was kept, since the run that was started there is past it.
+    fn release(&self, run: Origin) {
         let mut state = self.state();
         let kept = std::mem::take(&mut state.kept);
-        state.freed = true;
+        state.freed = Some(run);
         drop(state);
         drop(kept);
     }
@@ -191,7 +197,7 @@ impl FunctionBase {
             outputs: Vec::new(),
             primals: Vec::new(),
             kept: Vec::new(),
-            freed: false,
+            freed: None,
             spent: false,
             node: None,
             edges: Vec::new(),
@@ -229,8 +235,11 @@ impl FunctionBase {
             let state = slf.get().state();
             (state.freed, state.kept.len())
         };
-        if freed {
-            return Err(raise(Error::BackwardTwice {}.into()));
+        if let Some(run) = freed {
+            let node = Self::node(slf);
+            return Err(raise(
+                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
+            ));
         }
         let raw = (0..count).map(|index| Py::new(slf.py(), SavedTensor::of_context(slf, index)));
         PyTuple::new(slf.py(), raw.collect::<PyResult<Vec<_>>>()?)
@@ -262,7 +271,7 @@ impl FunctionBase {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(slf: &Bound<'_, Self>) -> Py<PyAny> {
+    fn metadata(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         metadata(slf.py(), &Self::node(slf))
     }
 
@@ -385,8 +394,11 @@ impl FunctionBase {
 
     fn __clear__(&self) {
         let mut state = self.state();
-        let cleared =
-            (std::mem::take(&mut state.wishes), state.needs_input_grad.take(), std::mem::take(&mut state.kept));
+        let cleared = (
+            std::mem::take(&mut state.wishes),
+            state.needs_input_grad.take(),
+            std::mem::take(&mut state.kept),
+        );
         drop(state);
         drop(cleared);
     }

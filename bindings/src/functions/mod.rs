@@ -2,8 +2,10 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod anomaly;
 mod arithmetic;
 mod attributes;
+mod blends;
 mod construction;
 mod conversion;
 mod creation;
@@ -13,11 +15,14 @@ mod extremes;
 mod factory;
 mod indexing;
 mod losses;
+mod neural;
 mod parts;
+mod pooling;
 mod products;
 mod random;
 mod reductions;
 mod spreads;
+mod units;
 mod views;
 
 use crate::body::Body;
@@ -28,8 +33,10 @@ use rushlight::ops;
 
 /// The families.
 const TABLES: &[&[Function]] = &[
+    anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
+    blends::TABLE,
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
@@ -40,11 +47,15 @@ const TABLES: &[&[Function]] = &[
     extremes::TABLE,
     indexing::TABLE,
     losses::TABLE,
+    neural::TABLE,
     parts::TABLE,
+    pooling::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
+    units::PAIRS,
+    units::TABLE,
     views::TABLE,
 ];
 

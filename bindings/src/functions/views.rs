@@ -5,7 +5,7 @@ use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, expand, permute, reshape, squeeze, strided};
+use rushlight::ops::{cast, expand, permute, reinterpret, reshape, squeeze, strided};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -18,9 +18,12 @@ const LIKE: &[&str] = &["(Tensor input, Tensor other)"];
 pub(super) const TABLE: &[Function] = &[
     method(
         "view",
-        &["(Tensor input, int[] size)"],
-        "The elements in another shape, on the same memory.",
-        |a| reshape::view(a.tensor(0)?, &a.ints(1)?).answer(a.py()),
+        &["(Tensor input, dtype dtype)", "(Tensor input, int[] size)"],
+        "The elements in another shape or read as another type, on the same memory.",
+        |a| match a.overload() {
+            0 => reinterpret::view_dtype(a.tensor(0)?, a.element_type(1)?).answer(a.py()),
+            _ => reshape::view(a.tensor(0)?, &a.ints(1)?).answer(a.py()),
+        },
     ),
     method("view_as", LIKE, "The elements in the shape of another tensor, on the same memory.", |a| {
         reshape::view_as(a.tensor(0)?, a.tensor(1)?).answer(a.py())
@@ -108,7 +111,10 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method(
         "copy_",
-        &["(Tensor input, Tensor other, bool non_blocking=False)"],
+        &[
+            "(Tensor input, Tensor other, bool non_blocking=False)",
+            "(Tensor input, Tensor other, bool async=False)|deprecated",
+        ],
         "Overwrites the elements with those of another tensor.",
         |a| in_place(a, cast::copy_(a.tensor(0)?, a.tensor(1)?)),
     ),

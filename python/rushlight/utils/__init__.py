@@ -1,1 +1,1 @@
-"""Helpers around training that torch keeps in its `utils`."""
+"""What is useful around tensors and is not about tensors."""

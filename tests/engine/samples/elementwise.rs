@@ -12,7 +12,7 @@ use super::{Sample, positive, sample, signed};
 fn argument(name: &str, shape: &[usize]) -> Tensor {
     let x = positive(shape);
     match name {
-        "acos" | "asin" | "atanh" => ops::mul(&x, 0.5),
+        "acos" | "asin" | "atanh" | "erfinv" => ops::mul(&x, 0.5),
         "acosh" => ops::add(&x, 1),
         "abs" | "relu" | "sign" | "sgn" | "tanh" | "sigmoid" | "erf" | "sin" => return signed(shape),
         _ => Ok(x),

@@ -3,8 +3,10 @@
 
 mod basics;
 mod elementwise;
+mod layers;
 mod products;
 mod reductions;
+mod units;
 mod views;
 
 use rushlight::{Result, Tensor};
@@ -56,5 +58,7 @@ pub fn all() -> Vec<Sample> {
     samples.extend(products::samples());
     samples.extend(reductions::samples());
     samples.extend(elementwise::samples());
+    samples.extend(layers::samples());
+    samples.extend(units::samples());
     samples
 }

@@ -152,9 +152,8 @@ pub(crate) fn visit_owned(tensor: &Tensor, visit: &PyVisit<'_>) -> Result<(), Py
         return Ok(());
     }
     // SAFETY: the collector runs with the GIL held, and an owned object is alive.
-    let object = unsafe {
-        Bound::from_borrowed_ptr_or_opt(Python::assume_attached(), tensor.foreign().get().cast())
-    };
+    let object =
+        unsafe { Bound::from_borrowed_ptr_or_opt(Python::assume_attached(), tensor.foreign().get().cast()) };
     visit.call(object.map(Bound::unbind).as_ref())
 }
 

@@ -1,0 +1,148 @@
+//! Products and quotients added to a tensor, ways between two, and elementwise functions with
+//! arguments of their own.
+use super::entries::{both, function, in_place, method};
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{Function, NN};
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::dtype::Scalar;
+use rushlight::ops::blend;
+use rushlight::ops::pairs::Xlog1py;
+use rushlight::ops::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, polygamma, polygamma_};
+use rushlight::ops::{self, binary, unary};
+use rushlight::{Result, Tensor};
+
+const ADDED: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out=None)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)",
+];
+const ADDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1)",
+];
+const LERP: &[&str] = &[
+    "(Tensor input, Tensor end, Tensor weight, *, Tensor out=None)",
+    "(Tensor input, Tensor end, Number weight, *, Tensor out=None)",
+];
+const LERP_IN_PLACE: &[&str] =
+    &["(Tensor input, Tensor end, Tensor weight)", "(Tensor input, Tensor end, Number weight)"];
+const CLEANED: &[&str] =
+    &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor out=None)"];
+const CLEANED_IN_PLACE: &[&str] =
+    &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)"];
+const LOGIT: &[&str] = &["(Tensor input, float? eps=None, *, Tensor out=None)"];
+const TWO: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
+const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
+const MIXED: &[&str] = &[
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Number self, Tensor other, *, Tensor out=None)",
+    "(Tensor input, Number other, *, Tensor out=None)",
+];
+const SIGNED: &[&str] =
+    &["(Tensor input, Tensor other, *, Tensor out=None)", "(Tensor input, Number other, *, Tensor out=None)"];
+
+/// A special function of one tensor, reached as `special.…`.
+const fn special(name: &'static str, doc: &'static str, call: super::entries::Call) -> Function {
+    entry(name, NN, ONE, doc, call)
+}
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added(a, blend::addcmul)),
+    method("addcmul_", ADDED_IN_PLACE, "`addcmul` in place.", |a| added_in_place(a, blend::addcmul_)),
+    both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added(a, blend::addcdiv)),
+    method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, blend::addcdiv_)),
+    both("lerp", LERP, "The way from `input` to `end`, as much of it as `weight` says.", |a| {
+        blend::lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
+    }),
+    method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
+        in_place(a, blend::lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
+    }),
+    both("nan_to_num", CLEANED, "The elements, and numbers in place of what is none.", |a| {
+        unary::apply(cleaned(a)?, a.tensor(0)?).answer(a.py())
+    }),
+    both("nan_to_num_", CLEANED_IN_PLACE, "`nan_to_num` in place.", |a| {
+        in_place(a, unary::apply_in_place(cleaned(a)?, a.tensor(0)?))
+    }),
+    both("logit", LOGIT, "The logarithm of the odds of every element.", |a| {
+        unary::apply(Logit { eps: a.optional_float(1)? }, a.tensor(0)?).answer(a.py())
+    }),
+    both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
+        in_place(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
+    }),
+    both("hypot", TWO, "The hypotenuse of two legs.", |a| {
+        ops::hypot(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("logaddexp", TWO, "The logarithm of the sum of the exponentials.", |a| {
+        ops::logaddexp(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("logaddexp2", TWO, "The logarithm to base two of the sum of powers of two.", |a| {
+        ops::logaddexp2(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("xlogy", MIXED, "The first operand times the logarithm of the second.", |a| {
+        ops::xlogy(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both("copysign", SIGNED, "The magnitude of the first operand with the sign of the second.", |a| {
+        ops::copysign(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    function(
+        "polygamma",
+        &["(int n, Tensor input, *, Tensor out=None)"],
+        "A derivative of the digamma function.",
+        |a| polygamma(a.int(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    method("polygamma", &["(Tensor input, int n)"], "A derivative of the digamma function.", |a| {
+        polygamma(a.int(1)?, a.tensor(0)?).answer(a.py())
+    }),
+    method("polygamma_", &["(Tensor input, int n)"], "`polygamma` in place.", |a| {
+        in_place(a, polygamma_(a.int(1)?, a.tensor(0)?))
+    }),
+    special("special_entr", "The entropy of every element.", |a| {
+        unary::apply(Entr, a.tensor(0)?).answer(a.py())
+    }),
+    special("special_erfcx", "The complementary error function, scaled.", |a| {
+        unary::apply(Erfcx, a.tensor(0)?).answer(a.py())
+    }),
+    special("special_i0e", "The modified Bessel function of order zero, scaled.", |a| {
+        unary::apply(I0e, a.tensor(0)?).answer(a.py())
+    }),
+    special("special_i1", "The modified Bessel function of order one.", |a| {
+        unary::apply(I1, a.tensor(0)?).answer(a.py())
+    }),
+    special("special_i1e", "The modified Bessel function of order one, scaled.", |a| {
+        unary::apply(I1e, a.tensor(0)?).answer(a.py())
+    }),
+    entry("special_xlog1py", NN, MIXED, "The first operand times `log1p` of the second.", |a| {
+        binary::apply(Xlog1py, a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+];
+
+/// The two tensors and the factor. The deprecated overload has the factor first.
+fn parts<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, &'a Tensor, Scalar)> {
+    match a.overload() {
+        0 => Ok((a.tensor(2)?, a.tensor(3)?, a.number(1)?)),
+        _ => Ok((a.tensor(1)?, a.tensor(2)?, a.number(3)?)),
+    }
+}
+
+fn added(
+    a: &Arguments<'_, '_>,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<Tensor>,
+) -> PyResult<Py<PyAny>> {
+    let (left, right, value) = parts(a)?;
+    operation(a.tensor(0)?, left, right, value).answer(a.py())
+}
+
+fn added_in_place(
+    a: &Arguments<'_, '_>,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<()>,
+) -> PyResult<Py<PyAny>> {
+    let (left, right, value) = parts(a)?;
+    in_place(a, operation(a.tensor(0)?, left, right, value))
+}
+
+fn cleaned(a: &Arguments<'_, '_>) -> PyResult<NanToNum> {
+    let (nan, positive, negative) = (a.optional_float(1)?, a.optional_float(2)?, a.optional_float(3)?);
+    Ok(NanToNum { nan: nan.unwrap_or(0.0), positive, negative })
+}

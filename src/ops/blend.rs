@@ -1,0 +1,185 @@
+//! Products, quotients and differences of two tensors, weighed and added to a third.
+
+use super::pointwise::{Kept, Pointwise, apply};
+use super::{add, div, in_place, mul, neg, sub};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::ops::compare;
+use crate::ops::operand::{Operand, result_type};
+use crate::ops::select::where_;
+use crate::tensor::Tensor;
+
+/// y = x + v a b
+///
+/// ∂y/∂x = 1, ∂y/∂a = v b, ∂y/∂b = v a
+#[derive(Clone)]
+struct Addcmul {
+    value: Scalar,
+}
+
+impl Pointwise for Addcmul {
+    const KEEPS: &'static [&'static str] = &["", "tensor1", "tensor2"];
+
+    fn name(&self) -> &'static str {
+        "AddcmulBackward0"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
+        add(&inputs[0], &scaled)
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => Ok(t.clone()),
+            _ => mul(&mul(t, kept.input(3 - index))?, Operand::Scalar(self.value)),
+        }
+    }
+}
+
+/// y = x + v a/b
+///
+/// ∂y/∂x = 1, ∂y/∂a = v/b, ∂y/∂b = -v a/b²
+#[derive(Clone)]
+struct Addcdiv {
+    value: Scalar,
+}
+
+impl Pointwise for Addcdiv {
+    const KEEPS: &'static [&'static str] = &["", "tensor1", "tensor2"];
+
+    fn name(&self) -> &'static str {
+        "AddcdivBackward0"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
+        add(&inputs[0], &scaled)
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        let value = Operand::Scalar(self.value);
+        match index {
+            0 => Ok(t.clone()),
+            1 => mul(&div(t, kept.input(2))?, value),
+            _ => {
+                let (a, b) = (kept.input(1), kept.input(2));
+                neg(&mul(&mul(t, &div(a, &mul(b, b)?)?)?, value)?)
+            }
+        }
+    }
+}
+
+/// y = a + w (b - a) with a number w
+///
+/// ∂y/∂a = 1 - w, ∂y/∂b = w
+#[derive(Clone)]
+struct LerpNumber {
+    weight: Scalar,
+}
+
+impl Pointwise for LerpNumber {
+    const KEEPS: &'static [&'static str] = &[];
+
+    fn name(&self) -> &'static str {
+        "LerpBackward0"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
+        let between = sub(b, a)?;
+        // The end that is nearer is where rounding matters.
+        if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+    }
+
+    fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        let w = self.weight.to_f64();
+        mul(t, if index == 0 { 1.0 - w } else { w })
+    }
+}
+
+/// y = a + w (b - a)
+///
+/// ∂y/∂a = 1 - w, ∂y/∂b = w, ∂y/∂w = b - a
+#[derive(Clone)]
+struct Lerp;
+
+impl Pointwise for Lerp {
+    const KEEPS: &'static [&'static str] = &["self", "end", "weight"];
+
+    fn name(&self) -> &'static str {
+        "LerpBackward1"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let (a, b, w) = (&inputs[0], &inputs[1], &inputs[2]);
+        let between = sub(b, a)?;
+        let near = add(a, &mul(w, &between)?)?;
+        let far = sub(b, &mul(&between, &sub(1, w)?)?)?;
+        where_(&compare::lt(&super::abs(w)?, 0.5)?, &near, &far)
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => mul(t, &sub(1, kept.input(2))?),
+            1 => mul(t, kept.input(2)),
+            _ => mul(t, &sub(kept.input(1), kept.input(0))?),
+        }
+    }
+}
+
+/// `x + value · a · b`.
+pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
+    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()));
+    if common == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
+    }
+    let value = if common.is_float() { value } else { Scalar::Int(value.to()) };
+    apply(Addcmul { value }, &[x, a, b])
+}
+
+/// `addcmul` in place.
+pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    in_place::through(x, &[a, b], |x| addcmul(x, a, b, value))
+}
+
+/// `x + value · a / b`.
+pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
+    if !a.dtype().is_float() && !b.dtype().is_float() {
+        return Err(Error::AddcdivIntegers {}.into());
+    }
+    apply(Addcdiv { value }, &[x, a, b])
+}
+
+/// `addcdiv` in place.
+pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    in_place::through(x, &[a, b], |x| addcdiv(x, a, b, value))
+}
+
+/// The way from `a` to `b`, as much of it as `weight` says.
+pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
+    let same = |other: DType, argument: &'static str| match other == a.dtype() {
+        true => Ok(()),
+        false => Err(Error::LerpDTypes { argument, expected: a.dtype(), got: other }),
+    };
+    same(b.dtype(), "end")?;
+    if !a.dtype().is_float() {
+        let operation = if weight.tensor().is_some() { "lerp_kernel_tensor" } else { "lerp_kernel_scalar" };
+        return Err(Error::NotImplementedFor { operation, dtype: a.dtype() }.into());
+    }
+    match weight {
+        Operand::Scalar(weight) => apply(LerpNumber { weight }, &[a, b]),
+        Operand::Tensor(weight) => {
+            same(weight.dtype(), "weight")?;
+            apply(Lerp, &[a, b, weight])
+        }
+    }
+}
+
+/// `lerp` in place.
+pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
+    match weight {
+        Operand::Scalar(_) => in_place::through(a, &[b], |a| lerp(a, b, weight)),
+        Operand::Tensor(w) => in_place::through(a, &[b, w], |a| lerp(a, b, weight)),
+    }
+}

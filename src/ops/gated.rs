@@ -1,0 +1,205 @@
+//! Activations whose slope is learnt, drawn, or decided by half of the input.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::compare::gt;
+use super::distribution::Distribution;
+use super::pointwise::{self, Kept, Pointwise};
+use super::random::{self, Generator};
+use super::select::where_;
+use super::{batch, add, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = x where x > 0, w x elsewhere
+///
+/// ∂y/∂x = 1 and w, ∂y/∂w = 0 and x
+#[derive(Clone)]
+struct Prelu;
+
+impl Pointwise for Prelu {
+    const KEEPS: &'static [&'static str] = &["self", "weight"];
+
+    fn name(&self) -> &'static str {
+        "PreluKernelBackward0"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        where_(&gt(&inputs[0], 0)?, &inputs[0], &mul(&inputs[0], &inputs[1])?)
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        let (x, weight) = (kept.input(0), kept.input(1));
+        match index {
+            0 => where_(&gt(x, 0)?, t, &mul(t, weight)?),
+            _ => where_(&gt(x, 0)?, 0.0, &mul(t, x)?),
+        }
+    }
+}
+
+/// Every element, and negative ones times the weight of their channel.
+pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    if x.dtype() != weight.dtype() {
+        return Err(Error::PreluDTypes { left: x.dtype(), right: weight.dtype() }.into());
+    }
+    let layout = x.layout();
+    if weight.numel() != 1 {
+        let channels = layout.shape().get(1).copied().unwrap_or(1);
+        if layout.ndim() == 0 || weight.numel() != channels {
+            return Err(Error::PreluCount { weights: weight.numel(), channels }.into());
+        }
+    }
+    let mut sizes = vec![1; layout.ndim()];
+    if let Some(size) = sizes.get_mut(1) {
+        *size = weight.numel() as i64;
+    }
+    let weight = reshape::reshape(weight, &sizes)?;
+    pointwise::apply(Prelu, &[x, &weight])
+}
+
+/// y = n x with factors that were drawn where x ≤ 0 and are one elsewhere
+///
+/// ∂y/∂x = n
+#[derive(Clone)]
+struct Randomised;
+
+impl Pointwise for Randomised {
+    const KEEPS: &'static [&'static str] = &["self", "noise"];
+
+    fn name(&self) -> &'static str {
+        "RreluWithNoiseBackward0"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        mul(&inputs[0], &inputs[1])
+    }
+
+    // The factors are drawn: nothing is differentiated by them.
+    fn toward(&self, _index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        mul(t, kept.input(1))
+    }
+}
+
+/// Every element, and negative ones times a number between the bounds: drawn for each in training,
+/// else their mean.
+pub fn rrelu(
+    x: &Tensor,
+    lower: f64,
+    upper: f64,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    if lower > upper {
+        return Err(Error::RreluBounds {}.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(
+            Error::NotImplementedFor { operation: "rrelu_with_noise_out_cpu", dtype: x.dtype() }.into()
+        );
+    }
+    let plain = x.detach();
+    if !training {
+        let slope = (lower + upper) / 2.0;
+        let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
+        return pointwise::apply(Randomised, &[x, &noise]);
+    }
+    let _off = mode::GradModeGuard::off();
+    let drawn = super::compare::le(&plain, 0)?;
+    let uniform = Distribution::Uniform { low: lower, high: upper };
+    if batch::is_mapping() {
+        let factors = random::draw_like(&plain, x.dtype(), &uniform, generator)?;
+        let noise = super::select::where_(&drawn, &factors, 1.0)?;
+        drop(_off);
+        return pointwise::apply(Randomised, &[x, &noise]);
+    }
+    let count = super::truth::count_nonzero(&drawn, None)?.item()?.to_f64() as i64;
+    let factors = random::draw(&[count], DType::Float64, &uniform, generator)?;
+    let factors = super::cast::to_dtype(&factors, x.dtype())?;
+    let noise = super::masked::masked_scatter(&super::create::ones_like(&plain)?, &drawn, &factors)?;
+    drop(_off);
+    pointwise::apply(Randomised, &[x, &noise])
+}
+
+/// `rrelu` in place.
+pub fn rrelu_(
+    x: &Tensor,
+    lower: f64,
+    upper: f64,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    in_place::through(x, &[], |x| rrelu(x, lower, upper, training, generator))
+}
+
+/// y = a σ(b) with the halves a and b of x along a dimension
+///
+/// dy = da σ(b) + a σ(b) (1 - σ(b)) db
+#[derive(Clone)]
+struct Glu {
+    dim: i64,
+    half: i64,
+}
+
+impl Glu {
+    fn halves(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        Ok((part::narrow(x, self.dim, 0, self.half)?, part::narrow(x, self.dim, self.half, self.half)?))
+    }
+
+    /// σ(b), and a σ(b) (1 - σ(b)).
+    fn slopes(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (a, b) = self.halves(x)?;
+        let gate = sigmoid(&b)?;
+        let slope = mul(&a, &mul(&gate, &sub(1.0, &gate)?)?)?;
+        Ok((gate, slope))
+    }
+}
+
+impl Op for Glu {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        "GluBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = self.halves(&inputs[0].detach())?;
+        Ok(smallvec![mul(&a, &sigmoid(&b)?)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.input(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let ((gate, slope), g) = (self.slopes(&at.load(saved)?)?, single(gradients));
+        one(join::cat(&[&mul(g, &gate)?, &mul(g, &slope)?], self.dim)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (gate, slope) = self.slopes(&at.load(saved)?)?;
+        let (a, b) = self.halves(tangent(tangents))?;
+        one(add(&mul(&a, &gate)?, &mul(&b, &slope)?)?)
+    }
+}
+
+/// Half of a dimension, weighed by the logistic function of the other half.
+pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
+    if x.ndim() == 0 {
+        return Err(Error::GluScalar {}.into());
+    }
+    let place = shape::normalize_dim(dim, x.ndim())?;
+    let size = x.layout().shape()[place];
+    if !size.is_multiple_of(2) {
+        return Err(Error::HalvedSize { dim: place, size }.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
+    }
+    apply_one(Glu { dim: place as i64, half: (size / 2) as i64 }, &[x])
+}

@@ -1,0 +1,225 @@
+//! Functions of two elements beside arithmetic: lengths of hypotenuses, logarithms of sums, products
+//! with logarithms, signs put on magnitudes.
+
+use std::f64::consts::LN_2;
+
+use super::binary::{Elementwise2, Needs, floating};
+use super::compare::{eq, le};
+use super::operand::{Kept, Operand, Value};
+use super::select::where_;
+use super::{add, compare, div, fixed, hypot, log, logical, mul, sigmoid, sub};
+use crate::dtype::{DType, Number, Real};
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// Floating-point numbers only.
+fn only_floats(common: DType, operation: &'static str) -> Result<DType> {
+    match common.is_float() {
+        true => Ok(common),
+        false => Err(Error::NotImplementedFor { operation, dtype: common }.into()),
+    }
+}
+
+/// y = √(a² + b²),  ∂y/∂a = a/y, ∂y/∂b = b/y
+#[derive(Clone, Copy)]
+pub struct Hypot;
+
+impl Elementwise2 for Hypot {
+    const NAME: &'static str = "hypot";
+    const NODE: &'static str = "HypotBackward0";
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn result(&self, common: DType) -> Result<DType> {
+        only_floats(common, "hypot_cpu")
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a.hypot(b)
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &div(Operand::from(a), &hypot(a, b)?)?)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &div(Operand::from(b), &hypot(a, b)?)?)
+    }
+}
+
+/// y = ln(eᵃ + eᵇ), or with powers and a logarithm of two,  ∂y/∂a = σ(a - b), ∂y/∂b = σ(b - a)
+#[derive(Clone, Copy)]
+pub struct LogAddExp<const TWO: bool>;
+
+impl<const TWO: bool> LogAddExp<TWO> {
+    /// t times the share of the first in the sum.
+    fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let apart = sub(Operand::from(a), Operand::from(b))?;
+        let apart = if TWO { mul(&apart, LN_2)? } else { apart };
+        // Two equal infinities share evenly.
+        let apart = where_(&compare::isnan(&apart)?, 0.0, &apart)?;
+        mul(t, &sigmoid(&apart)?)
+    }
+}
+
+impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
+    const NAME: &'static str = if TWO { "logaddexp2" } else { "logaddexp" };
+    const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn result(&self, common: DType) -> Result<DType> {
+        only_floats(common, if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" })
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        if a.is_infinite() && a == b {
+            return a;
+        }
+        let (most, apart) = (if a > b || Number::is_nan(a) { a } else { b }, -(a - b).abs());
+        match TWO {
+            true => most + apart.exp2().ln_1p() * T::from_f64(1.0 / LN_2),
+            false => most + apart.exp().ln_1p(),
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.share(a, b, t)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.share(b, a, t)
+    }
+}
+
+/// y = a ln b, and 0 where a is 0,  ∂y/∂a = ln b, and 0 where a is 0 and b ≤ 0, ∂y/∂b = a/b
+#[derive(Clone, Copy)]
+pub struct Xlogy;
+
+impl Elementwise2 for Xlogy {
+    const NAME: &'static str = "xlogy";
+    const NODE: &'static str = "XlogyBackward0";
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+        match (a, b) {
+            (Kept::Scalar(_), _) => "XlogyBackward1",
+            (_, Kept::Scalar(_)) => "XlogyBackward2",
+            _ => Self::NODE,
+        }
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        if Number::is_nan(b) {
+            b
+        } else if a == T::ZERO {
+            T::ZERO
+        } else {
+            a * b.ln()
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let (a, b) = (Operand::from(a), Operand::from(b));
+        let slope = match b {
+            Operand::Tensor(b) => mul(t, &log(b)?)?,
+            Operand::Scalar(b) => mul(t, b.to_f64().ln())?,
+        };
+        where_(&logical::and(&eq(a, 0)?, &le(b, 0)?)?, 0.0, &slope)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &div(Operand::from(a), Operand::from(b))?)
+    }
+}
+
+/// y = a ln(1 + b), and 0 where a is 0,  ∂y/∂a = ln(1 + b), ∂y/∂b = a/(1 + b)
+#[derive(Clone, Copy)]
+pub struct Xlog1py;
+
+impl Elementwise2 for Xlog1py {
+    const NAME: &'static str = "xlog1py";
+    const NODE: &'static str = "SpecialXlog1PyBackward0";
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+        match (a, b) {
+            (Kept::Scalar(_), _) => "SpecialXlog1PyBackward1",
+            (_, Kept::Scalar(_)) => "SpecialXlog1PyBackward2",
+            _ => Self::NODE,
+        }
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        if Number::is_nan(b) {
+            b
+        } else if a == T::ZERO {
+            T::ZERO
+        } else {
+            a * b.ln_1p()
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let (a, b) = (Operand::from(a), Operand::from(b));
+        let slope = match b {
+            Operand::Tensor(b) => mul(t, &super::log1p(b)?)?,
+            Operand::Scalar(b) => mul(t, b.to_f64().ln_1p())?,
+        };
+        where_(&logical::and(&eq(a, 0)?, &le(b, -1)?)?, 0.0, &slope)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &div(Operand::from(a), &add(Operand::from(b), 1)?)?)
+    }
+}
+
+/// y = |a| with the sign of b,  ∂y/∂a = y/a, and 0 where a is 0, ∂y/∂b = 0
+#[derive(Clone, Copy)]
+pub struct Copysign;
+
+impl Elementwise2 for Copysign {
+    const NAME: &'static str = "copysign";
+    const NODE: &'static str = "CopysignBackward0";
+    const LEFT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if let Kept::Scalar(_) = b { "CopysignBackward1" } else { Self::NODE }
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        let negative = b.is_sign_negative();
+        if negative { -a.abs() } else { a.abs() }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let Value::Tensor(a) = a else { unreachable!("a number has no gradient") };
+        let sign = |x: f64| if x.is_sign_negative() { -1.0 } else { 1.0 };
+        let turn = match b {
+            Value::Scalar(b) => {
+                let sign_b = sign(b.to_f64());
+                fixed::map(a, move |a| if a == 0.0 { 0.0 } else { sign(a) * sign_b })?
+            }
+            Value::Tensor(b) => fixed::zip(a, b, move |a, b| if a == 0.0 { 0.0 } else { sign(a) * sign(b) })?,
+        };
+        mul(t, &turn)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        super::create::zeros_like(t)
+    }
+}

@@ -1,0 +1,200 @@
+//! Activations made of straight pieces: their derivatives are constants by piece, so what a gradient
+//! is multiplied by is worked out once and counts as a constant when it is differentiated again.
+
+use super::unary::{Elementwise, Integers, Keeps};
+use super::{add, fixed, mul};
+use crate::dtype::{Number, Real, Scalar};
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// y = x where x > 0, s x elsewhere,  dy/dx = 1 and s
+#[derive(Clone, Copy)]
+pub struct LeakyRelu {
+    /// The slope of negative numbers.
+    pub slope: f64,
+}
+
+impl Elementwise for LeakyRelu {
+    const NAME: &'static str = "leaky_relu_cpu";
+    const NODE: &'static str = "LeakyReluBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x > T::ZERO { x } else { x * T::from_f64(self.slope) }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let slope = self.slope;
+        fixed::map(x, move |x| if x > 0.0 { 1.0 } else { slope })
+    }
+}
+
+/// y = x where x > t, v elsewhere,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Threshold {
+    /// What an element has to exceed.
+    pub threshold: Scalar,
+    /// What stands for those that do not.
+    pub value: Scalar,
+}
+
+impl Elementwise for Threshold {
+    const NAME: &'static str = "threshold";
+    const NODE: &'static str = "ThresholdBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x <= self.threshold.to() { self.value.to() } else { x }
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        if x <= self.threshold.to() { self.value.to() } else { x }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let threshold = self.threshold.to_f64();
+        fixed::map(x, move |x| if x <= threshold { 0.0 } else { 1.0 })
+    }
+}
+
+/// y = x within the bounds, else the nearer of them,  dy/dx = 1 between them, else 0
+#[derive(Clone, Copy)]
+pub struct Hardtanh {
+    /// The lower bound.
+    pub min: f64,
+    /// The upper bound.
+    pub max: f64,
+}
+
+impl Elementwise for Hardtanh {
+    const NAME: &'static str = "hardtanh";
+    const NODE: &'static str = "HardtanhBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let (min, max) = (self.min, self.max);
+        fixed::map(x, move |x| f64::from(u8::from(!(x <= min || x >= max))))
+    }
+}
+
+/// The number between two bounds; what is not a number stays so.
+fn bounded<T: Number>(x: T, min: T, max: T) -> T {
+    if x < min {
+        min
+    } else if x > max {
+        max
+    } else {
+        x
+    }
+}
+
+/// y = (x + 3)/6 between 0 and 1,  dy/dx = 1/6 for |x| < 3, else 0
+#[derive(Clone, Copy)]
+pub struct Hardsigmoid;
+
+impl Elementwise for Hardsigmoid {
+    const NAME: &'static str = "hardsigmoid_cpu";
+    const NODE: &'static str = "HardsigmoidBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let six = T::from_f64(6.0);
+        bounded(x + T::from_f64(3.0), T::ZERO, six) / six
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        fixed::map(x, |x| if x > -3.0 && x < 3.0 { 1.0 / 6.0 } else { 0.0 })
+    }
+}
+
+/// y = x hardsigmoid x,  dy/dx = 0 for x ≤ -3, x/3 + 1/2 up to 3, 1 beyond
+#[derive(Clone, Copy)]
+pub struct Hardswish;
+
+impl Elementwise for Hardswish {
+    const NAME: &'static str = "hardswish_cpu";
+    const NODE: &'static str = "HardswishBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let six = T::from_f64(6.0);
+        x * bounded(x + T::from_f64(3.0), T::ZERO, six) / six
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let middle = |x: f64| x > -3.0 && x < 3.0;
+        let factor = fixed::map(x, move |x| if middle(x) { 1.0 / 3.0 } else { 0.0 })?;
+        let constant = fixed::map(x, move |x| match x {
+            x if middle(x) => 0.5,
+            x if x <= -3.0 => 0.0,
+            _ => 1.0,
+        })?;
+        add(&mul(x, &factor)?, &constant)
+    }
+}
+
+/// y = x where |x| > λ, else 0,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Hardshrink {
+    /// How far from zero elements become zero.
+    pub lambda: f64,
+}
+
+impl Elementwise for Hardshrink {
+    const NAME: &'static str = "hardshrink_cpu";
+    const NODE: &'static str = "HardshrinkBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x.abs() <= T::from_f64(self.lambda) { T::ZERO } else { x }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let lambda = self.lambda;
+        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
+    }
+}
+
+/// y = x moved towards 0 by λ, and 0 where it would pass it,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Softshrink {
+    /// How far elements are moved.
+    pub lambda: f64,
+}
+
+impl Elementwise for Softshrink {
+    const NAME: &'static str = "softshrink_cpu";
+    const NODE: &'static str = "SoftshrinkBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let lambda = T::from_f64(self.lambda);
+        if x > lambda {
+            x - lambda
+        } else if x < -lambda {
+            x + lambda
+        } else {
+            x * T::ZERO
+        }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let lambda = self.lambda;
+        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda)))
+    }
+}

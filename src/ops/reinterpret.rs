@@ -1,0 +1,69 @@
+//! The bytes of a tensor read as another type. Gradients do not pass: the numbers are unrelated.
+
+use std::sync::Arc;
+
+use super::batch;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::shape::{Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// The memory of `x` as elements of another type; the last dimension grows or shrinks when their
+/// size differs.
+pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    // Samples that come first change nothing about the last dimension.
+    if let Some(y) = batch::front(x, |x, _| view_dtype(x, dtype)) {
+        return y;
+    }
+    let array = x.array();
+    let layout = match (array.dtype.size(), dtype.size()) {
+        (old, new) if old == new => array.layout.clone(),
+        (old, new) => {
+            let (from, to) = (array.dtype, dtype);
+            if array.layout.ndim() == 0 {
+                return Err(Error::ViewDTypeScalar { from, to }.into());
+            }
+            Arc::new(if old > new { finer(&array, to, old / new)? } else { coarser(&array, to, new / old)? })
+        }
+    };
+    Ok(Tensor::from_array(Array { storage: array.storage, layout, dtype }))
+}
+
+/// The layout of elements of which `ratio` make one of the old.
+fn finer(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
+    let (from, layout) = (array.dtype, &array.layout);
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    let last = shape.len() - 1;
+    if strides[last] != 1 {
+        return Err(Error::ViewDTypeStride { from, to, stride: strides[last] }.into());
+    }
+    shape[last] *= ratio;
+    for stride in &mut strides[..last] {
+        *stride *= ratio;
+    }
+    Ok(Layout::strided(shape, strides, layout.offset() * ratio))
+}
+
+/// The layout of elements that `ratio` of the old make.
+fn coarser(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
+    let (from, layout) = (array.dtype, &array.layout);
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    let (last, offset) = (shape.len() - 1, layout.offset());
+    if !shape[last].is_multiple_of(ratio) {
+        return Err(Error::ViewDTypeSize { from, to, ratio, size: shape[last] }.into());
+    }
+    if !offset.is_multiple_of(ratio) {
+        return Err(Error::ViewDTypeOffset { from, to, ratio, offset }.into());
+    }
+    if strides[last] != 1 {
+        return Err(Error::ViewDTypeStride { from, to, stride: strides[last] }.into());
+    }
+    for (dim, stride) in strides[..last].iter_mut().enumerate() {
+        if !stride.is_multiple_of(ratio) {
+            return Err(Error::ViewDTypeStep { from, to, dim, ratio, stride: *stride }.into());
+        }
+        *stride /= ratio;
+    }
+    shape[last] /= ratio;
+    Ok(Layout::strided(shape, strides, offset / ratio))
+}

@@ -1,0 +1,181 @@
+//! Smooth activations: exponential linear units, those that weigh a number by a distribution of it,
+//! and soft forms of maxima.
+
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
+
+use super::power::square;
+use super::select::where_;
+use super::unary::{self, Elementwise, Integers, Keeps};
+use super::{add, clamp, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
+use crate::dtype::Real;
+use crate::error::Result;
+use crate::kernels::math;
+use crate::tensor::Tensor;
+
+/// y = s x where x > 0, s α (e^(i x) - 1) elsewhere,  dy/dx = s and s α i e^(i x). With `CONTINUOUS`
+/// torch calls it `celu`.
+#[derive(Clone, Copy)]
+pub struct Elu<const CONTINUOUS: bool> {
+    /// α, how far down the negative branch goes.
+    pub alpha: f64,
+    /// s, the slope of the positive branch.
+    pub scale: f64,
+    /// i, the scale of the input of the negative branch.
+    pub input_scale: f64,
+}
+
+impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
+    const NAME: &'static str = "elu_cpu";
+    const NODE: &'static str = if CONTINUOUS { "CeluBackward0" } else { "EluBackward0" };
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let scale = T::from_f64(self.scale);
+        match x < T::ZERO {
+            true => (x * T::from_f64(self.input_scale)).exp_m1() * T::from_f64(self.alpha) * scale,
+            false => x * scale,
+        }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        // Cut off where it does not hold, so that nothing overflows there.
+        let below = exp(&mul(&clamp::clamp_max(x, 0.0)?, self.input_scale)?)?;
+        let below = mul(&below, self.scale * self.alpha * self.input_scale)?;
+        where_(&compare::le(x, 0)?, &below, self.scale)
+    }
+}
+
+/// The exponential linear unit that keeps mean and variance.
+pub const SELU: Elu<false> =
+    Elu { alpha: 1.673_263_242_354_377_2, scale: 1.050_700_987_355_480_5, input_scale: 1.0 };
+
+/// y = x Φ(x) with the normal distribution Φ, or a tangent close to it
+///
+/// dy/dx = Φ(x) + x φ(x), or the derivative of the other formula
+#[derive(Clone, Copy)]
+pub struct Gelu {
+    /// Whether the tangent stands for the distribution.
+    pub approximate: bool,
+}
+
+/// √(2/π)
+const BETA: f64 = SQRT_2 * FRAC_2_SQRT_PI * 0.5;
+const CUBIC: f64 = 0.044715;
+
+impl Elementwise for Gelu {
+    const NAME: &'static str = "GeluKernelImpl";
+    const NODE: &'static str = "GeluBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let wide: f64 = x.to_f64();
+        T::from_f64(match self.approximate {
+            true => 0.5 * wide * (1.0 + (BETA * (wide + CUBIC * wide * wide * wide)).tanh()),
+            false => 0.5 * wide * (1.0 + libm::erf(wide * FRAC_1_SQRT_2)),
+        })
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let squared = square(x)?;
+        if self.approximate {
+            let inner = mul(&mul(x, BETA)?, &add(&mul(&squared, CUBIC)?, 1.0)?)?;
+            let bend = tanh(&inner)?;
+            let left = mul(&add(&bend, 1.0)?, 0.5)?;
+            let slope = mul(&add(&mul(&squared, 3.0 * CUBIC)?, 1.0)?, BETA * 0.5)?;
+            let right = mul(&mul(x, &sub(1.0, &square(&bend)?)?)?, &slope)?;
+            return add(&left, &right);
+        }
+        let share = mul(&add(&erf(&mul(x, FRAC_1_SQRT_2)?)?, 1.0)?, 0.5)?;
+        let density = mul(&exp(&mul(&squared, -0.5)?)?, BETA * 0.5)?;
+        add(&share, &mul(x, &density)?)
+    }
+}
+
+/// y = x σ(x),  dy/dx = σ (1 + x (1 - σ))
+#[derive(Clone, Copy)]
+pub struct Silu;
+
+impl Elementwise for Silu {
+    const NAME: &'static str = "silu_cpu";
+    const NODE: &'static str = "SiluBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x / (T::ONE + math::exp(-x))
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let share = sigmoid(x)?;
+        mul(&share, &add(&mul(x, &sub(1.0, &share)?)?, 1.0)?)
+    }
+}
+
+/// y = x tanh(softplus x),  dy/dx = t + x σ(x) (1 - t²) with that tangent t
+#[derive(Clone, Copy)]
+pub struct Mish;
+
+impl Elementwise for Mish {
+    const NAME: &'static str = "mish_cpu";
+    const NODE: &'static str = "MishBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x * x.exp().ln_1p().tanh()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let bend = tanh(&unary::apply(Softplus { beta: 1.0, threshold: 20.0 }, x)?)?;
+        let slope = mul(&sigmoid(x)?, &sub(1.0, &square(&bend)?)?)?;
+        add(&bend, &mul(x, &slope)?)
+    }
+}
+
+/// y = ln(1 + e^(β x))/β, and x where β x is beyond the threshold,  dy/dx = σ(β x) and 1
+#[derive(Clone, Copy)]
+pub struct Softplus {
+    /// β
+    pub beta: f64,
+    /// Where the function is taken to be straight.
+    pub threshold: f64,
+}
+
+impl Elementwise for Softplus {
+    const NAME: &'static str = "softplus_cpu";
+    const NODE: &'static str = "SoftplusBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let beta = T::from_f64(self.beta);
+        if x * beta > T::from_f64(self.threshold) { x } else { (x * beta).exp().ln_1p() / beta }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let scaled = mul(x, self.beta)?;
+        where_(&compare::gt(&scaled, self.threshold)?, 1.0, &sigmoid(&scaled)?)
+    }
+}
+
+/// y = ln σ(x),  dy/dx = σ(-x)
+#[derive(Clone, Copy)]
+pub struct LogSigmoid;
+
+impl Elementwise for LogSigmoid {
+    const NAME: &'static str = "log_sigmoid_cpu";
+    const NODE: &'static str = "LogSigmoidBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let least = if x < T::ZERO { x } else { T::ZERO * x };
+        least - (-x.abs()).exp().ln_1p()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        sigmoid(&neg(x)?)
+    }
+}

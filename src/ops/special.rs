@@ -1,0 +1,243 @@
+//! Special functions: the gamma function's family, Bessel's, inverses, and what statistics adds.
+
+use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+
+use super::compare::{eq, gt, lt};
+use super::logical;
+use super::power::square;
+use super::select::where_;
+use super::unary::{self, Elementwise, Integers, Keeps};
+use super::{add, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
+use crate::dtype::{Number, Real};
+use crate::error::{Error, Result};
+use crate::kernels::special;
+use crate::tensor::Tensor;
+
+/// A function of a number in double precision.
+fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
+    T::from_f64(f(x.to_f64()))
+}
+
+/// An operation with a function in double precision: its name, node, what is kept, the function, and
+/// the derivative from what is kept.
+macro_rules! special {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, $derivative:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $Name;
+
+        impl Elementwise for $Name {
+            const NAME: &'static str = $name;
+            const NODE: &'static str = $node;
+            const KEEPS: Keeps = Keeps::$keeps;
+
+            fn real<T: Real>(&self, x: T) -> T {
+                wide(x, $f)
+            }
+
+            fn derivative(&self, kept: &Tensor) -> Result<Tensor> {
+                let derivative: fn(&Tensor) -> Result<Tensor> = $derivative;
+                derivative(kept)
+            }
+        }
+    };
+}
+
+special! {
+    /// y = ln |Γ(x)|,  dy/dx = ψ(x)
+    Lgamma, "lgamma", "LgammaBackward0", Input, libm::lgamma, |x| unary::apply(Digamma, x)
+}
+special! {
+    /// y = ψ(x),  dy/dx = ψ′(x)
+    Digamma, "digamma", "DigammaBackward0", Input, special::digamma, |x| polygamma(1, x)
+}
+special! {
+    /// erf y = x,  dy/dx = √π/2 exp(y²)
+    Erfinv, "erfinv", "ErfinvBackward0", Input, special::erfinv,
+    |x| mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI)
+}
+special! {
+    /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
+    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
+    |x| sub(&mul(&mul(x, 2.0)?, &unary::apply(Erfcx, x)?)?, FRAC_2_SQRT_PI)
+}
+special! {
+    /// y = I₀(x),  dy/dx = I₁(x)
+    I0, "i0", "I0Backward0", Input, special::i0, |x| unary::apply(I1, x)
+}
+special! {
+    /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
+    I0e, "i0e", "SpecialI0EBackward0", Input, special::i0e,
+    |x| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, &unary::apply(I0e, x)?)?)
+}
+special! {
+    /// y = I₁(x),  dy/dx = I₀(x) - y/x, and 1/2 at 0
+    I1, "i1", "SpecialI1Backward0", Input, special::i1,
+    |x| {
+        let slope = sub(&unary::apply(I0, x)?, &div(&unary::apply(I1, x)?, &nonzero(x)?)?)?;
+        where_(&eq(x, 0)?, 0.5, &slope)
+    }
+}
+special! {
+    /// y = exp(-|x|) I₁(x),  dy/dx = exp(-|x|) I₀(x) - y (sgn x + 1/x), and 1/2 at 0
+    I1e, "i1e", "SpecialI1EBackward0", Input, special::i1e,
+    |x| {
+        let y = unary::apply(I1e, x)?;
+        let factor = add(&sgn(x)?, &reciprocal(&nonzero(x)?)?)?;
+        let slope = sub(&unary::apply(I0e, x)?, &mul(&y, &factor)?)?;
+        where_(&eq(x, 0)?, 0.5, &slope)
+    }
+}
+special! {
+    /// y = -x ln x, 0 at 0 and -∞ below,  dy/dx = -ln x - 1
+    Entr, "entr", "SpecialEntrBackward0", Input,
+    |x| match x {
+        x if x.is_nan() => x,
+        x if x > 0.0 => -x * x.ln(),
+        x if x == 0.0 => 0.0,
+        _ => f64::NEG_INFINITY,
+    },
+    |x| sub(&neg(&log(x)?)?, 1.0)
+}
+special! {
+    /// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
+    Sinc, "sinc", "SincBackward0", Input,
+    |x| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) },
+    |x| {
+        let angle = mul(x, PI)?;
+        let rise = sub(&mul(&cos(&angle)?, &angle)?, &sin(&angle)?)?;
+        where_(&eq(x, 0)?, 0.0, &div(&rise, &mul(&square(&nonzero(x)?)?, PI)?)?)
+    }
+}
+
+/// `x` with ones in the place of zeros, for quotients that are not looked at there.
+fn nonzero(x: &Tensor) -> Result<Tensor> {
+    add(x, &fixed::map(x, |x| f64::from(u8::from(x == 0.0)))?)
+}
+
+/// y = ψ⁽ⁿ⁾(x),  dy/dx = ψ⁽ⁿ⁺¹⁾(x)
+#[derive(Clone, Copy)]
+struct Polygamma {
+    order: i64,
+}
+
+impl Elementwise for Polygamma {
+    const NAME: &'static str = "polygamma";
+    const NODE: &'static str = "PolygammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, |x| special::polygamma(self.order, x))
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        polygamma(self.order.saturating_add(1), x)
+    }
+}
+
+/// The derivative of that order of the digamma function.
+pub fn polygamma(order: i64, x: &Tensor) -> Result<Tensor> {
+    if order < 0 {
+        return Err(Error::PolygammaOrder {}.into());
+    }
+    unary::apply(Polygamma { order }, x)
+}
+
+/// `polygamma` in place.
+pub fn polygamma_(order: i64, x: &Tensor) -> Result<()> {
+    if order < 0 {
+        return Err(Error::PolygammaOrder {}.into());
+    }
+    unary::apply_in_place(Polygamma { order }, x)
+}
+
+/// y = ln(x/(1 - x)), of x moved to [ε, 1 - ε] if there is an ε,  dy/dx = 1/(x (1 - x)), and 0 beyond
+#[derive(Clone, Copy)]
+pub struct Logit {
+    /// ε
+    pub eps: Option<f64>,
+}
+
+impl Elementwise for Logit {
+    const NAME: &'static str = "logit";
+    const NODE: &'static str = "LogitBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let x = match self.eps {
+            Some(eps) if x < T::from_f64(eps) => T::from_f64(eps),
+            Some(eps) if x > T::ONE - T::from_f64(eps) => T::ONE - T::from_f64(eps),
+            _ => x,
+        };
+        (x / (T::ONE - x)).ln()
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let slope = reciprocal(&mul(x, &sub(1.0, x)?)?)?;
+        let (low, outside) = match self.eps {
+            Some(eps) => (eps, 0.0),
+            None => (0.0, f64::NAN),
+        };
+        where_(&logical::or(&lt(x, low)?, &gt(x, 1.0 - low)?)?, outside, &slope)
+    }
+}
+
+/// y = x, and numbers in the place of what is none,  dy/dx = 1 where x was a number, else 0
+#[derive(Clone, Copy)]
+pub struct NanToNum {
+    /// In the place of what is not a number.
+    pub nan: f64,
+    /// In the place of infinity; the greatest number if left out.
+    pub positive: Option<f64>,
+    /// In the place of negative infinity; the least number if left out.
+    pub negative: Option<f64>,
+}
+
+impl Elementwise for NanToNum {
+    const NAME: &'static str = "nan_to_num";
+    const NODE: &'static str = "NanToNumBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if Number::is_nan(x) {
+            T::from_f64(self.nan)
+        } else if x == T::HIGHEST {
+            self.positive.map_or(T::max_value(), T::from_f64)
+        } else if x == T::LOWEST {
+            self.negative.map_or(T::min_value(), T::from_f64)
+        } else {
+            x
+        }
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        x
+    }
+
+    fn boolean(&self, x: bool) -> Option<bool> {
+        Some(x)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        fixed::map(x, |x| f64::from(u8::from(x.is_finite())))
+    }
+}
+
+/// y = c x from degrees to radians, or back with `TO_DEGREES`,  dy/dx = c
+#[derive(Clone, Copy)]
+pub struct Angle<const TO_DEGREES: bool>;
+
+impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
+    const NAME: &'static str = if TO_DEGREES { "rad2deg" } else { "deg2rad" };
+    const NODE: &'static str = if TO_DEGREES { "Rad2DegBackward0" } else { "Deg2RadBackward0" };
+    const KEEPS: Keeps = Keeps::Nothing;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x * T::from_f64(if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })
+    }
+
+    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        unary::apply(*self, t)
+    }
+}
