@@ -319,6 +319,27 @@ def test_what_works_on_leaves_is_refused_inside():
         grad(lambda x: (x.sin().retain_grad(), x.sum())[1])(x)
 
 
+def test_hooks_of_saved_tensors_are_refused():
+    text = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    for transformed in (
+        grad(torch.sum),
+        torch.func.jacrev(torch.sin),
+        lambda x: torch.func.vjp(torch.sin, x),
+    ):
+        with hooks(lambda x: x, lambda x: x), raises(RuntimeError, text):
+            transformed(tensor(1.0))
+
+    def f(x):
+        with hooks(lambda x: x, lambda x: x):
+            return x.sum()
+
+    with raises(RuntimeError, text):
+        grad(f)(tensor(1.0))
+    with hooks(lambda x: x, lambda x: x):
+        assert_tensor(tensor(1.0, requires_grad=True).exp(), [2.718281828459045])
+
+
 def test_the_result_is_wrapped_in_the_functions_name():
     def area(x):
         """Words."""

@@ -17,6 +17,7 @@ from .._rushlight import (
     zeros_like,
 )
 from ..autograd.differentiate import grad
+from ..autograd.graph import disable_saved_tensors_hooks
 from ..utils._pytree import tree_leaves, tree_map
 
 if TYPE_CHECKING:
@@ -25,18 +26,26 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
+    "your use case."
+)
+
+
 class Level:
     """The inside of a reverse transform.
 
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_entered", "recording", "since")
+    __slots__ = ("_entered", "_without_hooks", "recording", "since")
     since: int
     recording: bool
     _entered: dict[int, tuple[Tensor, Tensor]]
 
     def __enter__(self) -> Self:
+        self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
+        self._without_hooks.__enter__()
         self.recording = is_grad_enabled()
         self.since = _enter_transform()
         self._entered = {}
@@ -46,6 +55,7 @@ class Level:
     def __exit__(self, *_: object) -> None:
         _set_grad_enabled(self.recording)
         _leave_transform()
+        self._without_hooks.__exit__(None, None, None)
 
     def enter(self, tensor: Any) -> Tensor:
         """Return the inner leaf of a tensor by which is differentiated."""

@@ -113,7 +113,9 @@ class _Mapped:
         out_dims = _broadcast_to_and_flatten(self.out_dims, spec)
         if out_dims is None:
             raise AssertionError("flat_out_dims must not be None")
-        joined = [cat(list(parts), dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)]
+        joined = [
+            cat(list(parts), dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)
+        ]
         return tree_unflatten(joined, spec)
 
     def _left(self, outputs: Any, number: int) -> Any:
