@@ -22,8 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, mode};
 use crate::shape::{self, Dims, Layout};
-use crate::storage::Storage;
-use crate::tensor::{Array, Batch, Mapping, Tensor};
+use crate::tensor::{Batch, Mapping, Tensor};
 
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use random::{
@@ -235,6 +234,9 @@ pub(super) fn bound(x: &Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
 }
 
 fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    if tangent.mapping().is_some_and(|own| own.is(mapping)) {
+        return Ok(tangent);
+    }
     let batch = tangent.batch_at(mapping);
     Tensor::batched(batch.value, batch.dim, mapping)
 }
@@ -455,26 +457,25 @@ pub(super) fn fit(
     mapping: &Arc<Mapping>,
     fit: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
+    let whole = tangent;
     below(mapping, || {
-        let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
+        let (tangent, x) = (samples(whole, mapping), samples(x, mapping));
+        // What lies as it should stays itself, with whatever it carries. So does the tangent of a tensor
+        // that is the same for all samples, if it is not: it has no part in any view.
+        if x.dim.is_none() && tangent.dim.is_some() {
+            return Ok(whole.clone());
+        }
+        if x.dim == tangent.dim {
+            let fitting = fit(&tangent.value, &x.value)?;
+            return if fitting.is(&tangent.value) {
+                Ok(whole.clone())
+            } else {
+                Tensor::batched(fitting, x.dim, mapping)
+            };
+        }
         let fitting = match x.dim {
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
-            None if tangent.dim.is_none() => fit(&tangent.value, &x.value)?,
-            // The tensor is the same for all samples and its tangent is not: each lies as it does.
-            None => {
-                let array = x.value.array();
-                let room = array.storage.bytes() / array.dtype.size();
-                let (mut shape, mut strides): (Dims, Dims) =
-                    (array.layout.shape().into(), array.layout.strides().into());
-                shape.insert(0, mapping.size());
-                strides.insert(0, room.max(1));
-                let dtype = tangent.value.dtype();
-                let storage = Storage::zeroed(mapping.size() * room * dtype.size())?;
-                let layout = Arc::new(Layout::strided(shape, strides, array.layout.offset()));
-                let fitting = Tensor::from_array(Array { storage, layout, dtype });
-                cast::copy_(&fitting, &tangent.moved(0)?)?;
-                return Tensor::batched(fitting, Some(0), mapping);
-            }
+            None => fit(&tangent.value, &x.value)?,
         };
         Tensor::batched(fitting, x.dim, mapping)
     })
