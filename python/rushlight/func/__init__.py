@@ -6,6 +6,7 @@ tensor(1.)
 """
 
 from .jacobians import hessian, jacfwd, jacrev
+from .jvp import jvp
 from .linearized import linearize
 from .modules import functional_call, stack_module_state
 from .mutations import functionalize
@@ -20,6 +21,7 @@ __all__ = [
     "hessian",
     "jacfwd",
     "jacrev",
+    "jvp",
     "linearize",
     "stack_module_state",
     "vjp",

@@ -22,8 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, mode};
 use crate::shape::{self, Dims, Layout};
-use crate::storage::Storage;
-use crate::tensor::{Array, Batch, Mapping, Tensor};
+use crate::tensor::{Batch, Mapping, Tensor};
 
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use random::{
@@ -459,21 +458,9 @@ pub(super) fn fit(
         let fitting = match x.dim {
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
             None if tangent.dim.is_none() => fit(&tangent.value, &x.value)?,
-            // The tensor is the same for all samples and its tangent is not: each lies as it does.
-            None => {
-                let array = x.value.array();
-                let room = array.storage.bytes() / array.dtype.size();
-                let (mut shape, mut strides): (Dims, Dims) =
-                    (array.layout.shape().into(), array.layout.strides().into());
-                shape.insert(0, mapping.size());
-                strides.insert(0, room.max(1));
-                let dtype = tangent.value.dtype();
-                let storage = Storage::zeroed(mapping.size() * room * dtype.size())?;
-                let layout = Arc::new(Layout::strided(shape, strides, array.layout.offset()));
-                let fitting = Tensor::from_array(Array { storage, layout, dtype });
-                cast::copy_(&fitting, &tangent.moved(0)?)?;
-                return Tensor::batched(fitting, Some(0), mapping);
-            }
+            // The tensor is the same for all samples and its tangent is not: nothing that differs will
+            // be written to it, so the tangent need not lie as it does.
+            None => return Tensor::batched(tangent.value, tangent.dim, mapping),
         };
         Tensor::batched(fitting, x.dim, mapping)
     })
