@@ -9,6 +9,7 @@
 
 use pyo3::prelude::*;
 
+mod anomaly;
 mod arguments;
 mod backward;
 mod body;
@@ -23,11 +24,13 @@ mod function;
 mod functions;
 mod generator;
 mod hooks;
+mod inspect;
 mod inventory;
 mod limits;
 mod mapping;
 mod mode;
 mod node;
+mod origin;
 mod outputs;
 mod returns;
 mod signature;
@@ -40,6 +43,8 @@ mod transform;
 mod _rushlight {
     use super::*;
 
+    #[pymodule_export]
+    use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
@@ -54,6 +59,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
     #[pymodule_export]
+    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
@@ -61,15 +68,21 @@ mod _rushlight {
         unwrap, within,
     };
     #[pymodule_export]
-    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    use super::mode::{
+        EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
+        is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
+        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+    };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer, transform_depth};
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        origin::listen();
+        anomaly::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

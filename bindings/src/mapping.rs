@@ -92,10 +92,7 @@ pub(crate) fn is_batchedtensor(tensor: &Bound<'_, PyAny>) -> bool {
 /// Return what a batched tensor is around.
 #[pyfunction]
 #[pyo3(name = "_get_unwrapped")]
-pub(crate) fn get_unwrapped<'py>(
-    py: Python<'py>,
-    tensor: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn get_unwrapped<'py>(py: Python<'py>, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match batched(tensor).and_then(Tensor::batch) {
         Some(batch) => wrap(py, batch.value),
         None => Err(PyRuntimeError::new_err("No wrappers present!")),
@@ -119,9 +116,6 @@ pub(crate) fn maybe_get_level(tensor: &Bound<'_, PyAny>) -> i64 {
 /// Return the tensor as one of the innermost level: what is differentiated within it has to be.
 #[pyfunction]
 #[pyo3(name = "_wrap_for_level")]
-pub(crate) fn within<'py>(
-    py: Python<'py>,
-    tensor: &Bound<'py, TensorBase>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn within<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyResult<Bound<'py, PyAny>> {
     wrap(py, batch::within(tensor.get().tensor()).map_err(raise)?)
 }

@@ -13,6 +13,7 @@ use rushlight::graph::{At, Edge, Gradients, NodeId, NodeRef, Place, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
+use crate::anomaly;
 use crate::error::raise;
 use crate::function::context_in;
 use crate::hooks::{PythonHook, RemovableHandle};
@@ -124,7 +125,7 @@ impl GraphNode {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
+    fn metadata(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         metadata(py, &self.node)
     }
 
@@ -233,12 +234,14 @@ pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> Py
 }
 
 /// The dictionary that belongs to a node.
-pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> Py<PyAny> {
+pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
-        deposit(slot, PyDict::new(py).into_any().unbind());
+        let metadata = PyDict::new(py);
+        anomaly::fill(&metadata, node)?;
+        deposit(slot, metadata.into_any().unbind());
     }
-    deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py))
+    Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
 }
 
 /// Puts a callable at a node.

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::graph::boundary;
 use rushlight::ops::transform;
+use rushlight::tensor::Mapping;
 
 use crate::error::raise;
 use crate::tensor::object::{TensorBase, wrap};
@@ -21,13 +22,6 @@ pub(crate) fn enter_transform() -> u64 {
 #[pyo3(name = "_leave_transform")]
 pub(crate) fn leave_transform() {
     boundary::leave();
-}
-
-/// Tell how many transforms this thread is inside of.
-#[pyfunction]
-#[pyo3(name = "_transform_depth")]
-pub(crate) fn transform_depth() -> u32 {
-    boundary::depth()
 }
 
 /// Return a leaf on the memory of `tensor`, whose gradients go on to `tensor` if it is `tracked`.
@@ -62,9 +56,14 @@ pub(crate) fn outer<'py>(
     if outer.is(tensor.get().tensor()) { Ok(tensor.clone().into_any()) } else { wrap(py, outer) }
 }
 
+/// Whether a function that is being transformed, or mapped over samples, runs on this thread.
+pub(crate) fn is_inside_transform() -> bool {
+    boundary::depth() > 0 || Mapping::innermost().is_some()
+}
+
 /// Refuses what a function that is being transformed may not do to a tensor.
 pub(crate) fn refuse_inside_transform(method: &str, hint: &str) -> PyResult<()> {
-    if boundary::depth() == 0 {
+    if !is_inside_transform() {
         return Ok(());
     }
     Err(PyRuntimeError::new_err(format!(

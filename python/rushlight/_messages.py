@@ -9,19 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
+from ._messages_layers import LAYERS
 from ._messages_making import MAKING
 from ._messages_mapping import MAPPING
+from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
+from ._origins import add_notes
 from ._spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_INPLACE_HINT = (
-    " is at version {version}; expected version {expected} instead. Hint: enable anomaly detection "
-    "to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+_INPLACE_HINTS = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!",
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
 _VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
@@ -67,8 +71,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}}" + _INPLACE_HINT,
+        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
+        "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
+    "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
     "GradientCount": (
         RuntimeError,
         "function {function} returned an incorrect number of gradients (expected {expected}, got {got})",
@@ -172,6 +178,38 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
         "inplace to be tracked).",
     ),
+    "InferenceModified": (
+        RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+        "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+        "details.",
+    ),
+    "InferenceViewModified": (
+        RuntimeError,
+        "A view was created in inference mode and is being modified inplace in normal mode. Given that this "
+        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+        "the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).",
+    ),
+    "InferenceViewStale": (
+        RuntimeError,
+        "A view was created in inference mode and its base or another view of its base has been modified "
+        "inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You "
+        "can clarify your code by moving both the view and the inplace either both inside the inference_mode "
+        "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).",
+    ),
+    "InferenceRequiresGrad": (
+        RuntimeError,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+    ),
+    "InferenceSaved": (
+        RuntimeError,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+        "in computation tracked by autograd. To work around this, you can make a clone to get a normal "
+        "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+    ),
+    "InferenceVersion": (RuntimeError, "Inference tensors do not track version counter."),
     "MultiViewStale": (
         RuntimeError,
         "Output {output} of {function:forward} is a view and its base or another view of its base has been "
@@ -515,6 +553,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     **INDEXING,
     **MAKING,
     **MAPPING,
+    **LAYERS,
     **REDUCING,
     **UNITS,
 }
@@ -528,4 +567,6 @@ def render(kind: str, fields: Mapping[str, Any]) -> Exception:
     RuntimeError('The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0')
     """
     exception, template = MESSAGES[kind]
-    return exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    made = exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    add_notes(made, notes(kind, fields))
+    return made

@@ -9,11 +9,15 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod watch;
 
 use crate::error::{Error, Result};
-use crate::graph::{Edge, mode};
+use crate::graph::cut::Reason;
+use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
+use crate::origin;
 use crate::tensor::Tensor;
+use watch::Watch;
 
 /// What becomes of the gradients that a run arrives at.
 pub enum Wanted {
@@ -40,6 +44,12 @@ pub trait Host: Sync {
     /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
     /// takes a while or waits for other threads.
     fn unlocked(&self, body: &mut (dyn FnMut() + Send));
+
+    /// Asked every now and then during a run that takes a while, by the thread that called the engine:
+    /// an error ends the run.
+    fn poll(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A host without a lock.
@@ -56,7 +66,11 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
-    let edge = tensor.gradient_edge()?.ok_or(Error::NoGrad { index })?;
+    let edge = tensor.gradient_edge()?.ok_or_else(|| {
+        let (reason, stopped) = tensor.cut().site().unzip();
+        let reason = reason.map_or("", Reason::name);
+        Error::NoGrad { index, reason, stopped: stopped.unwrap_or_default() }
+    })?;
     let gradient = match gradient {
         Some(gradient) => gradient,
         None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),
@@ -79,26 +93,31 @@ pub fn run(
     roots: Vec<(Edge, Tensor)>,
     wanted: &Wanted,
     options: Options,
-    host: &dyn Host,
+    host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
-    let plan = plan::Plan::new(&roots, wanted);
+    let start = origin::here();
+    let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet. What is unusual about the calling thread,
-        // such as the level whose tangents it computes, holds for no other.
-        outcome = if plan.is_worth_threads() && !options.create_graph && !mode::special() {
-            parallel::run(&plan, &gradients, options)
-        } else {
-            run::run(&plan, &gradients, options)
+        // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
+        // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
+        let alone =
+            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
+        outcome = match &watch {
+            None => run::run(&plan, &gradients, options),
+            Some(watch) if plan.is_worth_threads() && !alone => {
+                watch.over(|| parallel::run(&plan, &gradients, options, watch))
+            }
+            Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    if plan.work() >= WORTH_UNLOCKING {
-        host.unlocked(&mut body)
-    } else {
-        body()
+    match &watch {
+        Some(_) => host.unlocked(&mut body),
+        None => body(),
     }
     outcome
 }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::Wanted;
 use crate::graph::{Edge, NodeId, NodeRef};
 use crate::kernels::parallel;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// Where a gradient goes: a task, and which of its outputs it belongs to.
@@ -45,6 +46,8 @@ pub(super) struct Plan<'a> {
     pub(super) roots: SmallVec<[Target; 1]>,
     /// Number of gradients to hand back.
     pub(super) results: usize,
+    /// Where the run was started.
+    pub(super) start: Origin,
     work: u64,
     longest: u64,
 }
@@ -106,13 +109,14 @@ impl Drop for Claims<'_> {
 
 impl<'a> Plan<'a> {
     /// Plans a run from the roots to what is wanted.
-    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Plan<'a> {
+    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted, start: Origin) -> Plan<'a> {
         let mut claims = Claims::new();
         let mut plan = Plan {
             tasks: Vec::new(),
             order: SmallVec::new(),
             roots: SmallVec::new(),
             results: 0,
+            start,
             work: 0,
             longest: 0,
         };

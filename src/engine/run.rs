@@ -8,8 +8,11 @@ use super::buffer::Buffer;
 use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Task};
-use crate::error::Result;
-use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place};
+use crate::error::{Error, Result};
+use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
+use crate::kernels::interrupt::{self, Asking};
+use crate::ops::accumulate;
+use crate::origin::{self, Origin};
 use crate::tensor::Tensor;
 
 /// What one node is run with: what a `Task` says, however it is stored.
@@ -18,7 +21,12 @@ pub(super) struct Step<'a> {
     /// Which edges lead to something wanted, a bit each.
     pub(super) wanted: u64,
     pub(super) options: Options,
+    /// Where the run was started.
+    pub(super) start: Origin,
 }
+
+/// After so many tasks a run asks whether to go on.
+const STRETCH: usize = 64;
 
 /// Runs the plan. Answers the captured gradients.
 pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
@@ -38,9 +46,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
-    for &task in &plan.order {
+    for (position, &task) in plan.order.iter().enumerate() {
+        if position % STRETCH == 0 {
+            interrupt::unwind_if_due();
+        }
         sweep.step(task)?;
     }
+    let _uninterrupted = Asking::new(None);
     for deposit in sweep.deposits {
         deposit.put(options.create_graph)?;
     }
@@ -104,7 +116,8 @@ impl Sweep<'_> {
         if !task.needed {
             return Ok(());
         }
-        let step = Step { node: task.node, wanted: wanted(&task.targets), options: self.options };
+        let step =
+            Step { node: task.node, wanted: wanted(&task.targets), options: self.options, start: plan.start };
         let results = step.run(gradients, task.caller_only, &mut self.deposits)?;
         let mut results = results.into_iter();
         for target in &task.targets {
@@ -130,6 +143,29 @@ impl Step<'_> {
     /// Runs hooks and rule; answers gradients by edge, each in the form of its target.
     pub(super) fn run(
         &self,
+        gradients: Gradients,
+        has_hooks: bool,
+        deposits: &mut Vec<Deposit>,
+    ) -> Result<Gradients> {
+        if !anomaly::is_enabled() {
+            return self.plainly(gradients, has_hooks, deposits);
+        }
+        let _running = anomaly::running(self.node);
+        self.plainly(gradients, has_hooks, deposits)
+            .and_then(|results| if anomaly::checks_nan() { self.without_nan(results) } else { Ok(results) })
+            .map_err(|error| anomaly::failed(self.node, error))
+    }
+
+    /// The gradients, unless one has an element that is not a number.
+    fn without_nan(&self, results: Gradients) -> Result<Gradients> {
+        match results.iter().position(|result| result.as_ref().is_some_and(accumulate::has_nan)) {
+            Some(index) => Err(Error::NanGradient { function: self.node.name(), index }.into()),
+            None => Ok(results),
+        }
+    }
+
+    fn plainly(
+        &self,
         mut gradients: Gradients,
         has_hooks: bool,
         deposits: &mut Vec<Deposit>,
@@ -142,8 +178,12 @@ impl Step<'_> {
         let mut results = if nothing {
             Gradients::from_elem(None, self.node.edges().len())
         } else {
-            let at = At { node: self.node, needed: self.wanted, tracking: self.options.create_graph };
-            self.node.rule().vjp(&at, &gradients)?
+            let tracking = self.options.create_graph;
+            let at = At { node: self.node, needed: self.wanted, tracking };
+            let rule = self.node.rule();
+            // The host's own rules have lines of their own.
+            let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
+            rule.vjp(&at, &gradients)?
         };
         for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
             let Some(edge) = edge else { continue };
@@ -157,7 +197,7 @@ impl Step<'_> {
             }
         }
         if !self.options.retain_graph {
-            self.node.release();
+            self.node.release(self.start);
         }
         Ok(results)
     }
@@ -199,6 +239,19 @@ fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>)
 
 /// A leaf's gradient is complete: hooks, then accumulation, now if somebody watches and later if not.
 pub(super) fn finish_leaf(
+    node: &NodeRef,
+    gradients: Gradients,
+    options: Options,
+    deposits: &mut Vec<Deposit>,
+) -> Result<()> {
+    if !anomaly::is_enabled() {
+        return accumulate_leaf(node, gradients, options, deposits);
+    }
+    let _running = anomaly::running(node);
+    accumulate_leaf(node, gradients, options, deposits).map_err(|error| anomaly::failed(node, error))
+}
+
+fn accumulate_leaf(
     node: &NodeRef,
     mut gradients: Gradients,
     options: Options,

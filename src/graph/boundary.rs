@@ -10,11 +10,13 @@
 //! of it, and a derivative that was recorded can be differentiated by whatever is outside.
 //!
 //! A result whose every path ends at a boundary that leads nowhere has no history for the world
-//! outside. Positions on the tape tell what was recorded since the transform began, so that the search
-//! for a way out does not leave it.
+//! outside: neither at one of the transform that ends, nor at one of a transform that has ended, which
+//! functions such as that of `func.vjp` keep.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -24,26 +26,39 @@ use super::seq;
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
+/// A transform that was begun.
+struct Frame {
+    /// The position on the tape past which its inside lies, and by which it is known.
+    since: u64,
+    goes_on: AtomicBool,
+}
+
+thread_local!(static FRAMES: RefCell<Vec<Arc<Frame>>> = const { RefCell::new(Vec::new()) });
 
 /// Begins a transform on this thread. Answers the position on the tape past which its inside lies.
 pub fn enter() -> u64 {
-    DEPTH.set(DEPTH.get().saturating_add(1));
-    seq::next(std::iter::empty())
+    let since = seq::next(std::iter::empty());
+    let frame = Frame { since, goes_on: AtomicBool::new(true) };
+    FRAMES.with_borrow_mut(|frames| frames.push(Arc::new(frame)));
+    since
 }
 
 /// Ends the transform that this thread began last.
 pub fn leave() {
-    DEPTH.set(DEPTH.get().saturating_sub(1));
+    if let Some(frame) = FRAMES.with_borrow_mut(Vec::pop) {
+        frame.goes_on.store(false, Ordering::Relaxed);
+    }
 }
 
 /// How many transforms this thread is inside of.
-pub fn depth() -> u32 {
-    DEPTH.get()
+pub fn depth() -> usize {
+    FRAMES.with_borrow(Vec::len)
 }
 
 /// Passes gradients from an inner leaf to the history of the outer tensor.
-struct Boundary;
+struct Boundary {
+    frame: Option<Arc<Frame>>,
+}
 
 impl Rule for Boundary {
     fn name(&self) -> &str {
@@ -57,23 +72,34 @@ impl Rule for Boundary {
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         Ok(tangents.iter().cloned().collect())
     }
+
+    fn transform(&self) -> Option<u64> {
+        self.frame.as_ref().filter(|frame| frame.goes_on.load(Ordering::Relaxed)).map(|frame| frame.since)
+    }
 }
 
 /// The boundary of an inner leaf of this form; `onward` is the history of the outer tensor.
 pub(crate) fn boundary(form: Form, onward: Option<Edge>) -> NodeRef {
-    Node::record(Boundary, smallvec![onward], Forms::one(form))
+    let frame = FRAMES.with_borrow(|frames| frames.last().cloned());
+    Node::record(Boundary { frame }, smallvec![onward], Forms::one(form))
 }
 
-/// Whether any path from `start` leads out of the transform that began at `since`.
+/// Whether any path from `start` leads to a leaf, or into a transform that goes on, other than the one
+/// that began at `since`.
 pub(crate) fn leads_out(start: &NodeRef, since: u64) -> bool {
     let mut seen = HashSet::new();
     let mut pending: SmallVec<[&NodeRef; 16]> = smallvec![start];
     while let Some(node) = pending.pop() {
-        if node.seq() <= since {
-            return true;
+        if !seen.insert(node.id()) {
+            continue;
         }
-        if seen.insert(node.id()) {
-            pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
+        let before = pending.len();
+        pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
+        if pending.len() == before {
+            let rule = node.rule();
+            if rule.leaf().is_some() || rule.transform().is_some_and(|transform| transform != since) {
+                return true;
+            }
         }
     }
     false

@@ -2,6 +2,7 @@
 //! an output of the very node that keeps it.
 
 use super::node::{Edge, NodeRef};
+use super::writes;
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
 
@@ -39,22 +40,22 @@ impl Held {
                 Tensor::with_history(array.clone(), Some(edge))
             }
         };
-        if tensor.version() == self.version { Ok(tensor) } else { Err(self.modified(&tensor)) }
+        if tensor.version() == self.version { Ok(tensor) } else { Err(self.modified(node, &tensor)) }
     }
 
     #[cold]
-    fn modified(&self, tensor: &Tensor) -> Box<Error> {
+    fn modified(&self, node: &NodeRef, tensor: &Tensor) -> Box<Error> {
         let edge = tensor.edge().ok().flatten();
-        let array = tensor.array();
-        Error::Modified {
-            dtype: array.dtype,
-            shape: array.layout.shape().to_vec(),
-            output: edge.as_ref().map_or(0, |edge| edge.output),
-            source: edge.map_or_else(String::new, |edge| edge.node.name()),
-            version: tensor.version(),
-            expected: self.version,
+        let source = edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
+        writes::modified(node, &tensor.array(), self.version, source)
+    }
+
+    /// The memory that is held.
+    pub fn array(&self) -> Array {
+        match &self.what {
+            What::Whole(tensor) => tensor.array(),
+            What::Output(array, _) => array.clone(),
         }
-        .into()
     }
 
     /// The tensor, if it is held as it is.

@@ -1,7 +1,9 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
+pub mod anomaly;
 pub mod arena;
 pub mod boundary;
+pub mod cut;
 pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;
@@ -12,10 +14,11 @@ pub mod saved;
 mod seq;
 pub mod tangents;
 pub mod undefined;
+pub(crate) mod writes;
 
 pub use held::Held;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use rule::{At, Gradients, Rule};
-pub use saved::{Kept, SavedTensor, Source};
+pub use saved::{Kept, SavedTensor, Source, check_kept};
 pub use tangents::{Level, Tangents};

@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use super::node::NodeRef;
 use super::saved::SavedTensor;
 use crate::error::{Error, Result};
-use crate::tensor::Tensor;
+use crate::origin::Origin;
+use crate::tensor::{Array, Tensor};
 
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
 pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
@@ -73,6 +74,20 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// Shows the memory that is kept, under torch's names.
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        for (name, saved) in self.saved() {
+            if let Some(array) = saved.held() {
+                visit(name, array);
+            }
+        }
+    }
+
+    /// Whether the output shows the memory of the input.
+    fn is_view(&self) -> bool {
+        false
+    }
+
     /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
     fn wake(&self) {}
 
@@ -81,7 +96,7 @@ pub trait Rule: Send + Sync {
 
     /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
     /// that does.
-    fn release(&self) -> bool {
+    fn release(&self, _run: Origin) -> bool {
         false
     }
 
@@ -92,6 +107,11 @@ pub trait Rule: Send + Sync {
 
     /// Shows the nodes that the rule holds besides the edges of its own.
     fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
+
+    /// The transform that goes on and of which this is the boundary, if it is one.
+    fn transform(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether only the thread that called the engine may run the rule.
     fn caller_only(&self) -> bool {

@@ -1,14 +1,20 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::rule::Rule;
 use super::tangents::Tangents;
+use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Batch, Tensor};
+
+/// torch's name of the node of a write to a view, which belongs to the base.
+pub(crate) const COPY_SLICES: &str = "torch::autograd::CopySlices";
 
 /// Where the tensor stands in its operation. From this its history is found again; keeping the
 /// history itself would make outputs hold the node that holds them.
@@ -20,6 +26,17 @@ pub enum Source {
     Output(u8),
     /// Neither: numbers without history.
     Constant,
+}
+
+/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program.
+static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
+pub fn check_kept(rule: &dyn Rule) -> Result<()> {
+    if UNCOUNTED_KEPT.load(Ordering::Relaxed) && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
+        return Err(Error::InferenceSaved {}.into());
+    }
+    Ok(())
 }
 
 /// 24 bytes of a node.
@@ -57,6 +74,9 @@ impl SavedTensor {
     /// Keeps what `array` shows now.
     pub fn new(array: Array, source: Source) -> Self {
         let version = array.storage.version();
+        if !array.storage.is_counted() {
+            UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+        }
         let plain =
             Plain { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source };
         SavedTensor(Form::Plain(plain))
@@ -107,6 +127,17 @@ impl SavedTensor {
         SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source })))
     }
 
+    /// Whether a write to what is kept would be noticed.
+    fn is_counted(&self) -> bool {
+        match &self.0 {
+            Form::Plain(plain) => plain.storage.is_counted(),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => plain.storage.is_counted(),
+                Special::Kept { .. } => true,
+            },
+        }
+    }
+
     /// The layout that was kept.
     pub fn layout(&self) -> &Arc<Layout> {
         match &self.0 {
@@ -125,6 +156,17 @@ impl SavedTensor {
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => plain.dtype,
                 Special::Kept { dtype, .. } => *dtype,
+            },
+        }
+    }
+
+    /// The memory that is held, unless the host holds something instead.
+    pub fn held(&self) -> Option<Array> {
+        match &self.0 {
+            Form::Plain(plain) => Some(plain.array()),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => Some(plain.array()),
+                Special::Kept { .. } => None,
             },
         }
     }
@@ -208,23 +250,30 @@ impl Plain {
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         if self.storage.version() != self.version {
-            return Err(self.modified(node));
+            let source = self.present_source(node);
+            return Err(writes::modified(node, &self.array(), self.version, source));
         }
         let edge = if tracking { self.source.edge(node) } else { None };
         Ok(Tensor::with_history(self.array(), edge))
     }
 
+    /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
+    /// input has a new history if the write was recorded.
     #[cold]
-    fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let edge = self.source.edge(node).filter(|edge| edge.node.leaf().is_none());
-        Error::Modified {
-            dtype: self.dtype,
-            shape: self.layout.shape().to_vec(),
-            output: edge.as_ref().map_or(0, |edge| edge.output),
-            source: edge.map_or_else(String::new, |edge| edge.node.name()),
-            version: self.storage.version(),
-            expected: self.version,
+    fn present_source(&self, node: &NodeRef) -> (String, u32) {
+        let edge = self.source.edge(node);
+        if let Source::Output(_) = self.source {
+            return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
         }
-        .into()
+        let write = writes::last(&self.storage).and_then(|write| write.node);
+        match (write, edge) {
+            // The write is the base's; a view finds its own way from there.
+            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
+                ("AsStridedBackward0".to_owned(), 0)
+            }
+            (Some(write), _) => (write, 0),
+            (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
+            _ => Default::default(),
+        }
     }
 }

@@ -152,7 +152,7 @@ pub fn live() -> SmallVec<[Level; 2]> {
 
 /// Whether tangents of a level are passed on: now, and when each transform inside was entered.
 fn passes(level: Level) -> bool {
-    ENABLED.get()
+    is_enabled()
         && INSIDE.with_borrow(|inside| {
             inside.iter().filter(|(inner, _)| *inner > level).all(|(_, outside)| *outside)
         })
@@ -165,7 +165,7 @@ pub fn is_live(level: Level) -> bool {
 
 /// Whether operations on this thread pass tangents on.
 pub fn is_enabled() -> bool {
-    ENABLED.get()
+    ENABLED.get() && !mode::is_inference()
 }
 
 /// Has operations on this thread pass tangents on, or not; answers what it was.

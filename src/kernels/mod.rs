@@ -11,6 +11,7 @@ mod apply;
 mod dense;
 pub mod gather;
 pub mod gemm;
+pub mod interrupt;
 pub mod map;
 pub mod math;
 pub mod parallel;
@@ -21,6 +22,8 @@ mod simd;
 pub mod softmax;
 pub mod sort;
 pub mod special;
+pub mod taps;
 #[cfg(test)]
 mod testing;
+pub mod windows;
 pub mod zip;

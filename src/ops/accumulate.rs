@@ -29,7 +29,7 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
     if add_dense(&a.array(), &b.array()) {
-        a.bump_version();
+        a.bump_version()?;
         return Ok(());
     }
     let _off = mode::GradModeGuard::off();
@@ -56,11 +56,12 @@ fn add_dense(a: &Array, b: &Array) -> bool {
 }
 
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
-/// elements lie as the leaf's do, else a copy.
+/// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     let fits = {
         let layout = gradient.layout();
         layout.is_plain() && (like.is_contiguous() || !like.is_non_overlapping())
+            || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
     if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
 }
@@ -94,4 +95,14 @@ pub fn ones_like(x: &Tensor) -> Result<Tensor> {
 /// The tensor as another type.
 pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x) } else { super::cast::to_dtype(&x, dtype) }
+}
+
+/// Whether any element is not a number.
+pub fn has_nan(x: &Tensor) -> bool {
+    let array = x.array();
+    dispatch!(float array.dtype, T => match array.slice::<T>() {
+        // Without a way out in the middle the loop is done several elements at a time.
+        Some(elements) => elements.iter().fold(false, |found, element| found | element.is_nan()),
+        None => array.view::<T>().iter().any(|element| element.is_nan()),
+    }, else { false })
 }

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, binary, expand, in_place};

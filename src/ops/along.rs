@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::batch::{self, Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::{Operand, Value};
 use super::part::from_end;
@@ -342,7 +342,9 @@ pub fn index_add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: S
 /// `index_add` in place.
 pub fn index_add_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
     if batch::is_batched(index) {
-        return batch::through(x, &[index, source], "index_add_", |x| index_add(x, dim, index, source, alpha));
+        return batch::through(x, &[index, source], "index_add_", |x| {
+            index_add(x, dim, index, source, alpha)
+        });
     }
     apply_in_place(adding(x, dim, index, source, alpha)?, &[x, source])
 }
@@ -392,7 +394,9 @@ pub fn index_copy(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resu
 /// `index_copy` in place.
 pub fn index_copy_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
     if batch::is_batched(index) {
-        return batch::through(x, &[index, source], "inplace arithmetic", |x| index_copy(x, dim, index, source));
+        return batch::through(x, &[index, source], "inplace arithmetic", |x| {
+            index_copy(x, dim, index, source)
+        });
     }
     apply_in_place(copying(x, dim, index, source)?, &[x, source])
 }
@@ -435,7 +439,8 @@ pub fn index_fill<'a>(
     if batch::is_batched(index) && x.ndim() > 0 {
         let dim = op.slices.dim;
         let size = x.layout().shape()[dim] as i64;
-        let from_start = super::select::where_(&super::compare::lt(index, 0i64)?, &super::add(index, size)?, index)?;
+        let from_start =
+            super::select::where_(&super::compare::lt(index, 0i64)?, &super::add(index, size)?, index)?;
         let places = as_elements(&from_start, x, dim)?;
         let value = match value {
             Operand::Tensor(value) => Value::Tensor(expand::expand_to(value, places.layout().shape())?),

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::in_place::Write;
 use super::batch::{self, Answer, Call};
+use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, mode};
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -23,6 +26,8 @@ pub trait Op: Clone + Send + Sync + 'static {
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -210,6 +215,10 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.saved.tensors_mut()
     }
@@ -245,12 +254,26 @@ pub(super) fn trace<R: Rule + 'static>(
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
         return tangents::trace(&inputs, outputs, rule);
     }
-    if records(inputs) {
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
-        record(rule, edges, outputs);
+        record(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
     }
     Ok(())
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
 }
 
 /// `apply` for an operation with one output.
@@ -330,17 +353,32 @@ pub(super) fn form(tensor: &Tensor) -> Form {
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
 /// elementwise operations.
-pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    check_kept(&rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
+    Ok(match differentiable {
+        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
-    let Some(forms) = forms(outputs) else { return };
-    attach(&Node::record(rule, edges, forms), outputs);
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&rule)?;
+        attach(&Node::record(rule, edges, forms), outputs);
+    }
+    Ok(())
 }
 
 /// What a node remembers of its outputs, if it has any.
@@ -354,6 +392,8 @@ pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
         }
     }
 }

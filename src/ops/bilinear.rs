@@ -3,8 +3,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call, Samples};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::shape::Layout;

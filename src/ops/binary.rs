@@ -14,7 +14,7 @@ use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -75,6 +75,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// `t · ∂y/∂b`. Of the operands only those are there that `RIGHT_NEEDS` names.
     fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
+
+    /// `left` for a tangent, which may take another side at a kink than a gradient.
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` for a tangent.
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
     }
 }
 
@@ -145,8 +155,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
-        let left = tangent(0).map(|t| self.left(at, t)).transpose()?;
-        let right = tangent(1).map(|t| self.right(at, t)).transpose()?;
+        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
+        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
+        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
         let sum = match (left, right) {
             (Some(left), Some(right)) => Some(super::add(&left, &right)?),
             (left, right) => left.or(right),
@@ -209,11 +220,11 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
-    Ok(record_new(rule, edges, y))
+    record_new(rule, edges, y)
 }
 
 /// `apply` where more than the history of the operands may matter.
@@ -311,7 +322,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let Some(y) = y? else { return Ok(None) };
     if !(left_requires || right_requires) {
-        return Ok(Some(Tensor::from_array(y)));
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Some(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -333,7 +346,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         _ => Ok(edge),
     };
     let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
-    Ok(Some(record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y)))
+    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
 }
 
 /// The operation in place of its first operand.
@@ -375,6 +388,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
+            check_kept(&rule)?;
             Some(rule)
         }
         false => None,

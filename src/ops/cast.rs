@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::in_place::Write;
 use super::operand::Operand;
 use super::{batch, binary, copy, in_place};

@@ -1,9 +1,9 @@
 //! Random choices: elements that are dropped, indices that are picked.
 
-use super::{batch, create, reshape};
 use super::distribution::elements;
 use super::generator::given;
 use super::random::{Distribution, Generator, draw_like};
+use super::{batch, create, reshape};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::random::{fill_choices, fill_exponential};

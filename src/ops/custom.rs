@@ -50,7 +50,7 @@ pub fn adopt<R: Rule + 'static>(
     edges: Option<SmallVec<[Option<Edge>; 2]>>,
     rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
-    call.dirty.iter().for_each(Tensor::bump_version);
+    call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let is_recorded = edges.is_some();
     let passing = match mode::special() {
         true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
@@ -192,7 +192,7 @@ pub fn refuse(x: &Tensor) -> Result<Tensor> {
         leaf.set_requires_grad(true)?;
         let y = leaf.detach();
         let edges = SmallVec::from_elem(leaf.gradient_edge()?, 1);
-        super::apply::record(Refusal, edges, std::slice::from_ref(&y));
+        super::apply::record(Refusal, edges, std::slice::from_ref(&y))?;
         return Ok(y);
     }
     Ok(leaf)

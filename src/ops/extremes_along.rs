@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::extremes_over::comparable;
 use super::reduce::Over;
 use super::{batch, copy, create, gather, reshape};
@@ -172,5 +172,5 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     }, else {
         kernels::arg_extreme(searched.view::<i64>(), axis, greatest, index.fresh())
     });
-    Ok(Tensor::from_array(index))
+    Ok(Tensor::unrecorded(index, x.standing()))
 }

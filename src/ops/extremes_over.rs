@@ -3,8 +3,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{copy, fixed, mul};
 use crate::dtype::{Bool, DType};

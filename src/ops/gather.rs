@@ -2,8 +2,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::indexed::tangent_or_zeros;
 use super::operand::Operand;
 use super::{copy, create};

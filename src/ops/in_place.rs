@@ -13,7 +13,8 @@ use super::apply::{form, needed, single};
 use super::tangents::{self, Passing};
 use super::{batch, copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, mode};
+use crate::graph::saved::COPY_SLICES;
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode, writes};
 use crate::shape::{self, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -32,6 +33,7 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
@@ -66,12 +68,13 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
-    x.bump_version();
+    x.bump_version()?;
     if !recording && passing.is_none() {
         return Ok(());
     }
     let node = Node::record(rule, edges, Forms::one(form(x)));
     if recording {
+        writes::led_to(&x.array().storage, &node);
         x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
@@ -121,11 +124,12 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version();
+        x.bump_version()?;
         if !self.is_traced() {
             return Ok(());
         }
         let mut rule = rule(self.needed());
+        check_kept(&rule)?;
         if mode::special() {
             tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
         }
@@ -141,6 +145,7 @@ impl<'a> Write<'a> {
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
 pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
+        writes::led_to(&x.array().storage, &write);
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
     };
@@ -148,6 +153,7 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     edges.extend(write.edges().iter().skip(1).cloned());
     let rule = CopySlices { base: base.layout(), window: x.layout(), write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
+    writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
     Ok(())
 }
@@ -190,11 +196,15 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "torch::autograd::CopySlices"
+        COPY_SLICES
     }
 
     fn keeps(&self) -> bool {
         self.write.rule().keeps()
+    }
+
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        self.write.rule().visit_memory(visit);
     }
 
     fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
@@ -280,7 +290,7 @@ pub fn through(
     let result = operation(&before)?;
     check_result(x, &result)?;
     copy::write(&target, &result.array())?;
-    x.bump_version();
+    x.bump_version()?;
     if let Some(edge) = result.edge()?
         && recording
     {

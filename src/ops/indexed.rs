@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::batch::{self, Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
-use super::{create, permute, reshape, squeeze};
+use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
+use super::{create, permute, reshape, squeeze};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::shape;

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
+use super::batch::{Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};

@@ -2,10 +2,10 @@
 
 use super::binary::{self, Elementwise2};
 use super::compare::overwrite;
-use super::{batch, copy};
 use super::integer::Integer;
 use super::operand::Operand;
 use super::unary::{self, Elementwise, Integers, Keeps};
+use super::{batch, copy};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{add, div, fixed, mul, sub};
 use crate::error::{Error, Result};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{self, Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{self, Answer, Call};
 use super::copy;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
@@ -237,4 +237,62 @@ pub fn diagonal(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tens
     // Beyond the corners there is nothing, however far.
     let offset = offset.clamp(-(shape[first] as i64), shape[second] as i64);
     take(x, Part::Diagonal { offset, first, second })
+}
+
+/// y = all windows along a dimension of x, as a new last dimension
+///
+/// dy are those of dx; x̄ = each window's ȳ added to where it came from
+struct Unfold {
+    dim: usize,
+    size: usize,
+    step: usize,
+}
+
+impl Kind for Unfold {
+    fn name(&self) -> &'static str {
+        "UnfoldBackward0"
+    }
+
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        let plain = Arc::new(Layout::contiguous(source.shape()));
+        super::strided::write_back(plain.clone(), Arc::new(self.layout(&plain)), gradient)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        apply(Unfold { ..*self }, tangent, self.layout(&tangent.layout()))
+    }
+}
+
+impl Unfold {
+    fn layout(&self, source: &Layout) -> Layout {
+        let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
+        if shape.is_empty() {
+            return Layout::strided(Dims::from_elem(self.size, 1), Dims::from_elem(1, 1), source.offset());
+        }
+        let stride = strides[self.dim];
+        shape[self.dim] = (shape[self.dim] - self.size) / self.step + 1;
+        strides[self.dim] *= self.step;
+        shape.push(self.size);
+        strides.push(stride);
+        Layout::strided(shape, strides, source.offset())
+    }
+}
+
+/// All windows of `size` elements along a dimension, `step` apart, as a new last dimension.
+pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
+    let layout = x.layout();
+    let place = shape::normalize_dim(dim, layout.ndim())?;
+    let most = layout.shape().get(place).copied().unwrap_or(1);
+    if size < 0 {
+        return Err(Error::UnfoldNegative { size }.into());
+    }
+    if size as usize > most {
+        return Err(Error::UnfoldSize { dim: place as i64, size, step: most }.into());
+    }
+    if step <= 0 {
+        return Err(Error::UnfoldStep { step }.into());
+    }
+    let unfold = Unfold { dim: place, size: size as usize, step: step as usize };
+    let window = unfold.layout(&layout);
+    apply(unfold, x, window)
 }

@@ -5,8 +5,8 @@
 use smallvec::SmallVec;
 
 use super::add;
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::view::expand_to;
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor, mode};

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::reduce::{Over, accumulated};
 use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::part::Part;
 use super::{along, batch, binary, cast, copy, expand, reduce, reshape, squeeze};
 use crate::dtype::DType;

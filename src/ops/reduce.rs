@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
+use super::batch::{Answer, Call};
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::cast;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};

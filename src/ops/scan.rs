@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::accumulated;
 use super::{copy, in_place, mul};
 use crate::dtype::{DType, Element, Number, Real};

@@ -2,8 +2,8 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::memory_order::MemoryOrder;
 use super::operand::{Operand, result_type};
 use super::{binary, cast, copy, create, in_place, view};

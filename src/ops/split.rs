@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply, tangent};
+use super::batch::{Answer, Call};
 use super::part::{Part, sliced, take};
 use super::view::show_as;
 use super::{create, join};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call, Samples};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
@@ -23,6 +23,7 @@ pub struct AsStrided {
 
 impl Op for AsStrided {
     type Saved = Arc<Layout>;
+    const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"
@@ -67,6 +68,11 @@ impl Op for AsStrided {
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
 pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'static {
     super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
+}
+
+/// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
+pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Tensor) -> Result<Tensor> {
+    apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
 /// The elements of the memory of `x` at these sizes and strides.
@@ -139,7 +145,7 @@ impl Window {
 }
 
 /// The storage elements of a layout in row-major order.
-fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
     let mut index: Dims = Dims::from_elem(0, layout.ndim());
     let mut place = layout.offset();
     (0..layout.numel()).map(move |_| {

@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::apply::{attach, forms, needed};
-use super::{batch, cast, view};
+use super::apply::{attach, forms, needed, stop};
+use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::cut::Standing;
 use crate::graph::{
-    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, mode, tangents,
+    At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
+    tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -72,9 +74,7 @@ pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)>
         let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
         return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
     }
-    let primal = view::show_apart("Identity", x, level)?;
-    primal.set_tangent(level, None);
-    Ok((primal, tangent(x, level)?))
+    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
 }
 
 /// The tangent of the highest level at which there is one.
@@ -99,8 +99,13 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+    let standing = inputs.iter().flatten().map(|input| input.standing());
+    let standing = standing.fold(Standing::default(), Standing::and);
+    let recording = mode::is_grad_enabled() && standing.requires_grad;
     let passing = Passing::of(inputs)?;
+    if !recording {
+        stop(standing, outputs);
+    }
     if !recording && passing.is_none() {
         return Ok(());
     }
@@ -120,6 +125,9 @@ pub(super) fn trace<R: Rule + 'static>(
         Source::Output(index) => Ok(outputs.get(usize::from(index)).map(Tensor::tangents_or_new)),
         Source::Constant => Ok(None),
     })?;
+    if recording {
+        check_kept(&rule)?;
+    }
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
@@ -135,6 +143,8 @@ fn keep_tangents(
     if tangents::live().is_empty() {
         return Ok(());
     }
+    let count = rule.saved().len();
+    debug_assert_eq!(count, rule.saved_mut().len(), "a rule gives all that it keeps");
     for saved in rule.saved_mut() {
         if let Some(tangents) = tangents_at(saved.source())? {
             let plain = std::mem::replace(saved, SavedTensor::new(saved.array()?, saved.source()));
@@ -257,15 +267,23 @@ impl Passing {
     /// kept carry them into the tangents of the higher ones.
     pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
         for (level, tangents) in self.levels {
+            // A new view that is apart at this level gets its tangent from who makes it.
+            let apart = |output: &Tensor| output.is_apart(level) && output.own_tangent(level).is_none();
+            if outputs.iter().any(apart) {
+                continue;
+            }
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                if let Some(result) = result.filter(|_| output.dtype().is_float()) {
-                    let apart = output.forward_base(level).is_none()
-                        && tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
-                    let result = if apart { cast::clone(&result)? } else { result };
-                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
-                }
+                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let is_new = output.forward_base(level).is_some()
+                    || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
+                let result = if is_new { result } else { cast::clone(&result)? };
+                let fitting = match output.layout().is_non_overlapping() {
+                    true => fit(&result, output, output.dtype())?,
+                    false => cast::to_dtype(&result, output.dtype())?,
+                };
+                output.set_tangent(level, Some(fitting));
             }
         }
         Ok(())
@@ -361,13 +379,28 @@ fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
-    // What shows an element several times is not written to.
-    if is.dtype == dtype && !like.layout.is_non_overlapping() {
-        return Ok(tangent.clone());
+    let repeats = |(&stride, &size): (&usize, &usize)| stride == 0 && size > 1;
+    let mut dims = like.layout.strides().iter().zip(like.layout.shape());
+    if like.layout.is_non_overlapping() || dims.any(repeats) {
+        let fitting = zeros_as(x, dtype)?;
+        cast::copy_(&fitting, tangent)?;
+        return Ok(fitting);
     }
-    let fitting = zeros_as(x, dtype)?;
-    cast::copy_(&fitting, tangent)?;
-    Ok(fitting)
+    // Where windows overlap, the last element written to a place is what all of them show. They are
+    // written in the order in which they lie.
+    let (sizes, strides) = (like.layout.shape(), like.layout.strides());
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&dim| std::cmp::Reverse((strides[dim], sizes[dim])));
+    let mut last = vec![0i64; room(&like)];
+    for (element, place) in (0..).zip(strided::places(&permute::reordered(&like.layout, &order))) {
+        last[place] = element;
+    }
+    let last = Tensor::from_slice(&[last.len()], &last)?;
+    let order: Vec<i64> = order.into_iter().map(|dim| dim as i64).collect();
+    let ordered = permute::permute(&cast::to_dtype(tangent, dtype)?, &order)?;
+    let elements = reshape::flatten(&ordered, 0, -1)?;
+    let memory = along::index_select(&elements, 0, &last)?;
+    view::window(&memory, (*like.layout).clone())
 }
 
 fn lie_alike(a: &Layout, b: &Layout) -> bool {

@@ -4,6 +4,7 @@
 use super::{batch, tangents};
 use crate::error::Result;
 use crate::graph::mode;
+use crate::graph::tangents::live;
 use crate::tensor::Tensor;
 
 /// A leaf on the memory of `x` for the inside of a transform. Its gradients go on to the history of `x`
@@ -12,26 +13,24 @@ pub fn inner_leaf(x: &Tensor, tracked: bool) -> Result<Tensor> {
     // Within a mapping a gradient may differ between samples, whatever it is taken by.
     let x = batch::within(x)?;
     let inner = x.inner_leaf(tracked)?;
-    carry_over(&inner, &x)?;
+    if mode::special()
+        && let Some(tangents) = tangents::carried(&x)?
+    {
+        inner.carry(tangents);
+    }
     Ok(inner)
 }
 
 /// `y` as the world outside of the transform that began at `since` sees it: without what was recorded
-/// inside, unless that leads out and the outside is `tracked`.
+/// inside, unless that leads out and the outside is `tracked`. The same goes for its tangents.
 pub fn outer(y: &Tensor, since: u64, tracked: bool) -> Result<Tensor> {
-    let outer = y.outer(since, tracked)?;
-    if !outer.is(y) {
-        carry_over(&outer, y)?;
+    let result = y.outer(since, tracked)?;
+    if !result.is(y) && mode::special() {
+        for level in live() {
+            if let Some(tangent) = tangents::tangent(y, level)? {
+                result.set_tangent(level, Some(outer(&tangent, since, tracked)?));
+            }
+        }
     }
-    Ok(outer)
-}
-
-/// Has `alias`, which shows the memory of `x`, carry the tangents of `x`.
-fn carry_over(alias: &Tensor, x: &Tensor) -> Result<()> {
-    if mode::special()
-        && let Some(tangents) = tangents::carried(x)?
-    {
-        alias.carry(tangents);
-    }
-    Ok(())
+    Ok(result)
 }

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::batch::{Answer, Call};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::copy;
 use super::part::{self, Part};
 use crate::dtype::Scalar;

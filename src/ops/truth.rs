@@ -1,7 +1,7 @@
 //! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
 
-use super::{batch, copy};
 use super::reduce::Over;
+use super::{batch, copy};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::kernels::reduce as kernels;

@@ -134,7 +134,9 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     if requires_grad == Some(false) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        let standing = reading.standing();
+        drop(reading);
+        return Ok(Tensor::unrecorded(y, standing));
     }
     let kept = match E::KEEPS {
         Keeps::Nothing | Keeps::Flat => None,
@@ -144,11 +146,11 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let edge = reading.edge();
     drop(reading);
     if requires_grad.is_none() && !x.requires_grad() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, x.standing()));
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
+    record_new(Recorded { op, kept }, smallvec![edge], y)
 }
 
 /// `apply` where more than the history of the operand may matter.
@@ -157,7 +159,10 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| apply(op, x)) {
         let (x, y) = (x.clone(), y?);
         let values = y.array();
-        trace(&[&x], std::slice::from_ref(&y), |_| Recorded { op, kept: kept::<E>(Some(x.array()), values) })?;
+        trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
+            op,
+            kept: kept::<E>(Some(x.array()), values),
+        })?;
         return Ok(y);
     }
     let array = x.array();

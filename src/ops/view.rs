@@ -25,8 +25,16 @@ pub(super) fn show(source: &Tensor, layout: Layout) -> Tensor {
 
 /// `show` by an operation of that kind.
 pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
-    let creation = if mode::is_grad_enabled() { creation } else { Creation::NoGrad };
-    Tensor::view_of(source, source.array().with_layout(layout), None, creation, refresh)
+    Tensor::view_of(source, source.array().with_layout(layout), None, created_now(creation), refresh)
+}
+
+/// How a view comes to be now that would by itself come to be as `creation`.
+fn created_now(creation: Creation) -> Creation {
+    match mode::is_grad_enabled() {
+        true => creation,
+        false if mode::is_inference() => Creation::Inference,
+        false => Creation::NoGrad,
+    }
 }
 
 /// The edge of a view whose base was written to since: a strided window on the base.
@@ -66,6 +74,10 @@ impl<K: Kind> Rule for Shown<K> {
         self.kind.name()
     }
 
+    fn is_view(&self) -> bool {
+        true
+    }
+
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         one(self.kind.back(&self.source, single(gradients))?)
     }
@@ -89,7 +101,7 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 
 /// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
 pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
-    let creation = if mode::is_grad_enabled() { Creation::Default } else { Creation::NoGrad };
+    let creation = created_now(Creation::Default);
     let y = Tensor::view_apart(x, x.array(), creation, refresh, level);
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind: Reshape { name }, source: x.layout() })?;
     Ok(y)

@@ -177,8 +177,7 @@ pub struct Batch {
 fn first_sample(value: &Tensor, dim: Option<usize>) -> Result<Array> {
     let array = value.array();
     let Some(dim) = dim else { return Ok(array) };
-    let (mut shape, mut strides): (Dims, Dims) =
-        (array.layout.shape().into(), array.layout.strides().into());
+    let (mut shape, mut strides): (Dims, Dims) = (array.layout.shape().into(), array.layout.strides().into());
     let samples = shape.remove(dim);
     strides.remove(dim);
     let layout = Layout::strided(shape, strides, array.layout.offset());

@@ -17,7 +17,8 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef};
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -51,6 +52,8 @@ struct Core {
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
+    /// Where the history stopped, if there was one.
+    cut: Cut,
 }
 
 impl Core {
@@ -91,6 +94,11 @@ impl Reading<'_> {
         self.0.records()
     }
 
+    /// What unrecorded results inherit. A view without a history of its own is taken for one without.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { requires_grad: self.0.records() == Some(true), cut: self.0.cut }
+    }
+
     /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
         if self.0.is_view { None } else { self.0.edge_here() }
@@ -103,14 +111,29 @@ impl Tensor {
         Tensor::with_history(array, None)
     }
 
+    /// What an operation that was not recorded made of inputs with this standing.
+    pub(crate) fn unrecorded(array: Array, standing: Standing) -> Tensor {
+        let reason = if array.dtype.is_float() { Reason::NoGrad } else { Reason::Integer };
+        Tensor::with_cut(array, standing.cut(reason))
+    }
+
+    fn with_cut(array: Array, cut: Cut) -> Tensor {
+        let core = Core { array, edge: None, accumulator: None, requires_grad: false, is_view: false, cut };
+        Tensor::of(core, OnceBox::new())
+    }
+
+    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
+        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    }
+
     /// A tensor that came from `edge`.
     pub fn with_history(array: Array, edge: Option<Edge>) -> Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view, cut: Cut::NONE };
+        Tensor::of(core, cold)
     }
 
     /// A leaf of the elements of a slice.
@@ -172,9 +195,21 @@ impl Tensor {
         self.0.core.read().array.storage.version()
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+    /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
+    pub fn bump_version(&self) -> Result<()> {
+        let counted = {
+            let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
+            writes::note(&core.array.storage);
+            counted
+        };
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
+    /// nothing that is recorded may keep it.
+    pub fn is_inference(&self) -> bool {
+        !self.0.core.read().array.storage.is_counted()
     }
 
     /// Where the first element lies.
@@ -236,7 +271,9 @@ impl Tensor {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
-        alias.set_version(self.version());
+        if alias.is_counted() && !self.is_inference() {
+            alias.set_version(self.version());
+        }
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;

@@ -26,6 +26,8 @@ pub enum Creation {
     Default,
     /// While nothing was recorded.
     NoGrad,
+    /// In inference mode.
+    Inference,
     /// As one of several outputs, such as those of `unbind`.
     MultiOutput,
     /// By a function of the host, whose own backward a write would pass over.
@@ -55,7 +57,8 @@ impl View {
 }
 
 impl Tensor {
-    /// A view of `source` at `array`, which shows the same memory.
+    /// A view of `source` at `array`, which shows the same memory. What is shown of an inference tensor
+    /// is another one: nobody counts the writes to it, so that it could not follow its base.
     pub fn view_of(
         source: &Tensor,
         array: Array,
@@ -97,6 +100,9 @@ impl Tensor {
         (refresh, apart): (Refresh, Level),
         wrapper: Option<Wrapper>,
     ) -> Tensor {
+        if !array.storage.is_counted() {
+            return Tensor::with_history(array, edge);
+        }
         let (base, creation) = match source.view() {
             Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
@@ -126,6 +132,11 @@ impl Tensor {
     /// The tensor whose memory this is a view of.
     pub fn base(&self) -> Option<Tensor> {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
+    }
+
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
     }
 
     /// The tensor of whose tangent at a level that of this view is a view.
@@ -165,6 +176,7 @@ impl Tensor {
         match view.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
+            Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
             creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = self.0.core.read().edge.clone();
                 let output = edge.as_ref().map_or(0, |edge| edge.output);

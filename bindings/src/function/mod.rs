@@ -14,6 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
 use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Place};
 use rushlight::ops::custom;
+use rushlight::origin::{self, Origin};
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
@@ -43,7 +44,7 @@ struct State {
     /// The arguments while tangents pass them.
     primals: Vec<Tensor>,
     kept: Vec<Option<Held>>,
-    freed: bool,
+    freed: Option<Origin>,
     node: Option<NodeId>,
     /// What the node is made of, for a context that outlives it.
     edges: Vec<Option<Edge>>,
@@ -97,8 +98,11 @@ impl FunctionBase {
             }
             (state.freed, state.kept.is_empty())
         };
-        if freed {
-            return Err(raise(Error::BackwardTwice {}.into()));
+        if let Some(run) = freed {
+            let node = Self::node(slf);
+            return Err(raise(
+                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
+            ));
         }
         if empty {
             return Ok(PyTuple::empty(py));
@@ -110,7 +114,7 @@ impl FunctionBase {
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release();
+            slf.get().release(origin::here());
         }
         Ok(loaded)
     }
@@ -123,11 +127,11 @@ impl FunctionBase {
         }
     }
 
-    /// Lets go of what was kept.
-    fn release(&self) {
+    /// Lets go of what was kept, since the run that was started there is past it.
+    fn release(&self, run: Origin) {
         let mut state = self.state();
         let kept = std::mem::take(&mut state.kept);
-        state.freed = true;
+        state.freed = Some(run);
         drop(state);
         drop(kept);
     }
@@ -146,7 +150,7 @@ impl FunctionBase {
             outputs: Vec::new(),
             primals: Vec::new(),
             kept: Vec::new(),
-            freed: false,
+            freed: None,
             node: None,
             edges: Vec::new(),
             forms: Vec::new(),
@@ -188,7 +192,7 @@ impl FunctionBase {
     /// Lets go of what was kept, if the class asks for that.
     fn maybe_clear_saved_tensors(slf: &Bound<'_, Self>) -> PyResult<()> {
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release();
+            slf.get().release(origin::here());
         }
         Ok(())
     }
@@ -202,7 +206,7 @@ impl FunctionBase {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(slf: &Bound<'_, Self>) -> Py<PyAny> {
+    fn metadata(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         metadata(slf.py(), &Self::node(slf))
     }
 

@@ -12,7 +12,6 @@ use crate::transform::refuse_inside_transform;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
-use rushlight::tensor::Mapping;
 use rushlight::dtype::DType;
 use rushlight::shape::normalize_dim;
 
@@ -42,6 +41,9 @@ pub(super) const TABLE: &[Function] = &[
     }),
     question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
+    }),
+    question("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
+        answer(a, a.tensor(0)?.is_inference())
     }),
     question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
@@ -135,18 +137,10 @@ fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, 
     Ok(object.cast()?)
 }
 
-const LEAF_WITHIN: &str = "You are attempting to call Tensor.requires_grad_() (or perhaps using \
-    torch.autograd.functional.* APIs) inside of a function being transformed by a functorch transform. This is \
-    unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call \
-    requires_grad_() outside of a function being transformed instead.";
-
 fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     refuse_inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")?;
     let object = receiver(arguments)?;
     let value = arguments.boolean(1);
-    if Mapping::innermost().is_some() {
-        return Err(PyRuntimeError::new_err(LEAF_WITHIN));
-    }
     object.get().check_leaf(value, false)?;
     if value && !object.get().tensor().dtype().is_float() {
         return Err(PyRuntimeError::new_err("only Tensors of floating point dtype can require gradients"));

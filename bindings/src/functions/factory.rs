@@ -55,7 +55,8 @@ pub(super) fn made(
     }
     let mut tensor = make(dtype).map_err(raise)?;
     // What is made like a tensor of many samples has room for all of them.
-    if let Some(like) = arguments.optional_tensor(0).filter(|like| like.is_batched() && !tensor.is_batched()) {
+    if let Some(like) = arguments.optional_tensor(0).filter(|like| like.is_batched() && !tensor.is_batched())
+    {
         tensor = batch::with_room(tensor, &[like]).map_err(raise)?;
     }
     if requires_grad {

@@ -2,6 +2,7 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
@@ -14,7 +15,9 @@ mod extremes;
 mod factory;
 mod indexing;
 mod losses;
+mod neural;
 mod parts;
+mod pooling;
 mod products;
 mod random;
 mod reductions;
@@ -30,6 +33,7 @@ use rushlight::ops;
 
 /// The families.
 const TABLES: &[&[Function]] = &[
+    anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
     blends::TABLE,
@@ -43,7 +47,9 @@ const TABLES: &[&[Function]] = &[
     extremes::TABLE,
     indexing::TABLE,
     losses::TABLE,
+    neural::TABLE,
     parts::TABLE,
+    pooling::TABLE,
     products::TABLE,
     random::TABLE,
     reductions::TABLE,

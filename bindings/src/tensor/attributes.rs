@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rushlight::Error;
 use rushlight::dtype::DType;
 use rushlight::ops::permute;
 
@@ -10,6 +11,7 @@ use super::object::{TensorBase, wrap};
 use super::values::check_memory;
 use crate::device::{Device, Layout, strided};
 use crate::dtype::wrap_dtype;
+use crate::error::raise;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 
@@ -99,8 +101,11 @@ impl TensorBase {
 
     /// How often the memory was written to in place.
     #[getter]
-    fn _version(&self) -> u32 {
-        self.tensor().version()
+    fn _version(&self) -> PyResult<u32> {
+        match self.tensor().is_inference() {
+            true => Err(raise(Error::InferenceVersion {}.into())),
+            false => Ok(self.tensor().version()),
+        }
     }
 
     /// Whether elements have a fraction.
@@ -130,7 +135,7 @@ impl TensorBase {
 
     /// Whether the tensor was made in inference mode.
     fn is_inference(&self) -> bool {
-        false
+        self.tensor().is_inference()
     }
 
     /// Whether the memory is shared between processes.

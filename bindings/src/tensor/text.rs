@@ -1,13 +1,13 @@
 //! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
 
 use pyo3::prelude::*;
-use rushlight::{Tensor, dispatch};
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
 use rushlight::ops::{default_dtype, tangents};
 use rushlight::shape::Dims;
 use rushlight::tensor::Batch;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
+use rushlight::{Tensor, dispatch};
 
 use super::object::{TensorBase, tensor_class, wrap};
 use crate::error::raise;
@@ -54,7 +54,8 @@ fn around(py: Python<'_>, tensor: &Tensor, batch: Batch) -> PyResult<String> {
     let value = wrap(py, batch.value)?.repr()?.to_string();
     let framed = |title: String, value: &str| {
         let indented: Vec<String> = value.lines().map(|line| format!("    {line}")).collect();
-        let lines: Vec<&str> = indented.iter().map(|line| if line.trim().is_empty() { "" } else { line }).collect();
+        let lines: Vec<&str> =
+            indented.iter().map(|line| if line.trim().is_empty() { "" } else { line }).collect();
         format!("{title}, value=\n{}\n)", lines.join("\n"))
     };
     let depth = batch.mapping.depth();

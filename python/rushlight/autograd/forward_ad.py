@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
 from .._rushlight import Tensor, _is_fwd_grad_enabled
-from .grad_mode import _GradMode
+from .grad_mode import _Decorates, _Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from typing_extensions import Self
 
 __all__ = [
     "UnpackedDualTensor",
@@ -88,11 +87,13 @@ def _transform() -> Iterator[None]:
     if _current_level >= 0 and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
+    _core._enter_transform()
     _transforms.levels.append(level)
     try:
         yield
     finally:
         _transforms.levels.remove(level)
+        _core._leave_transform()
         _core._exit_forward_level(level)
 
 
@@ -146,7 +147,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))
 
 
-class dual_level(_GradMode):
+class dual_level(_Decorates):
     """A level of forward mode for a block, or for every call of a function.
 
     >>> import rushlight as torch
@@ -160,7 +161,7 @@ class dual_level(_GradMode):
 
     __slots__ = ()
 
-    def __enter__(self) -> int:  # type: ignore[override]
+    def __enter__(self) -> int:
         """Enter the level and return it."""
         return enter_dual_level()
 
@@ -169,24 +170,9 @@ class dual_level(_GradMode):
         exit_dual_level()
 
 
-class _set_fwd_grad_enabled(_GradMode):
+class _set_fwd_grad_enabled(_Flag):
     """Have operations pass tangents on, or not: from the making of the object to the end of its block."""
 
-    __slots__ = ("mode",)
-    mode: bool
-
-    def __init__(self, mode: bool) -> None:
-        self.mode = mode
-        self.prev = _is_fwd_grad_enabled()
-        _core._set_fwd_grad_enabled(mode)
-
-    def __enter__(self) -> None:
-        """Nothing is left to do."""
-
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
-        """Bring back what was before."""
-        _core._set_fwd_grad_enabled(self.prev)
-
-    def clone(self) -> Self:
-        """Return a fresh one, which sets the mode anew."""
-        return type(self)(self.mode)
+    __slots__ = ()
+    _is_set = staticmethod(_is_fwd_grad_enabled)
+    _set = staticmethod(_core._set_fwd_grad_enabled)

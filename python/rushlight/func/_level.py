@@ -12,7 +12,6 @@ from .._rushlight import (
     _leave_transform,
     _outer,
     _set_grad_enabled,
-    _transform_depth,
     is_grad_enabled,
     zeros_like,
 )
@@ -69,12 +68,8 @@ class Level:
         return _outer(tensor, self.since, self.recording)
 
     def is_tracked(self, outputs: Sequence[Tensor]) -> bool:
-        """Tell whether the outside may differentiate what is computed from `outputs`."""
-        return self.recording and (_transform_depth() > 1 or self.leads_out(outputs))
-
-    def leads_out(self, outputs: Sequence[Tensor]) -> bool:
-        """Tell whether any of `outputs` depends on what the outside tracks."""
-        return any(_leads_out(output, self.since) for output in outputs)
+        """Tell whether `outputs` depend on what the outside tracks."""
+        return self.recording and any(_leads_out(output, self.since) for output in outputs)
 
 
 def gradients(

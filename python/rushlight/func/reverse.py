@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _transform_depth, is_grad_enabled
+from .._rushlight import Tensor, _leads_out, _outer, is_grad_enabled
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from ._arguments import chosen, positions, replaced
 from ._level import Level, gradients
@@ -98,7 +98,7 @@ def pulled_back(
             places = positions(argnums, len(args))
             inner = tree_map(level.enter, chosen(args, places))
             output = func(*replaced(args, places, inner))
-        rest = ()
+        rest: tuple[Any, ...] = ()
         if has_aux:
             output, aux = _pair(output, "vjp(f, *primals)")
             rest = (level.leave(aux),)
@@ -117,12 +117,11 @@ def pulled_back(
             )
         if create_graph is None:
             create_graph = is_grad_enabled() and (
-                _transform_depth() > 0
-                or any(isinstance(weight, Tensor) and weight.requires_grad for weight in weights)
-                or (level.recording and level.leads_out(outputs))
+                level.is_tracked(outputs)
+                or any(_leads_out(weight, level.since) for weight in weights if isinstance(weight, Tensor))
             )
         found = gradients(outputs, leaves, weights, retain_graph=retain_graph, create_graph=create_graph)
-        return tree_unflatten(found, spec)
+        return tree_unflatten([_outer(one, level.since, True) for one in found], spec)
 
     return result, pull_back, *rest
 

@@ -66,8 +66,10 @@ impl Pair {
             None => true,
             Some(samples) => samples.dim.is_none() && samples.rank() == 0,
         };
-        // Samples that lie alike, or that meet nothing but one number, stay where they are.
-        let stay = ranks[0] == ranks[1] && dims[0] == dims[1] || alone(0) || alone(1);
+        // Samples that lie alike, or that meet nothing but one number, stay where they are; so do
+        // tensors that all samples share.
+        let alike = dims[0] == dims[1] && (ranks[0] == ranks[1] || dims[0].is_none());
+        let stay = alike || alone(0) || alone(1);
         let rank = ranks[0].max(ranks[1]);
         let dim = dims[0].or(dims[1]).map(|dim| if stay { dim } else { 0 });
         let value = |samples: Option<Samples>, operand: Operand<'_>| match (samples, operand) {

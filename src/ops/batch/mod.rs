@@ -412,13 +412,14 @@ pub(super) fn reduced(
     none: bool,
     f: impl FnOnce(&Tensor, Option<&[i64]>) -> Result<Tensor>,
 ) -> Option<Result<Tensor>> {
-    let dims: Vec<i64> = if none { Vec::new() } else { over.dims.iter().map(|&dim| dim as i64 + 1).collect() };
+    let dims: Vec<i64> =
+        if none { Vec::new() } else { over.dims.iter().map(|&dim| dim as i64 + 1).collect() };
     front(x, |x, _| match dims.is_empty() && !none {
         // A number: its samples are as many numbers.
         true => {
             let y = f(&squeeze::unsqueeze(x, 1)?, Some(&[1]))?;
             if y.ndim() > 1 { squeeze::squeeze(&y, Squeezed::One(1)) } else { Ok(y) }
-        },
+        }
         false => f(x, Some(&dims)),
     })
 }
@@ -456,6 +457,10 @@ pub(super) fn fit(
     below(mapping, || {
         let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
         let fitting = match x.dim {
+            // What shows an element several times is not written to.
+            Some(dim) if !x.value.layout().is_non_overlapping() => {
+                Samples::first(tangent.front(mapping.size())?).moved(dim)?
+            }
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
             None if tangent.dim.is_none() => fit(&tangent.value, &x.value)?,
             // The tensor is the same for all samples and its tangent is not: nothing that differs will

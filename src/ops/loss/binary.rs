@@ -7,8 +7,8 @@ use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::math;
-use crate::ops::batch::{Answer, Call};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
 use crate::ops::{add, binary, create, mul, neg, sigmoid, sub};
 use crate::shape;
@@ -159,7 +159,8 @@ impl Op for BinaryCrossEntropyWithLogits {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        self.reduction.of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
+        self.reduction
+            .of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
     }
 }
 

@@ -9,9 +9,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::extremes_along::placed;
-use crate::ops::{
-    batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select,
-};
+use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select};
 use crate::tensor::{Array, Tensor};
 
 /// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample

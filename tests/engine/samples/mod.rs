@@ -3,6 +3,7 @@
 
 mod basics;
 mod elementwise;
+mod layers;
 mod products;
 mod reductions;
 mod units;
@@ -57,6 +58,7 @@ pub fn all() -> Vec<Sample> {
     samples.extend(products::samples());
     samples.extend(reductions::samples());
     samples.extend(elementwise::samples());
+    samples.extend(layers::samples());
     samples.extend(units::samples());
     samples
 }

@@ -1,0 +1,367 @@
+//! Pooling, padding, sliding windows and resampling.
+use super::entries::function;
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::convert;
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::ops::neural::fold::{Sliding, fold, unfold};
+use rushlight::ops::neural::max_pool::{adaptive_max_pool, max_pool};
+use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
+use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
+use rushlight::ops::neural::upsample::{Between, upsample};
+use rushlight::ops::squeeze::{Squeezed, squeeze, unsqueeze};
+use rushlight::{Result, Tensor};
+
+macro_rules! greatest {
+    ($count:literal, $result:literal) => {
+        &[concat!(
+            "(Tensor input, int[",
+            $count,
+            "] kernel_size, int[",
+            $count,
+            "] stride=[], int[",
+            $count,
+            "] padding=0, int[",
+            $count,
+            "] dilation=1, bool ceil_mode=False) -> ",
+            $result
+        )]
+    };
+}
+
+macro_rules! averaged {
+    ($count:literal, $rest:literal) => {
+        &[concat!(
+            "(Tensor input, int[",
+            $count,
+            "] kernel_size, int[",
+            $count,
+            "] stride=[], int[",
+            $count,
+            "] padding=0, bool ceil_mode=False, bool count_include_pad=True",
+            $rest
+        )]
+    };
+}
+
+const SIZES: &[&str] = &["(Tensor input, object output_size, *, Tensor out=None)"];
+const PLACES: &[&str] = &["(Tensor input, object output_size) -> tuple[Tensor, Tensor]"];
+const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
+
+/// An entry for `nn.functional`.
+const fn neural(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    call: super::entries::Call,
+) -> Function {
+    entry(name, NN, signatures, doc, call)
+}
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    function("max_pool1d", greatest!("1", "Tensor"), "The greatest elements of windows.", |a| {
+        greatest_1d(a).map(|(values, _)| values)?.answer(a.py())
+    }),
+    function(
+        "max_pool1d_with_indices",
+        greatest!("1", "tuple[Tensor, Tensor]"),
+        "The greatest elements of windows, and where they are.",
+        |a| greatest_1d(a)?.answer(a.py()),
+    ),
+    function("max_pool2d", greatest!("2", "Tensor"), "The greatest elements of windows.", |a| {
+        greatest(a, 2)?.map(|(values, _)| values).answer(a.py())
+    }),
+    neural(
+        "max_pool2d_with_indices",
+        greatest!("2", "tuple[Tensor, Tensor]"),
+        "The greatest elements of windows, and where they are.",
+        |a| greatest(a, 2)?.answer(a.py()),
+    ),
+    function("max_pool3d", greatest!("3", "Tensor"), "The greatest elements of windows.", |a| {
+        greatest(a, 3)?.map(|(values, _)| values).answer(a.py())
+    }),
+    neural(
+        "max_pool3d_with_indices",
+        greatest!("3", "tuple[Tensor, Tensor]"),
+        "The greatest elements of windows, and where they are.",
+        |a| greatest(a, 3)?.answer(a.py()),
+    ),
+    function("avg_pool1d", averaged!("1", ")"), "The averages over windows.", averaged_1d),
+    neural(
+        "avg_pool2d",
+        averaged!("2", ", int? divisor_override=None, *, Tensor out=None)"),
+        "The averages over windows.",
+        |a| averaged(a, 2),
+    ),
+    neural(
+        "avg_pool3d",
+        averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
+        "The averages over windows.",
+        |a| averaged(a, 3),
+    ),
+    function("adaptive_avg_pool1d", SIZES, "The averages over as many windows as are wanted.", |a| {
+        check_rank(a, "adaptive_avg_pool1d")?;
+        as_image(a.tensor(0)?, |x| {
+            adaptive_mean_pool(x, &[vec![Some(1)], sizes(a, 1)?].concat()).map_err(raise)
+        })
+        .and_then(|y| y.answer(a.py()))
+    }),
+    neural("adaptive_avg_pool2d", SIZES, "The averages over as many windows as are wanted.", |a| {
+        adaptive_mean_pool(spatial(a, "adaptive_avg_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
+    }),
+    neural("adaptive_avg_pool3d", SIZES, "The averages over as many windows as are wanted.", |a| {
+        adaptive_mean_pool(spatial(a, "adaptive_avg_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
+    }),
+    function("adaptive_max_pool1d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+        check_rank(a, "adaptive_max_pool1d")?;
+        let counts = [vec![Some(1)], sizes(a, 1)?].concat();
+        let (values, index) =
+            adaptive_max_pool(&unsqueeze(a.tensor(0)?, -2).map_err(raise)?, &counts).map_err(raise)?;
+        let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2));
+        flat(&values).and_then(|values| Ok((values, flat(&index)?))).answer(a.py())
+    }),
+    neural("adaptive_max_pool2d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+        adaptive_max_pool(spatial(a, "adaptive_max_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
+    }),
+    neural("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+        adaptive_max_pool(spatial(a, "adaptive_max_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
+    }),
+    function(
+        "constant_pad_nd",
+        &["(Tensor input, int[] pad, Number value=0)"],
+        "The tensor with a number around it.",
+        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).answer(a.py()),
+    ),
+    neural("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).answer(a.py())
+    }),
+    neural("replication_pad", INNER, "The tensor with its edges around it.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).answer(a.py())
+    }),
+    neural(
+        "im2col",
+        &[
+            "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "The windows of an image as columns.",
+        |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
+    ),
+    neural(
+        "col2im",
+        &[
+            "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "Columns added to where they came from.",
+        |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
+    ),
+    neural(
+        "upsample",
+        &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
+        "The last dimensions in other sizes.",
+        upsampled,
+    ),
+    entry(
+        "channel_shuffle",
+        FUNCTION | NN,
+        &["(Tensor input, int groups)"],
+        "Channels of groups in turn.",
+        |a| rushlight::ops::neural::shuffle::channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    entry(
+        "pixel_shuffle",
+        FUNCTION | NN,
+        &["(Tensor input, int upscale_factor)"],
+        "Channels as parts of larger images.",
+        |a| rushlight::ops::neural::shuffle::pixel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    entry(
+        "pixel_unshuffle",
+        FUNCTION | NN,
+        &["(Tensor input, int downscale_factor)"],
+        "Parts of images as channels.",
+        |a| rushlight::ops::neural::shuffle::pixel_unshuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    entry(
+        "unfold",
+        METHOD,
+        &["(Tensor input, int dimension, int size, int step)"],
+        "All windows of that size along a dimension, as a new last one.",
+        |a| rushlight::ops::part::windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
+    ),
+];
+
+fn two(a: &Arguments<'_, '_>, index: usize) -> PyResult<[i64; 2]> {
+    match a.ints(index)?.as_slice() {
+        [one] => Ok([*one, *one]),
+        [first, second] => Ok([*first, *second]),
+        more => Err(PyRuntimeError::new_err(format!("expected two numbers, but got {}", more.len()))),
+    }
+}
+
+fn sliding(a: &Arguments<'_, '_>, first: usize) -> PyResult<Sliding> {
+    let [kernel, dilation, padding, stride] =
+        [two(a, first)?, two(a, first + 1)?, two(a, first + 2)?, two(a, first + 3)?];
+    Ok(Sliding { kernel, dilation, padding, stride })
+}
+
+/// What torch calls that many numbers.
+fn counted(count: usize) -> &'static str {
+    match count {
+        1 => "one",
+        2 => "two",
+        _ => "three",
+    }
+}
+
+/// One number for each dimension.
+fn each(a: &Arguments<'_, '_>, index: usize, argument: &str, count: usize) -> PyResult<Vec<i64>> {
+    let values = a.ints(index)?;
+    match values.as_slice() {
+        [one] => Ok(vec![*one; count]),
+        all if all.len() == count => Ok(all.to_vec()),
+        _ => {
+            let (name, word) = (a.name, counted(count));
+            let text = format!("{name}: {argument} must either be a single int, or a tuple of {word} ints");
+            Err(PyRuntimeError::new_err(text.replace("_with_indices", "")))
+        }
+    }
+}
+
+/// The windows of a call: `kernel_size`, `stride`, `padding`, at the positions from 1 on.
+fn windows(a: &Arguments<'_, '_>, count: usize) -> PyResult<Pool> {
+    let kernel = each(a, 1, "kernel_size", count)?;
+    let stride =
+        if a.ints(2)?.is_empty() || !a.given(2) { kernel.clone() } else { each(a, 2, "stride", count)? };
+    Ok(Pool { kernel, stride, padding: each(a, 3, "padding", count)?, dilation: vec![1; count], ceil: false })
+}
+
+fn greatest(a: &Arguments<'_, '_>, count: usize) -> PyResult<Result<(Tensor, Tensor)>> {
+    let pool = Pool { dilation: each(a, 4, "dilation", count)?, ceil: a.boolean(5), ..windows(a, count)? };
+    let x = a.tensor(0)?;
+    if x.ndim() != count + 1 && x.ndim() != count + 2 {
+        let text =
+            format!("non-empty {}D or {}D (batch mode) tensor expected for input", count + 1, count + 2);
+        return Err(PyRuntimeError::new_err(text));
+    }
+    Ok(max_pool(x, &pool))
+}
+
+fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
+    let x = a.tensor(0)?;
+    if !matches!(x.ndim(), 2 | 3) {
+        let shape = x.layout().shape().to_vec();
+        let text = format!(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape:?}"
+        );
+        return Err(PyRuntimeError::new_err(text));
+    }
+    let pool = Pool { dilation: each(a, 4, "dilation", 1)?, ceil: a.boolean(5), ..windows(a, 1)? };
+    let (kernel, padding) = (pool.kernel[0], pool.padding[0]);
+    let refused = |text: String| Err(PyRuntimeError::new_err(format!("max_pool1d() {text}")));
+    if kernel <= 0 {
+        return refused(format!("kernel_size must be greater than zero, but got {kernel}"));
+    }
+    if padding > kernel / 2 {
+        return refused(format!(
+            "padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel}"
+        ));
+    }
+    let (values, index) = max_pool(&unsqueeze(x, -2).map_err(raise)?, &lifted(pool)).map_err(raise)?;
+    let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2)).map_err(raise);
+    Ok((flat(&values)?, flat(&index)?))
+}
+
+/// Windows over one dimension as windows over an image of one line.
+fn lifted(pool: Pool) -> Pool {
+    let before = |first: i64, values: Vec<i64>| [vec![first], values].concat();
+    Pool {
+        kernel: before(1, pool.kernel),
+        stride: before(1, pool.stride),
+        padding: before(0, pool.padding),
+        dilation: before(1, pool.dilation),
+        ceil: pool.ceil,
+    }
+}
+
+fn averaged(a: &Arguments<'_, '_>, count: usize) -> PyResult<Py<PyAny>> {
+    let pool = Pool { ceil: a.boolean(4), ..windows(a, count)? };
+    let names = match count {
+        2 => ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"],
+        _ => ["AvgPool3DBackward0", "AvgPool3DBackwardBackward0"],
+    };
+    let x = a.tensor(0)?;
+    if x.ndim() <= count {
+        let (dim, low) = (-(count as i64) - 1, -(x.ndim() as i64));
+        return Err(raise(rushlight::Error::DimOutOfRange { dim, low, high: -low - 1 }.into()));
+    }
+    mean_pool(x, &pool, a.boolean(5), a.optional_int(6)?, names).answer(a.py())
+}
+
+fn averaged_1d(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    check_rank(a, "avg_pool1d")?;
+    let pool = lifted(Pool { ceil: a.boolean(4), ..windows(a, 1)? });
+    let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
+    as_image(a.tensor(0)?, |x| mean_pool(x, &pool, a.boolean(5), None, names).map_err(raise))?.answer(a.py())
+}
+
+fn check_rank(a: &Arguments<'_, '_>, name: &str) -> PyResult<()> {
+    match a.tensor(0)?.ndim() {
+        2 | 3 => Ok(()),
+        ndim => Err(PyRuntimeError::new_err(format!(
+            "Expected 2 to 3 dimensions, but got {ndim}-dimensional tensor for argument #1 'self' (while checking arguments for {name})"
+        ))),
+    }
+}
+
+/// Runs something on lines as on images of one line.
+fn as_image(x: &Tensor, run: impl FnOnce(&Tensor) -> PyResult<Tensor>) -> PyResult<Tensor> {
+    let y = run(&unsqueeze(x, -2).map_err(raise)?)?;
+    squeeze(&y, Squeezed::One(-2)).map_err(raise)
+}
+
+/// The tensor, if it has that many dimensions behind channels and perhaps samples.
+fn spatial<'a>(a: &Arguments<'a, '_>, name: &str, count: usize) -> PyResult<&'a Tensor> {
+    let x = a.tensor(0)?;
+    if x.ndim() == count + 1 || x.ndim() == count + 2 {
+        return Ok(x);
+    }
+    let shape = x.layout().shape().to_vec();
+    let text = format!("{name}(): Expected {}D or {}D tensor, but got {shape:?}", count + 1, count + 2);
+    Err(PyRuntimeError::new_err(text))
+}
+
+/// The sizes that are wanted; `None` leaves a dimension as it is.
+fn sizes(a: &Arguments<'_, '_>, count: usize) -> PyResult<Vec<Option<i64>>> {
+    let Some(object) = a.object(1) else { return Ok(vec![None; count]) };
+    let one = |object: &Bound<'_, PyAny>| match object.is_none() {
+        true => Ok(None),
+        false => convert::int(object).map(Some),
+    };
+    if object.is_none() || object.len().is_err() {
+        return Ok(vec![one(object)?; count]);
+    }
+    let all: Vec<Option<i64>> = object.try_iter()?.map(|item| one(&item?)).collect::<PyResult<_>>()?;
+    match all.len() {
+        1 => Ok(vec![all[0]; count]),
+        length if length == count => Ok(all),
+        _ => Err(PyRuntimeError::new_err(format!("{}: output_size must be {count}", a.name))),
+    }
+}
+
+fn upsampled(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let between = match a.text(2)?.as_str() {
+        "nearest" => Between::Nearest,
+        "nearest-exact" => Between::NearestExact,
+        _ => Between::Linear { align_corners: a.boolean(3) },
+    };
+    let scales: Vec<Option<f64>> = match a.object(4) {
+        Some(list) => list.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?,
+        None => Vec::new(),
+    };
+    upsample(a.tensor(0)?, &a.ints(1)?, &scales, between).answer(a.py())
+}

@@ -1,0 +1,222 @@
+//! Convolution as what it is: a form that is linear in the input, in the weight and in the output.
+//! Given any two of them it says the third, so the derivatives of each case are the other cases.
+
+use std::sync::Arc;
+
+use ndarray::ArrayView2;
+use smallvec::smallvec;
+
+use crate::dtype::{DType, Number};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::gemm;
+use crate::kernels::windows::Windows;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::ops::{add, copy};
+use crate::tensor::{Array, Tensor};
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Of shape (batch, channels, …).
+    Input,
+    /// Of shape (out channels, channels of a group, …).
+    Weight,
+    /// Of shape (batch, out channels, …).
+    Output,
+}
+
+impl Role {
+    /// The two others, in the order in which they are given.
+    fn others(self) -> [Role; 2] {
+        match self {
+            Role::Output => [Role::Input, Role::Weight],
+            Role::Input => [Role::Output, Role::Weight],
+            Role::Weight => [Role::Input, Role::Output],
+        }
+    }
+}
+
+/// The sizes of a convolution.
+#[derive(Clone)]
+pub(super) struct Geometry {
+    pub(super) windows: Windows,
+    pub(super) groups: usize,
+    /// The shapes of input, weight and output.
+    pub(super) shapes: [Vec<usize>; 3],
+}
+
+impl Geometry {
+    fn shape(&self, role: Role) -> &[usize] {
+        &self.shapes[role as usize]
+    }
+
+    fn batch(&self) -> usize {
+        self.shapes[0][0]
+    }
+
+    /// Channels of a group: of the input, and of the output.
+    fn channels(&self) -> (usize, usize) {
+        (self.shapes[0][1] / self.groups, self.shapes[2][1] / self.groups)
+    }
+}
+
+/// The third from the two others.
+#[derive(Clone)]
+pub(super) struct Correlation {
+    pub(super) gives: Role,
+    pub(super) geometry: Arc<Geometry>,
+}
+
+/// A matrix in consecutive elements.
+fn matrix<T: Number>(elements: &[T], rows: usize, columns: usize) -> ArrayView2<'_, T> {
+    ArrayView2::from_shape((rows, columns), elements)
+        .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
+}
+
+fn elements<T: Number>(array: &Array) -> &[T] {
+    array.slice().unwrap_or_else(|| unreachable!("the operands were laid out in order"))
+}
+
+/// The product of two matrices.
+fn product<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Result<Array> {
+    let mut y = Array::uninit_shape(&[a.nrows(), b.ncols()], T::DTYPE)?;
+    gemm::matmul(a, b, y.fresh());
+    Ok(y)
+}
+
+impl Correlation {
+    fn turned(&self, gives: Role) -> Correlation {
+        Correlation { gives, geometry: self.geometry.clone() }
+    }
+
+    fn run<T: Number>(&self, left: &Array, right: &Array) -> Result<Array> {
+        let geometry = &*self.geometry;
+        let (windows, groups) = (&geometry.windows, geometry.groups);
+        let (from, to) = geometry.channels();
+        let (rows, places) = (from * windows.elements(), windows.places());
+        let (input, output, weight) = (from * windows.area(), to * places, to * rows);
+        let (left, right) = (elements::<T>(left), elements::<T>(right));
+        let part = |size: usize, index: usize| index * size..(index + 1) * size;
+        let pairs = (0..geometry.batch())
+            .flat_map(|sample| (0..groups).map(move |group| (sample * groups + group, group)));
+        let mut columns = vec![T::ZERO; rows * places];
+        match self.gives {
+            Role::Output => {
+                let mut y = Array::uninit_shape(geometry.shape(Role::Output), T::DTYPE)?;
+                let out = y.fresh::<T>();
+                for (item, group) in pairs {
+                    windows.unfold(&left[part(input, item)], &mut columns);
+                    let weights = matrix(&right[part(weight, group)], to, rows);
+                    let out = &mut out[part(output, item)];
+                    gemm::matmul(weights, matrix(&columns, rows, places), out);
+                }
+                Ok(y)
+            }
+            Role::Input => {
+                let mut x = vec![T::ZERO; geometry.batch() * groups * input];
+                for (item, group) in pairs {
+                    let weights = matrix(&right[part(weight, group)], to, rows);
+                    let y = matrix(&left[part(output, item)], to, places);
+                    let columns = product(weights.t(), y)?;
+                    windows.fold(elements(&columns), &mut x[part(input, item)]);
+                }
+                Array::from_slice(geometry.shape(Role::Input), &x)
+            }
+            Role::Weight => {
+                let mut total = vec![T::ZERO; groups * weight];
+                for (item, group) in pairs {
+                    windows.unfold(&left[part(input, item)], &mut columns);
+                    let y = matrix(&right[part(output, item)], to, places);
+                    let share = product(y, matrix(&columns, rows, places).t())?;
+                    for (total, &share) in total[group * weight..].iter_mut().zip(elements::<T>(&share)) {
+                        *total = total.add(share);
+                    }
+                }
+                Array::from_slice(geometry.shape(Role::Weight), &total)
+            }
+        }
+    }
+
+    /// The numbers, from operands that have the shapes that the geometry says.
+    pub(super) fn numbers(&self, left: &Array, right: &Array) -> Result<Array> {
+        let in_order =
+            |array: &Array| if array.layout.is_contiguous() { Ok(array.clone()) } else { copy::dense(array) };
+        let (left, right, dtype) = (in_order(left)?, in_order(right)?, left.dtype);
+        dispatch!(number dtype, T => self.run::<T>(&left, &right), else {
+            Err(Error::NotImplementedFor { operation: "convolution", dtype }.into())
+        })
+    }
+
+    /// The third from the two others, recorded.
+    pub(super) fn of(&self, left: &Tensor, right: &Tensor) -> Result<Tensor> {
+        apply_one(self.clone(), &[left, right])
+    }
+
+    /// The gradient of the operand with that index.
+    pub(super) fn toward(&self, index: usize, operands: [&Tensor; 2], gradient: &Tensor) -> Result<Tensor> {
+        let role = self.gives.others()[index];
+        let turned = self.turned(role);
+        let value = |wanted: Role| match self.gives.others().iter().position(|&other| other == wanted) {
+            Some(place) => operands[place],
+            None => gradient,
+        };
+        let [left, right] = role.others();
+        turned.of(value(left), value(right))
+    }
+
+    /// What the result becomes when one operand moves.
+    pub(super) fn moved(
+        &self,
+        operands: [&Tensor; 2],
+        tangents: [Option<&Tensor>; 2],
+    ) -> Result<Option<Tensor>> {
+        let left = tangents[0].map(|tangent| self.of(tangent, operands[1])).transpose()?;
+        let right = tangents[1].map(|tangent| self.of(operands[0], tangent)).transpose()?;
+        match (left, right) {
+            (Some(left), Some(right)) => add(&left, &right).map(Some),
+            (left, right) => Ok(left.or(right)),
+        }
+    }
+}
+
+impl Op for Correlation {
+    type Saved = [SavedTensor; 2];
+
+    fn name(&self) -> &'static str {
+        "ConvolutionBackwardBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let y = self.numbers(&inputs[0].array(), &inputs[1].array())?;
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [left, right]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (left, right) = (at.load(left)?, at.load(right)?);
+        let toward = |index| self.toward(index, [&left, &right], single(gradients));
+        (0..2).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
+    }
+
+    fn jvp(
+        &self,
+        [left, right]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let (left, right) = (at.load(left)?, at.load(right)?);
+        Ok(smallvec![self.moved([&left, &right], [tangents[0].as_ref(), tangents[1].as_ref()])?])
+    }
+}
+
+/// The type in which a convolution of these operands is computed is theirs: they share it.
+pub(super) fn same_type(left: DType, right: DType) -> Result<()> {
+    match left == right {
+        true => Ok(()),
+        false => Err(Error::ConvolutionDTypes { input: left, weight: right }.into()),
+    }
+}

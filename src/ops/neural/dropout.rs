@@ -1,0 +1,78 @@
+//! Elements left out by chance: single ones or whole channels, made up for by the others.
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::mode;
+use crate::ops::random::{self, Generator};
+use crate::ops::{add, cast, create, div_, in_place, mul};
+use crate::tensor::Tensor;
+
+/// How elements are left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    /// The probability with which one is.
+    pub probability: f64,
+    /// Whether whole channels are, the first two dimensions being what a channel is of.
+    pub channels: bool,
+    /// Whether mean and variance are kept as `selu` needs it.
+    pub alpha: bool,
+}
+
+/// The limit of `selu` towards negative infinity, with its sign turned.
+const LIMIT: f64 = 1.758_099_340_847_376_6;
+
+impl Dropout {
+    /// Elements left out where `training` says so.
+    pub fn of(&self, x: &Tensor, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        let p = self.probability;
+        if !(0.0..=1.0).contains(&p) {
+            return Err(Error::DropoutProbability { value: p }.into());
+        }
+        if p == 0.0 || !training || x.numel() == 0 {
+            return Ok(x.clone());
+        }
+        if p == 1.0 {
+            return mul(x, &create::zeros(&[], x.dtype())?);
+        }
+        let noise = self.noise(x, generator)?;
+        if !self.alpha {
+            return mul(x, &noise.0);
+        }
+        let (noise, shift) = noise;
+        add(&mul(x, &noise)?, &shift)
+    }
+
+    /// In place.
+    pub fn of_(&self, x: &Tensor, training: bool, generator: Option<&Generator>) -> Result<()> {
+        if self.probability == 0.0 || !training || x.numel() == 0 {
+            return Ok(());
+        }
+        in_place::through(x, &[], |x| self.of(x, training, generator))
+    }
+
+    /// What elements are multiplied by, and what is added to them.
+    fn noise(&self, x: &Tensor, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
+        let _off = mode::GradModeGuard::off();
+        let (keep, layout) = (1.0 - self.probability, x.layout());
+        if self.channels && layout.ndim() < 2 {
+            return Err(Error::FeatureDropoutRank {}.into());
+        }
+        let noise = match self.channels {
+            true => {
+                let mut shape = vec![1; layout.ndim()];
+                shape[..2].copy_from_slice(&[layout.shape()[0] as i64, layout.shape()[1] as i64]);
+                create::empty(&shape, x.dtype())?
+            }
+            false => create::zeros_like(&x.detach())?,
+        };
+        random::bernoulli_(&noise, &create::full(&[], keep.into(), DType::Float64)?, generator)?;
+        if !self.alpha {
+            div_(&noise, keep)?;
+            return Ok((noise.clone(), noise));
+        }
+        let scale = 1.0 / ((LIMIT * LIMIT * self.probability + 1.0) * keep).sqrt();
+        let shift = mul(&add(&noise, -1.0)?, LIMIT * scale)?;
+        let shift = add(&shift, LIMIT * scale * self.probability)?;
+        Ok((mul(&noise, scale)?, cast::to_dtype(&shift, x.dtype())?))
+    }
+}

@@ -1,0 +1,104 @@
+//! Rows of a table by their number.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::{along, cast, compare, create, div, gather, mul, reshape};
+use crate::shape::{self, Layout};
+use crate::tensor::Tensor;
+
+/// y = the rows of w that the indices name
+///
+/// dy are those of dw; w̄ = ȳ added to zeros at the rows, but for the one that stands for padding
+#[derive(Clone)]
+struct Embedding {
+    indices: Tensor,
+    padding: Option<i64>,
+    by_frequency: bool,
+}
+
+impl Embedding {
+    fn rows(&self, weight: &Tensor) -> Result<Tensor> {
+        let flat = reshape::reshape(&self.indices, &[-1])?;
+        let rows = along::index_select(weight, 0, &flat)?;
+        let mut shape = shape::signed(self.indices.layout().shape());
+        shape.push(weight.layout().shape()[1] as i64);
+        reshape::reshape(&rows, &shape)
+    }
+
+    /// How much the gradient of each index counts, as a column.
+    fn counts(&self, flat: &Tensor, rows: i64, dtype: DType) -> Result<Tensor> {
+        let mut weight = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
+        if let Some(padding) = self.padding {
+            weight = mul(&weight, &cast::to_dtype(&compare::ne(flat, padding)?, dtype)?)?;
+        }
+        if self.by_frequency {
+            let ones = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
+            let totals = along::index_add(&create::zeros(&[rows], dtype)?, 0, flat, &ones, 1.into())?;
+            let flat = cast::to_dtype(flat, DType::Int64)?;
+            weight = div(&weight, &gather::gather(&totals, 0, &flat)?)?;
+        }
+        reshape::reshape(&weight, &[-1, 1])
+    }
+}
+
+impl Op for Embedding {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["indices"];
+
+    fn name(&self) -> &'static str {
+        "EmbeddingBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(smallvec![Tensor::from_array(self.rows(&inputs[0].detach())?.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (SavedTensor::new(self.indices.array(), Source::Constant), keep.layout(0))
+    }
+
+    fn vjp(&self, (indices, table): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(indices)?;
+        let (g, shape) = (single(gradients), shape::signed(table.shape()));
+        let flat = reshape::reshape(&self.indices, &[-1])?;
+        let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
+        if self.padding.is_some() || self.by_frequency {
+            rows = mul(&rows, &self.counts(&flat, shape[0], g.dtype())?)?;
+        }
+        let zeros = create::zeros(&shape, g.dtype())?;
+        one(along::index_add(&zeros, 0, &flat, &rows, 1.into())?)
+    }
+
+    fn jvp(&self, (indices, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        at.load(indices)?;
+        one(self.rows(tangent(tangents))?)
+    }
+}
+
+/// The rows of `weight` that `indices` name. The one at `padding` gets no gradient; with
+/// `by_frequency` gradients are shared by the times that a row is named.
+pub fn embedding(
+    weight: &Tensor,
+    indices: &Tensor,
+    padding: Option<i64>,
+    by_frequency: bool,
+) -> Result<Tensor> {
+    if weight.ndim() != 2 {
+        return Err(Error::EmbeddingWeight {}.into());
+    }
+    if !matches!(indices.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::EmbeddingDType { dtype: indices.dtype() }.into());
+    }
+    let rows = weight.layout().shape()[0] as i64;
+    if indices.to_vec::<i64>().iter().any(|&index| index < 0 || index >= rows) {
+        return Err(Error::IndexSelectRange {}.into());
+    }
+    let op = Embedding { indices: indices.detach(), padding, by_frequency };
+    apply_one(op, &[weight])
+}

@@ -1,0 +1,168 @@
+//! Images as the columns of their windows, and back.
+
+use smallvec::smallvec;
+
+use crate::dtype::Number;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::kernels::windows::Windows;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::{copy, squeeze};
+use crate::tensor::{Array, Tensor};
+
+/// y = the windows of x as columns, or x = columns added to where they came from
+///
+/// Each is the transpose of the other.
+#[derive(Clone, Copy)]
+struct Columns {
+    windows: Windows,
+    folds: bool,
+}
+
+impl Columns {
+    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+        let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
+        let (windows, shape) = (&self.windows, x.layout.shape());
+        let (elements_of_window, places) = (windows.elements(), windows.places());
+        if self.folds {
+            let channels = shape[1] / elements_of_window;
+            let mut y = vec![T::ZERO; shape[0] * channels * windows.area()];
+            windows.fold(elements, &mut y);
+            return Array::from_slice(&[shape[0], channels, windows.size[1], windows.size[2]], &y);
+        }
+        let rows = shape[1] * elements_of_window;
+        let mut y = vec![T::ZERO; shape[0] * rows * places];
+        windows.unfold(elements, &mut y);
+        Array::from_slice(&[shape[0], rows, places], &y)
+    }
+
+    fn of(self, x: &Tensor) -> Result<Tensor> {
+        apply_one(self, &[x])
+    }
+}
+
+impl Op for Columns {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        if self.folds { "Col2ImBackward0" } else { "Im2ColBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+            let operation = if self.folds { "col2im_out_cpu" } else { "im2col_out_cpu" };
+            return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(Columns { folds: !self.folds, ..*self }.of(single(gradients))?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.of(tangent(tangents))?)
+    }
+}
+
+/// How windows slide over an image: height and width.
+#[derive(Clone, Copy, Debug)]
+pub struct Sliding {
+    /// The sizes of a window.
+    pub kernel: [i64; 2],
+    /// The steps from one element of it to the next.
+    pub dilation: [i64; 2],
+    /// What is added before and behind.
+    pub padding: [i64; 2],
+    /// The steps from one window to the next.
+    pub stride: [i64; 2],
+}
+
+impl Sliding {
+    fn over(&self, size: [i64; 2]) -> Result<Windows> {
+        for (what, values, least) in [
+            ("kernel size", self.kernel, 1),
+            ("dilation", self.dilation, 1),
+            ("padding", self.padding, 0),
+            ("stride", self.stride, 1),
+        ] {
+            if values.iter().any(|&value| value < least) {
+                return Err(Error::FoldSign { what, values: values.to_vec() }.into());
+            }
+        }
+        let count = |dim: usize| {
+            let reach = self.dilation[dim] * (self.kernel[dim] - 1) + 1;
+            (size[dim] + 2 * self.padding[dim] - reach).div_euclid(self.stride[dim]) + 1
+        };
+        let counts = [count(0), count(1)];
+        if counts.iter().any(|&count| count < 1) {
+            let [kernel, dilation, padding] =
+                [self.kernel, self.dilation, self.padding].map(|two| two.to_vec());
+            let (size, counts) = (size.to_vec(), counts.to_vec());
+            return Err(Error::FoldEmpty { size, kernel, dilation, padding, counts }.into());
+        }
+        let three = |two: [i64; 2], first: usize| [first, two[0] as usize, two[1] as usize];
+        Ok(Windows {
+            size: three(size, 1),
+            kernel: three(self.kernel, 1),
+            stride: three(self.stride, 1),
+            padding: three(self.padding, 0),
+            dilation: three(self.dilation, 1),
+            count: three(counts, 1),
+        })
+    }
+}
+
+/// The windows of an image as columns.
+pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
+    let layout = x.layout();
+    let shape = layout.shape();
+    match shape.len() {
+        3 => squeeze::squeeze(&unfold(&squeeze::unsqueeze(x, 0)?, sliding)?, squeeze::Squeezed::One(0)),
+        4 => {
+            let windows = sliding.over([shape[2] as i64, shape[3] as i64])?;
+            Columns { windows, folds: false }.of(x)
+        }
+        _ => Err(Error::UnfoldRank { shape: shape.to_vec() }.into()),
+    }
+}
+
+/// Columns added to where they came from in an image of that height and width.
+pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
+    let layout = x.layout();
+    let shape = layout.shape();
+    match shape.len() {
+        2 => {
+            return squeeze::squeeze(
+                &fold(&squeeze::unsqueeze(x, 0)?, size, sliding)?,
+                squeeze::Squeezed::One(0),
+            );
+        }
+        3 => {}
+        _ => return Err(Error::FoldRank { shape: shape.to_vec() }.into()),
+    }
+    let windows = sliding.over(size)?;
+    let (kernel, elements) = (sliding.kernel.to_vec(), windows.elements());
+    if !shape[1].is_multiple_of(elements) {
+        return Err(Error::FoldChannels { got: shape[1], kernel }.into());
+    }
+    if shape[2] != windows.places() {
+        return Err(Error::FoldPlaces {
+            size: size.to_vec(),
+            kernel,
+            dilation: sliding.dilation.to_vec(),
+            padding: sliding.padding.to_vec(),
+            stride: sliding.stride.to_vec(),
+            rows: windows.count[1],
+            columns: windows.count[2],
+            places: windows.places(),
+            got: shape[2],
+        }
+        .into());
+    }
+    Columns { windows, folds: true }.of(x)
+}

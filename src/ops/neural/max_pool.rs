@@ -1,0 +1,197 @@
+//! The greatest elements of windows, and where they are.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::mean_pool::{Pool, adaptive_window};
+use crate::dtype::Number;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::windows::Windows;
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::{copy, create, gather, reshape};
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// Which elements belong to which window.
+#[derive(Clone)]
+enum Cover {
+    Sliding(Windows),
+    /// As many windows as are wanted, by dimension.
+    Adaptive(Vec<usize>),
+}
+
+/// y = the greatest element of each window, and its number among the elements of its channel
+///
+/// dy = dx there; x̄ = ȳ added there
+#[derive(Clone)]
+struct MaxPool {
+    cover: Cover,
+    counts: Vec<usize>,
+    name: &'static str,
+    operation: &'static str,
+}
+
+impl MaxPool {
+    /// The channels with their spatial dimensions as one.
+    fn flat(&self, x: &Tensor) -> Result<Tensor> {
+        let shape = x.layout();
+        let lead = shape.ndim() - self.counts.len();
+        let mut sizes = shape::signed(&shape.shape()[..lead]);
+        sizes.push(shape.shape()[lead..].iter().product::<usize>() as i64);
+        reshape::reshape(x, &sizes)
+    }
+
+    fn places<T: Number>(&self, x: &Array, shape: &[usize]) -> Vec<i64> {
+        let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
+        let lead = x.layout.ndim() - self.counts.len();
+        let sizes = &x.layout.shape()[lead..];
+        let (area, places): (usize, usize) = (sizes.iter().product(), self.counts.iter().product());
+        let mut index = vec![0; shape.iter().product()];
+        if area == 0 || places == 0 {
+            return index;
+        }
+        for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
+            match &self.cover {
+                Cover::Sliding(windows) => {
+                    windows.greatest(channel, index);
+                    // A window of padding only has no element; the first stands for it.
+                    index.iter_mut().for_each(|place| *place = (*place).max(0));
+                }
+                Cover::Adaptive(counts) => adaptive(channel, sizes, counts, index),
+            }
+        }
+        index
+    }
+}
+
+/// The greatest elements of adaptive windows over one channel.
+fn adaptive<T: Number>(channel: &[T], sizes: &[usize], counts: &[usize], index: &mut [i64]) {
+    let (size, count) = (padded(sizes), padded(counts));
+    for (number, place) in index.iter_mut().enumerate() {
+        let at = [number / (count[1] * count[2]), number / count[2] % count[1], number % count[2]];
+        let range = |dim: usize| {
+            let (start, end) = adaptive_window(at[dim], size[dim], count[dim]);
+            start..end
+        };
+        let mut best: Option<usize> = None;
+        for z in range(0) {
+            for y in range(1) {
+                for x in range(2) {
+                    let here = (z * size[1] + y) * size[2] + x;
+                    let better =
+                        best.is_none_or(|best| channel[here] > channel[best] || channel[here].is_nan());
+                    if better {
+                        best = Some(here);
+                    }
+                }
+            }
+        }
+        *place = best.unwrap_or(0) as i64;
+    }
+}
+
+/// Three sizes, ones in front.
+fn padded(sizes: &[usize]) -> [usize; 3] {
+    let mut all = [1; 3];
+    all[3 - sizes.len()..].copy_from_slice(sizes);
+    all
+}
+
+impl Op for MaxPool {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["result1"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let lead = x.layout.ndim() - self.counts.len();
+        let mut shape = x.layout.shape()[..lead].to_vec();
+        shape.extend(&self.counts);
+        let places = dispatch!(number x.dtype, T => self.places::<T>(&x, &shape), else {
+            return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
+        });
+        let index = Tensor::from_slice(&shape, &places)?;
+        let values = gather::gather(&self.flat(&Tensor::from_array(x))?, -1, &self.flat(&index)?)?;
+        Ok(smallvec![Tensor::from_array(values.array().with_layout(Layout::contiguous(&shape))), index])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (keep.output(1), keep.layout(0))
+    }
+
+    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
+        let zeros = create::zeros(&shape::signed(source.shape()), g.dtype())?;
+        let index = self.flat(&at.load(index)?)?;
+        let sums = gather::scatter_add(&self.flat(&zeros)?, -1, &index, &self.flat(g)?)?;
+        one(reshape::reshape(&sums, &shape::signed(source.shape()))?)
+    }
+
+    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let index = at.load(index)?;
+        let moved = gather::gather(&self.flat(tangent(tangents))?, -1, &self.flat(&index)?)?;
+        let shape = shape::signed(index.layout().shape());
+        Ok(smallvec![Some(reshape::reshape(&moved, &shape)?), None])
+    }
+}
+
+fn pooled(op: MaxPool, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply(op, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(index), Some(values)) => Ok((values, index)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The greatest elements of sliding windows over the last dimensions, and their places.
+pub fn max_pool(x: &Tensor, pool: &Pool) -> Result<(Tensor, Tensor)> {
+    let layout = x.layout();
+    let counts = pool.counts(layout.shape())?;
+    let lead = layout.ndim() - counts.len();
+    let three = |values: &[i64], first: usize| {
+        let mut all = [first; 3];
+        for (place, &value) in all[3 - values.len()..].iter_mut().zip(values) {
+            *place = value as usize;
+        }
+        all
+    };
+    let windows = Windows {
+        size: padded(&layout.shape()[lead..]),
+        kernel: three(&pool.kernel, 1),
+        stride: three(&pool.stride, 1),
+        padding: three(&pool.padding, 0),
+        dilation: three(&pool.dilation, 1),
+        count: padded(&counts),
+    };
+    let (name, operation) = match counts.len() {
+        3 => ("MaxPool3DWithIndicesBackward0", "max_pool3d"),
+        _ => ("MaxPool2DWithIndicesBackward0", "max_pool2d"),
+    };
+    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, x)
+}
+
+/// The greatest elements of as many windows as `sizes` says, and their places.
+pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, Tensor)> {
+    let layout = x.layout();
+    let lead = layout.ndim() - sizes.len();
+    let size = |(dim, size): (usize, &Option<i64>)| size.unwrap_or(layout.shape()[lead + dim] as i64);
+    let sizes: Vec<i64> = sizes.iter().enumerate().map(size).collect();
+    if sizes.iter().any(|&size| size < 0) {
+        return Err(Error::AdaptivePoolNegative { spatial: sizes.len(), sizes }.into());
+    }
+    let counts: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+    let (name, operation) = match counts.len() {
+        3 => ("AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d_cpu"),
+        _ => ("AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d"),
+    };
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+    }
+    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, x)
+}

@@ -1,0 +1,143 @@
+//! Averages over windows, of a given size or as many as are wanted.
+
+use super::resample::{Axis, Resample};
+use crate::error::{Error, Result};
+use crate::kernels::taps::Taps;
+use crate::ops::reduce;
+use crate::tensor::Tensor;
+
+/// How windows of pooling lie, a number for each spatial dimension.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// The sizes of a window.
+    pub kernel: Vec<i64>,
+    /// The steps from one to the next.
+    pub stride: Vec<i64>,
+    /// What is added before and behind.
+    pub padding: Vec<i64>,
+    /// The steps from one element of a window to the next.
+    pub dilation: Vec<i64>,
+    /// Whether a last window may reach beyond the end.
+    pub ceil: bool,
+}
+
+impl Pool {
+    /// How many windows there are over a dimension of this size.
+    fn count(&self, dim: usize, size: i64) -> i64 {
+        let (kernel, stride, padding) = (self.kernel[dim], self.stride[dim], self.padding[dim]);
+        let room = size + 2 * padding - self.dilation[dim] * (kernel - 1) - 1;
+        let count = (room + if self.ceil { stride - 1 } else { 0 }).div_euclid(stride) + 1;
+        // The last window has to start inside of the input or of the padding before it.
+        if self.ceil && (count - 1) * stride >= size + padding { count - 1 } else { count }
+    }
+
+    /// The number of windows along every spatial dimension of a shape.
+    pub(super) fn counts(&self, shape: &[usize]) -> Result<Vec<usize>> {
+        let positive = |values: &[i64]| values.iter().all(|&value| value > 0);
+        if !positive(&self.stride) {
+            return Err(Error::PoolStride {}.into());
+        }
+        if !positive(&self.kernel) {
+            return Err(Error::PoolKernel {}.into());
+        }
+        if !positive(&self.dilation) {
+            return Err(Error::PoolDilation { dilation: self.dilation.clone() }.into());
+        }
+        for dim in 0..self.kernel.len() {
+            let (padding, kernel, dilation) = (self.padding[dim], self.kernel[dim], self.dilation[dim]);
+            if padding < 0 {
+                return Err(Error::PoolPaddingNegative { padding }.into());
+            }
+            if padding > ((kernel - 1) * dilation + 1) / 2 {
+                return Err(Error::PoolPadding { padding, kernel, dilation }.into());
+            }
+        }
+        let lead = shape.len() - self.kernel.len();
+        let sizes = &shape[lead..];
+        let counts: Vec<i64> =
+            sizes.iter().enumerate().map(|(dim, &size)| self.count(dim, size as i64)).collect();
+        if counts.iter().any(|&count| count < 1) {
+            let channels = shape[lead - 1];
+            let join = |sizes: Vec<i64>| sizes.iter().map(|size| format!("x{size}")).collect::<String>();
+            let input = join(sizes.iter().map(|&size| size as i64).collect());
+            return Err(Error::PoolTooSmall { channels, input, output: join(counts) }.into());
+        }
+        Ok(counts.into_iter().map(|count| count as usize).collect())
+    }
+}
+
+/// The averages over windows. Padding counts as elements if `with_padding`; `divisor` stands for the
+/// number of elements of every window.
+pub fn mean_pool(
+    x: &Tensor,
+    pool: &Pool,
+    with_padding: bool,
+    divisor: Option<i64>,
+    name: [&'static str; 2],
+) -> Result<Tensor> {
+    let layout = x.layout();
+    if divisor == Some(0) {
+        return Err(Error::PoolDivisor {}.into());
+    }
+    let counts = pool.counts(layout.shape())?;
+    let lead = layout.ndim() - counts.len();
+    let axes = counts.iter().enumerate().map(|(dim, &count)| {
+        let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
+        let size = layout.shape()[lead + dim] as i64;
+        let window = |place: i64| {
+            let start = place * stride - padding;
+            let end = (start + kernel).min(size + padding);
+            let (first, last) = (start.max(0), end.min(size));
+            let elements = if with_padding { end - start } else { last - first };
+            let weight = match divisor {
+                Some(divisor) if dim == 0 => 1.0 / divisor as f64,
+                Some(_) => 1.0,
+                None => 1.0 / elements as f64,
+            };
+            Taps { inputs: (first..last).map(|at| (at as usize, weight)).collect() }
+        };
+        Axis { dim: lead + dim, size: size as usize, taps: (0..count as i64).map(window).collect() }
+    });
+    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d" }.of(x)
+}
+
+/// Averages over as many windows as `sizes` says; `None` leaves a dimension as it is.
+pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
+    let layout = x.layout();
+    let lead = layout.ndim() - sizes.len();
+    let sizes: Vec<i64> = sizes
+        .iter()
+        .enumerate()
+        .map(|(dim, size)| size.unwrap_or(layout.shape()[lead + dim] as i64))
+        .collect();
+    if sizes.iter().any(|&size| size < 0) {
+        return Err(Error::AdaptivePoolNegative { sizes, spatial: layout.ndim() - lead }.into());
+    }
+    let operation = if sizes.len() == 3 { "adaptive_avg_pool3d_cpu" } else { "adaptive_avg_pool2d" };
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+    }
+    if sizes.iter().all(|&size| size == 1) {
+        let dims: Vec<i64> = (0..sizes.len() as i64).map(|dim| dim - sizes.len() as i64).collect();
+        return reduce::mean(x, Some(&dims), true, None);
+    }
+    let axes = sizes.iter().enumerate().map(|(dim, &count)| {
+        let size = layout.shape()[lead + dim];
+        let window = |place: usize| {
+            let (start, end) = adaptive_window(place, size, count as usize);
+            let weight = 1.0 / (end - start) as f64;
+            Taps { inputs: (start..end).map(|at| (at, weight)).collect() }
+        };
+        Axis { dim: lead + dim, size, taps: (0..count as usize).map(window).collect() }
+    });
+    let names = match sizes.len() {
+        3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
+        _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
+    };
+    Resample { names, axes: axes.collect(), transposed: false, operation }.of(x)
+}
+
+/// From where to where the `place`-th of `count` windows over `size` elements goes.
+pub(super) fn adaptive_window(place: usize, size: usize, count: usize) -> (usize, usize) {
+    (place * size / count, ((place + 1) * size).div_ceil(count))
+}

@@ -1,0 +1,363 @@
+//! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. What
+//! differs is over which elements mean and deviation are taken.
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::ops::apply::{Keep, Op, Outputs, apply, single};
+use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// With μ and r = 1/√(σ² + ε) of the elements along `dims` of x seen as `groups`: x̂ = (x - μ) r,
+/// y = x̂ w + b
+///
+/// With h = ȳ w: x̄ = r (h - mean h - x̂ mean(h x̂)), w̄ = Σ ȳ x̂, b̄ = Σ ȳ; and x̄ = r h where μ and r were
+/// given.
+#[derive(Clone)]
+struct Normalise {
+    name: &'static str,
+    /// The shape in which dimensions are those that share a mean, or not.
+    groups: Vec<i64>,
+    dims: Vec<i64>,
+    /// The shape in which weight and bias are seen, broadcast to that of x.
+    affine: Vec<i64>,
+    /// Their own shape.
+    parameter: Vec<i64>,
+    weighted: bool,
+    biased: bool,
+    eps: f64,
+    /// Mean and variance that were given, in the shape of `groups`.
+    given: Option<(Tensor, Tensor)>,
+}
+
+impl Normalise {
+    fn mean(&self, x: &Tensor) -> Result<Tensor> {
+        reduce::mean(x, Some(&self.dims), true, None)
+    }
+
+    /// x̂ in the shape of the groups, and r.
+    fn standard(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let x = reshape::reshape(x, &self.groups)?;
+        let (centred, variance) = match &self.given {
+            Some((mean, variance)) => (sub(&x, mean)?, variance.clone()),
+            None => {
+                let centred = sub(&x, &self.mean(&x)?)?;
+                let variance = self.mean(&mul(&centred, &centred)?)?;
+                (centred, variance)
+            }
+        };
+        let scale = rsqrt(&add(&variance, self.eps)?)?;
+        Ok((mul(&centred, &scale)?, scale))
+    }
+
+    fn seen(&self, affine: &Tensor) -> Result<Tensor> {
+        reshape::reshape(affine, &self.affine)
+    }
+
+    /// r (h - mean h - x̂ mean(h x̂)): what h becomes on its way to x, and x's tangent on its way to x̂.
+    fn pass(&self, h: &Tensor, standard: &Tensor, scale: &Tensor) -> Result<Tensor> {
+        let shape = shape::signed(h.layout().shape());
+        let h = reshape::reshape(h, &self.groups)?;
+        let passed = match self.given {
+            Some(_) => h,
+            None => {
+                let along = mul(standard, &self.mean(&mul(&h, standard)?)?)?;
+                sub(&sub(&h, &self.mean(&h)?)?, &along)?
+            }
+        };
+        reshape::reshape(&mul(&passed, scale)?, &shape)
+    }
+
+    /// The sum of a gradient over what shares an element of the weight, in the weight's own shape.
+    fn gathered(&self, gradient: &Tensor, like: &[usize]) -> Result<Tensor> {
+        let affine: Vec<usize> = self.affine.iter().map(|&size| size as usize).collect();
+        let lead = gradient.ndim() - affine.len();
+        let mut whole = vec![1; lead];
+        whole.extend(affine);
+        let sum = crate::ops::accumulate::sum_to(gradient, &whole)?;
+        reshape::reshape(&sum, &shape::signed(like))
+    }
+}
+
+impl Op for Normalise {
+    type Saved = [Option<SavedTensor>; 2];
+    const SAVED: &'static [&'static str] = &["input", "weight"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let x = inputs[0].detach();
+        let (standard, _) = self.standard(&x)?;
+        let mut y = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
+        if self.weighted {
+            y = mul(&y, &self.seen(&inputs[1].detach())?)?;
+        }
+        if self.biased {
+            y = add(&y, &self.seen(&inputs[1 + usize::from(self.weighted)].detach())?)?;
+        }
+        Ok(smallvec![Tensor::from_array(y.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [Some(keep.input(0)), keep.input_if(self.weighted, 1)]
+    }
+
+    fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let (Some(x), weight, g) = (load(x)?, load(weight)?, single(gradients)) else {
+            unreachable!("the input is kept")
+        };
+        let (standard, scale) = self.standard(&x)?;
+        let mut result: Gradients = SmallVec::new();
+        result.push(match at.needs(0) {
+            true => {
+                let h = weight.as_ref().map_or(Ok(g.clone()), |weight| mul(g, &self.seen(weight)?))?;
+                Some(self.pass(&h, &standard, &scale)?)
+            }
+            false => None,
+        });
+        if let Some(weight) = &weight {
+            let flat = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
+            let toward = || self.gathered(&mul(g, &flat)?, weight.layout().shape());
+            result.push(at.needs(1).then(toward).transpose()?);
+        }
+        if self.biased {
+            let shape: Vec<usize> = self.parameter.iter().map(|&size| size as usize).collect();
+            result.push(at.needs(result.len()).then(|| self.gathered(g, &shape)).transpose()?);
+        }
+        Ok(result)
+    }
+
+    fn jvp(&self, [x, weight]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let (Some(x), weight) = (load(x)?, load(weight)?) else { unreachable!("the input is kept") };
+        let (standard, scale) = self.standard(&x)?;
+        let shape = shape::signed(x.layout().shape());
+        let mut total = crate::ops::create::zeros(&shape, x.dtype())?;
+        if let Some(t) = &tangents[0] {
+            let moved = self.pass(t, &standard, &scale)?;
+            let moved =
+                weight.as_ref().map_or(Ok(moved.clone()), |weight| mul(&moved, &self.seen(weight)?))?;
+            total = add(&total, &moved)?;
+        }
+        let mut next = 1;
+        if self.weighted {
+            if let Some(t) = &tangents[next] {
+                total = add(&total, &mul(&reshape::reshape(&standard, &shape)?, &self.seen(t)?)?)?;
+            }
+            next += 1;
+        }
+        if let Some(t) = tangents.get(next).and_then(Option::as_ref) {
+            total = add(&total, &self.seen(t)?)?;
+        }
+        Ok(smallvec![Some(total)])
+    }
+}
+
+/// A weight and a bias, each of which may be left out.
+#[derive(Clone, Copy, Default)]
+pub struct Affine<'a> {
+    /// What results are multiplied by.
+    pub weight: Option<&'a Tensor>,
+    /// What is added to them.
+    pub bias: Option<&'a Tensor>,
+}
+
+fn run(mut op: Normalise, x: &Tensor, affine: Affine<'_>, operation: &'static str) -> Result<Tensor> {
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+    }
+    for parameter in [affine.weight, affine.bias].into_iter().flatten() {
+        if parameter.dtype() != x.dtype() {
+            return Err(Error::NormaliseDType { dtype: x.dtype() }.into());
+        }
+    }
+    op.weighted = affine.weight.is_some();
+    op.biased = affine.bias.is_some();
+    let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x];
+    inputs.extend(affine.weight);
+    inputs.extend(affine.bias);
+    apply(op, &inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+/// What batch normalisation goes by.
+#[derive(Clone, Copy)]
+pub struct Running<'a> {
+    /// The mean of each channel so far.
+    pub mean: Option<&'a Tensor>,
+    /// The variance of each channel so far.
+    pub variance: Option<&'a Tensor>,
+    /// Whether mean and variance are those of the batch, and remembered.
+    pub training: bool,
+    /// How much the batch counts in what is remembered.
+    pub momentum: f64,
+}
+
+/// Every channel (the second dimension) normalised over all else.
+pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64) -> Result<Tensor> {
+    let layout = x.layout();
+    let shape = layout.shape();
+    let Some(&channels) = shape.get(1) else {
+        let high = layout.ndim() as i64 - 1;
+        return Err(Error::DimOutOfRange { dim: 1, low: -(high + 1).max(1), high: high.max(0) }.into());
+    };
+    for (name, tensor) in [
+        ("running_mean", running.mean),
+        ("running_var", running.variance),
+        ("weight", affine.weight),
+        ("bias", affine.bias),
+    ] {
+        match tensor {
+            Some(tensor) if tensor.numel() != channels => {
+                let got = tensor.numel();
+                return Err(Error::BatchNormCount { argument: name, expected: channels, got }.into());
+            }
+            None if !running.training && name.starts_with("running") => {
+                return Err(Error::BatchNormRunning { argument: name }.into());
+            }
+            _ => {}
+        }
+    }
+    let mut affine_shape = vec![1; layout.ndim() - 1];
+    affine_shape[0] = channels as i64;
+    let seen = |statistic: &Tensor| {
+        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype())?, &affine_shape)
+    };
+    let given = match (running.training, running.mean, running.variance) {
+        (false, Some(mean), Some(variance)) => Some((seen(mean)?, seen(variance)?)),
+        _ => None,
+    };
+    let dims: Vec<i64> = (0..layout.ndim() as i64).filter(|&dim| dim != 1).collect();
+    if running.training && x.dtype().is_float() {
+        remember(x, &dims, &running)?;
+    }
+    let op = Normalise {
+        name: "NativeBatchNormBackward0",
+        groups: shape::signed(shape),
+        dims,
+        affine: affine_shape,
+        parameter: vec![channels as i64],
+        weighted: false,
+        biased: false,
+        eps,
+        given,
+    };
+    run(op, x, affine, "batch_norm")
+}
+
+/// Moves the running mean and variance towards those of the batch.
+fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
+    let _off = mode::GradModeGuard::off();
+    let x = x.detach();
+    let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
+        let held = held.detach();
+        crate::ops::mul_(&held, 1.0 - running.momentum)?;
+        crate::ops::add_(&held, &cast::to_dtype(&mul(new, running.momentum)?, held.dtype())?)
+    };
+    if let Some(mean) = running.mean {
+        moved(mean, &reduce::mean(&x, Some(dims), false, None)?)?;
+    }
+    if let Some(variance) = running.variance {
+        moved(variance, &crate::ops::moments::var(&x, Some(dims), 1.0, false)?)?;
+    }
+    Ok(())
+}
+
+/// The last dimensions normalised, element by element weighed.
+pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
+    let layout = x.layout();
+    check_normalized(layout.shape(), normalized, affine)?;
+    let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
+    let op = Normalise {
+        name: "NativeLayerNormBackward0",
+        groups: shape::signed(layout.shape()),
+        dims,
+        affine: normalized.to_vec(),
+        parameter: normalized.to_vec(),
+        weighted: false,
+        biased: false,
+        eps,
+        given: None,
+    };
+    run(op, x, affine, "LayerNormKernelImpl")
+}
+
+fn check_normalized(shape: &[usize], normalized: &[i64], affine: Affine<'_>) -> Result<()> {
+    if normalized.is_empty() {
+        return Err(Error::NormalizedShapeEmpty {}.into());
+    }
+    for (argument, tensor) in [("weight", affine.weight), ("bias", affine.bias)] {
+        if let Some(tensor) = tensor
+            && shape::signed(tensor.layout().shape()) != normalized
+        {
+            let got = tensor.layout().shape().to_vec();
+            return Err(Error::NormalizedAffine { argument, got, normalized: normalized.to_vec() }.into());
+        }
+    }
+    let tail = shape.len().checked_sub(normalized.len()).map(|lead| shape::signed(&shape[lead..]));
+    if tail.as_deref() != Some(normalized) {
+        let list = normalized.iter().map(|size| format!(", {size}")).collect::<String>();
+        let (normalized, shape) = (normalized.to_vec(), shape.to_vec());
+        return Err(Error::NormalizedShape { normalized, list, shape }.into());
+    }
+    Ok(())
+}
+
+/// The channels (the second dimension) normalised in groups, with what follows them.
+pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Result<Tensor> {
+    let layout = x.layout();
+    let shape = layout.shape();
+    let &[batch, channels, ..] = shape else {
+        return Err(Error::GroupNormRank { ndim: shape.len() }.into());
+    };
+    if groups <= 0 {
+        return Err(Error::GroupNormCount { groups }.into());
+    }
+    if !(channels as i64 % groups == 0) {
+        return Err(Error::GroupNormChannels { shape: shape.to_vec(), groups }.into());
+    }
+    for (argument, tensor) in [("weight", affine.weight), ("bias", affine.bias)] {
+        if let Some(tensor) = tensor
+            && tensor.layout().shape() != [channels]
+        {
+            let (got, shape) = (tensor.layout().shape().to_vec(), shape.to_vec());
+            return Err(Error::GroupNormAffine { argument, got, shape }.into());
+        }
+    }
+    let mut affine_shape = vec![1; shape.len() - 1];
+    affine_shape[0] = channels as i64;
+    let rest: usize = shape[1..].iter().product();
+    let op = Normalise {
+        name: "NativeGroupNormBackward0",
+        groups: vec![batch as i64, groups, rest as i64 / groups],
+        dims: vec![2],
+        affine: affine_shape,
+        parameter: vec![channels as i64],
+        weighted: false,
+        biased: false,
+        eps,
+        given: None,
+    };
+    run(op, x, affine, "GroupNormKernelImpl")
+}
+
+/// The last dimensions over the root of their mean square.
+pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
+    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None })?;
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
+    }
+    let least = match x.dtype() {
+        crate::dtype::DType::Float32 => f64::from(f32::EPSILON),
+        _ => f64::EPSILON,
+    };
+    let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
+    let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
+    let y = mul(x, &rsqrt(&add(&square, eps.unwrap_or(least))?)?)?;
+    weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
+}

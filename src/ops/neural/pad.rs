@@ -1,0 +1,159 @@
+//! Elements added before and behind: a number, or what is there already, mirrored or repeated.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::resample::{Axis, Resample};
+use crate::dtype::Scalar;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::kernels::map;
+use crate::kernels::taps::Taps;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::copy;
+use crate::shape::{Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y = x with `value` around it; negative numbers cut elements off
+///
+/// dy = dx with zeros around it; x̄ = ȳ with as much cut off
+#[derive(Clone)]
+struct ConstantPad {
+    /// Before and behind, from the last dimension on.
+    pad: Arc<[i64]>,
+    value: Scalar,
+}
+
+impl ConstantPad {
+    /// What of the result and of the input is the same, dimension by dimension.
+    fn common(&self, from: &Layout, to: &Layout) -> (Layout, Layout) {
+        let ndim = from.ndim();
+        let mut shape: Dims = from.shape().into();
+        let (mut source, mut target) = (from.offset(), to.offset());
+        for dim in 0..ndim {
+            let pair = 2 * (ndim - 1 - dim);
+            let (Some(&before), Some(&behind)) = (self.pad.get(pair), self.pad.get(pair + 1)) else {
+                continue;
+            };
+            let cut = (-before).max(0) + (-behind).max(0);
+            shape[dim] = (from.shape()[dim] as i64 - cut).max(0) as usize;
+            source += (-before).max(0) as usize * from.strides()[dim];
+            target += before.max(0) as usize * to.strides()[dim];
+        }
+        if shape.contains(&0) {
+            (source, target) = (from.offset(), to.offset());
+        }
+        (
+            Layout::strided(shape.clone(), from.strides().into(), source),
+            Layout::strided(shape, to.strides().into(), target),
+        )
+    }
+
+    fn sizes(&self, shape: &[usize]) -> Result<Vec<usize>> {
+        let mut sizes = shape.to_vec();
+        for (pair, pads) in self.pad.chunks(2).enumerate() {
+            let dim = shape.len() - 1 - pair;
+            let size = shape[dim] as i64 + pads.iter().sum::<i64>();
+            if size < 0 {
+                return Err(Error::NarrowNegative {}.into());
+            }
+            sizes[dim] = size as usize;
+        }
+        Ok(sizes)
+    }
+
+    fn again(&self, x: &Tensor, sign: i64) -> Result<Tensor> {
+        let pad = self.pad.iter().map(|pad| pad * sign).collect();
+        apply_one(ConstantPad { pad, value: Scalar::Int(0) }, &[x])
+    }
+}
+
+impl Op for ConstantPad {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "ConstantPadNdBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let mut y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
+        dispatch!(all x.dtype, T => map::fill_slice(y.fresh::<T>(), self.value.to::<T>()));
+        let (source, target) = self.common(&x.layout, &y.layout);
+        copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.again(single(gradients), -1)?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.again(tangent(tangents), 1)?)
+    }
+}
+
+fn check(x: &Tensor, pad: &[i64]) -> Result<()> {
+    if !pad.len().is_multiple_of(2) {
+        return Err(Error::PadOdd {}.into());
+    }
+    if pad.len() > 2 * x.ndim() {
+        return Err(Error::PadLong { length: pad.len(), ndim: x.ndim() }.into());
+    }
+    Ok(())
+}
+
+/// The tensor with `value` around it: before and behind the last dimension, the one before it, …
+pub fn constant_pad(x: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
+    check(x, pad)?;
+    apply_one(ConstantPad { pad: pad.into(), value }, &[x])
+}
+
+/// With what a tensor is padded that is padded with itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// With what is there, seen in a mirror at the edge.
+    Reflection,
+    /// With the element at the edge.
+    Replication,
+}
+
+/// The tensor with its own elements around it, in its last dimensions.
+pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
+    check(x, pad)?;
+    let layout = x.layout();
+    let spatial = pad.len() / 2;
+    let axis = |pair: usize| -> Result<Axis> {
+        let dim = layout.ndim() - 1 - pair;
+        let (size, before, behind) = (layout.shape()[dim] as i64, pad[2 * pair], pad[2 * pair + 1]);
+        if kind == Inner::Reflection && (before >= size || behind >= size) {
+            let (padding, shape) = (vec![before, behind], layout.shape().to_vec());
+            return Err(Error::PadReflection { argument: 2 * pair + 4, padding, dim, shape }.into());
+        }
+        if size + before + behind < 1 {
+            return Err(Error::PadTooSmall { size, output: size + before + behind, dim }.into());
+        }
+        let source = |place: i64| match place - before {
+            at if kind == Inner::Replication => at.clamp(0, size - 1),
+            at if at < 0 => -at,
+            at if at >= size => 2 * (size - 1) - at,
+            at => at,
+        };
+        let tap = |place| Taps { inputs: vec![(source(place) as usize, 1.0)] };
+        Ok(Axis { dim, size: size as usize, taps: (0..size + before + behind).map(tap).collect() })
+    };
+    let axes = (0..spatial).map(axis).collect::<Result<Vec<_>>>()?;
+    let names = match (kind, spatial) {
+        (Inner::Reflection, 1) => ["ReflectionPad1DBackward0", "ReflectionPad1DBackwardBackward0"],
+        (Inner::Reflection, 2) => ["ReflectionPad2DBackward0", "ReflectionPad2DBackwardBackward0"],
+        (Inner::Reflection, _) => ["ReflectionPad3DBackward0", "ReflectionPad3DBackwardBackward0"],
+        (Inner::Replication, 1) => ["ReplicationPad1DBackward0", "ReplicationPad1DBackwardBackward0"],
+        (Inner::Replication, 2) => ["ReplicationPad2DBackward0", "ReplicationPad2DBackwardBackward0"],
+        (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
+    };
+    let operation = if kind == Inner::Reflection { "reflection_pad" } else { "replication_pad" };
+    Resample { names, axes: axes.into(), transposed: false, operation }.of(x)
+}

@@ -1,0 +1,92 @@
+//! Linear maps along spatial dimensions, one after the other: each output element is a weighted sum
+//! of a few input elements. Averages, interpolation and padding with what is there are such maps.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dtype::Number;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::kernels::taps::{self, Taps};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::copy;
+use crate::tensor::{Array, Tensor};
+
+/// The map of one dimension.
+pub(super) struct Axis {
+    /// Which dimension.
+    pub(super) dim: usize,
+    /// Its size.
+    pub(super) size: usize,
+    /// The inputs of each output.
+    pub(super) taps: Vec<Taps>,
+}
+
+/// y = A x with the map A, or its transpose
+///
+/// dy = A dx, x̄ = Aᵀ ȳ
+#[derive(Clone)]
+pub(super) struct Resample {
+    /// torch's names of the node, and of that of its transpose.
+    pub(super) names: [&'static str; 2],
+    pub(super) axes: Arc<[Axis]>,
+    pub(super) transposed: bool,
+    /// torch's name of the operation in messages.
+    pub(super) operation: &'static str,
+}
+
+impl Resample {
+    /// The elements of `x` along one axis after the other.
+    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+        let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
+        let (mut shape, mut values) = (x.layout.shape().to_vec(), elements.to_vec());
+        for axis in self.axes.iter() {
+            let inner: usize = shape[axis.dim + 1..].iter().product();
+            shape[axis.dim] = if self.transposed { axis.size } else { axis.taps.len() };
+            let mut result = vec![T::ZERO; shape.iter().product()];
+            match self.transposed {
+                false => taps::gather(&values, &mut result, &axis.taps, axis.size, inner),
+                true => taps::scatter(&values, &mut result, &axis.taps, axis.size, inner),
+            }
+            values = result;
+        }
+        Array::from_slice(&shape, &values)
+    }
+
+    fn turned(&self) -> Resample {
+        Resample { transposed: !self.transposed, ..self.clone() }
+    }
+
+    /// The map of a tensor, recorded.
+    pub(super) fn of(&self, x: &Tensor) -> Result<Tensor> {
+        apply_one(self.clone(), &[x])
+    }
+}
+
+impl Op for Resample {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        self.names[usize::from(self.transposed)]
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let y = dispatch!(number x.dtype, T => self.run::<T>(&x)?, else {
+            return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.turned().of(single(gradients))?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.of(tangent(tangents))?)
+    }
+}
