@@ -69,7 +69,9 @@ impl Dropout {
         };
         let noise = match batch::is_mapping() {
             // Whether each sample has noise of its own is for the mapping to say.
-            true => random::bernoulli(&create::full_like(&noise.detach(), keep.into(), x.dtype())?, generator)?,
+            true => {
+                random::bernoulli(&create::full_like(&noise.detach(), keep.into(), x.dtype())?, generator)?
+            }
             false => {
                 random::bernoulli_(&noise, &create::full(&[], keep.into(), DType::Float64)?, generator)?;
                 noise
