@@ -157,6 +157,18 @@ impl Op for Normalise {
         }
         Ok(smallvec![Some(total)])
     }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.given.iter().flat_map(|(mean, variance)| [mean.clone(), variance.clone()]).collect()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        let given = match held {
+            [mean, variance] => Some((mean.clone(), variance.clone())),
+            _ => None,
+        };
+        Ok(Normalise { given, ..self.clone() })
+    }
 }
 
 /// A weight and a bias, each of which may be left out.
