@@ -5,11 +5,15 @@
 
 mod buffer;
 mod check;
+mod current;
+mod depth;
 mod leaf;
 mod parallel;
 mod plan;
 mod run;
 mod watch;
+
+pub use current::{current_run, is_handing_back, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
@@ -82,6 +86,15 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
     Ok((edge, gradient))
 }
 
+/// The gradient that an edge starts with if none is given.
+pub fn implicit(edge: &Edge) -> Result<Tensor> {
+    let form = edge.node.form(edge.output);
+    if form.layout.numel() != 1 {
+        return Err(Error::ImplicitGradient {}.into());
+    }
+    accumulate::ones(form)
+}
+
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
 ///
 /// Note [All or nothing]
@@ -102,6 +115,8 @@ pub fn run(
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _depth = depth::DepthGuard::enter();
+        let _current = current::CurrentGuard::enter(&plan);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
@@ -116,6 +131,7 @@ pub fn run(
         };
     };
     match &watch {
+        _ if depth::is_deep() => depth::on_further_thread(&mut body, host),
         Some(_) => host.unlocked(&mut body),
         None => body(),
     }
