@@ -42,6 +42,13 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "
         "same randomness. If this is necessary for your usage, please file an issue with functorch.",
     ),
+    "MappedRunning": (
+        RuntimeError,
+        "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+        "updated in place, were not batched.\nIf you are using a module and do not need eval mode, please "
+        "set `track_running_stats` to be False.If you are using a prebuilt module and do not need eval "
+        "mode, please see the functorch website for resources on how to patch your module to work with vmap",
+    ),
     "MappedItem": (
         RuntimeError,
         "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
