@@ -6,9 +6,9 @@ use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::{Edge, undefined};
 use rushlight::origin::Origin;
-use rushlight::{Error, Tensor};
+use rushlight::{Error, Result, Tensor};
 
-use crate::error::raise;
+use crate::error::{carry, raise};
 use crate::node::node_of;
 use crate::origin::describe;
 use crate::returns::ToPython;
@@ -24,6 +24,10 @@ struct Interpreter;
 impl Host for Interpreter {
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
         Python::attach(|py| py.detach(body));
+    }
+
+    fn poll(&self) -> Result<()> {
+        Python::attach(|py| py.check_signals()).map_err(carry)
     }
 }
 
@@ -72,11 +76,7 @@ pub(crate) fn run_backward<'py>(
 }
 
 /// One root: where its gradient goes, and which it is.
-fn start(
-    root: &Bound<'_, PyAny>,
-    gradient: &Bound<'_, PyAny>,
-    index: usize,
-) -> PyResult<(Edge, Tensor)> {
+fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
     let gradient = match as_tensor(gradient) {
         Some(gradient) => Some(gradient.clone()),
         None if gradient.is_none() => None,

@@ -11,6 +11,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod watch;
 
 pub use current::{current_run, is_handing_back, will_reach};
 
@@ -20,6 +21,7 @@ use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
 use crate::origin;
 use crate::tensor::Tensor;
+use watch::Watch;
 
 /// What becomes of the gradients that a run arrives at.
 pub enum Wanted {
@@ -46,6 +48,12 @@ pub trait Host: Sync {
     /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
     /// takes a while or waits for other threads.
     fn unlocked(&self, body: &mut (dyn FnMut() + Send));
+
+    /// Asked every now and then during a run that takes a while, by the thread that called the engine:
+    /// an error ends the run.
+    fn poll(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A host without a lock.
@@ -98,11 +106,12 @@ pub fn run(
     roots: Vec<(Edge, Tensor)>,
     wanted: &Wanted,
     options: Options,
-    host: &dyn Host,
+    host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
     let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
@@ -113,18 +122,18 @@ pub fn run(
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
         let alone =
             options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
-        outcome = if plan.is_worth_threads() && !alone {
-            parallel::run(&plan, &gradients, options)
-        } else {
-            run::run(&plan, &gradients, options)
+        outcome = match &watch {
+            None => run::run(&plan, &gradients, options),
+            Some(watch) if plan.is_worth_threads() && !alone => {
+                watch.over(|| parallel::run(&plan, &gradients, options, watch))
+            }
+            Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    if depth::is_deep() {
-        depth::on_further_thread(&mut body, host);
-    } else if plan.work() >= WORTH_UNLOCKING {
-        host.unlocked(&mut body)
-    } else {
-        body()
+    match &watch {
+        _ if depth::is_deep() => depth::on_further_thread(&mut body, host),
+        Some(_) => host.unlocked(&mut body),
+        None => body(),
     }
     outcome
 }

@@ -84,6 +84,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
     }
+
+    /// `left` for a tangent, which may take another side at a kink than a gradient.
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` for a tangent.
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
+    }
 }
 
 /// The type in which an operation calculates that makes integers floating-point numbers.
@@ -153,8 +163,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
-        let left = tangent(0).map(|t| self.left(at, t)).transpose()?;
-        let right = tangent(1).map(|t| self.right(at, t)).transpose()?;
+        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
+        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
+        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
         let sum = match (left, right) {
             (Some(left), Some(right)) => Some(super::add(&left, &right)?),
             (left, right) => left.or(right),
@@ -175,7 +186,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => shown.push((name, Shown::Number(*number))),
+                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                    shown.push((name, Shown::Number(*number)))
+                }
                 Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
                 Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
                 _ => {}

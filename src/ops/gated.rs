@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use super::pointwise::{self, Kept, Pointwise};
 use super::random::{self, Generator};
 use super::select::where_;
-use super::{batch, add, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
+use super::{add, batch, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};

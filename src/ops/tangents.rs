@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::apply::{attach, forms, needed, stop};
-use super::{along, batch, cast, reshape, strided, view};
+use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
@@ -391,13 +391,19 @@ fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
         cast::copy_(&fitting, tangent)?;
         return Ok(fitting);
     }
-    // Where windows overlap, the last element written to a place is what all of them show.
+    // Where windows overlap, the last element written to a place is what all of them show. They are
+    // written in the order in which they lie.
+    let (sizes, strides) = (like.layout.shape(), like.layout.strides());
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&dim| std::cmp::Reverse((strides[dim], sizes[dim])));
     let mut last = vec![0i64; room(&like)];
-    for (element, place) in (0..).zip(strided::places(&like.layout)) {
+    for (element, place) in (0..).zip(strided::places(&permute::reordered(&like.layout, &order))) {
         last[place] = element;
     }
     let last = Tensor::from_slice(&[last.len()], &last)?;
-    let elements = reshape::flatten(&cast::to_dtype(tangent, dtype)?, 0, -1)?;
+    let order: Vec<i64> = order.into_iter().map(|dim| dim as i64).collect();
+    let ordered = permute::permute(&cast::to_dtype(tangent, dtype)?, &order)?;
+    let elements = reshape::flatten(&ordered, 0, -1)?;
     let memory = along::index_select(&elements, 0, &last)?;
     view::window(&memory, (*like.layout).clone())
 }

@@ -98,8 +98,12 @@ impl<'a> Case<'a> {
             })
             .collect();
         // The samples lie first in some inputs and last in others.
-        let dims: Vec<usize> =
-            sample.inputs.iter().enumerate().map(|(index, x)| if index % 2 == 0 { 0 } else { x.ndim() }).collect();
+        let dims: Vec<usize> = sample
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(index, x)| if index % 2 == 0 { 0 } else { x.ndim() })
+            .collect();
         let join = |input: usize| match batched[input] {
             true => {
                 let samples: Vec<&Tensor> = apart.iter().map(|inputs| &inputs[input]).collect();
