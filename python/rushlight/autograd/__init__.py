@@ -15,10 +15,10 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
