@@ -174,3 +174,10 @@ pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
         PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
     })
 }
+
+/// Tell whether checkpoints may run again: not in a backward pass towards some inputs only.
+#[pyfunction]
+#[pyo3(name = "_is_checkpoint_valid")]
+pub(crate) fn is_checkpoint_valid() -> bool {
+    engine::is_whole()
+}

@@ -12,6 +12,8 @@ struct Current {
     hooked: Vec<NodeId>,
     /// Whether gradients are handed back rather than accumulated.
     hands_back: bool,
+    /// Whether every leaf accumulates.
+    is_whole: bool,
 }
 
 thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) });
@@ -20,14 +22,16 @@ thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::
 pub(super) struct CurrentGuard(());
 
 impl CurrentGuard {
-    pub(super) fn enter(plan: &Plan<'_>) -> CurrentGuard {
+    pub(super) fn enter(plan: &Plan<'_>, is_whole: bool) -> CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let reached = |task: &&super::plan::Task<'_>| {
             task.caller_only && task.arrivals > 0 && (task.needed || !task.captures.is_empty())
         };
         let hooked = plan.tasks.iter().filter(reached).map(|task| task.node.id()).collect();
-        CURRENT.with_borrow_mut(|runs| runs.push(Current { id, hooked, hands_back: plan.results > 0 }));
+        CURRENT.with_borrow_mut(|runs| {
+            runs.push(Current { id, hooked, hands_back: plan.results > 0, is_whole })
+        });
         CurrentGuard(())
     }
 }
@@ -52,4 +56,9 @@ pub fn will_reach(node: NodeId) -> Option<bool> {
 /// Whether the innermost run on this thread hands gradients back.
 pub fn is_handing_back() -> bool {
     CURRENT.with_borrow(|runs| runs.last().is_some_and(|run| run.hands_back))
+}
+
+/// Whether the innermost run on this thread, if there is one, leads to every leaf.
+pub fn is_whole() -> bool {
+    CURRENT.with_borrow(|runs| runs.last().is_none_or(|run| run.is_whole))
 }

@@ -13,7 +13,7 @@ mod plan;
 mod run;
 mod watch;
 
-pub use current::{current_run, is_handing_back, will_reach};
+pub use current::{current_run, is_handing_back, is_whole, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
@@ -116,7 +116,7 @@ pub fn run(
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         let _depth = depth::DepthGuard::enter();
-        let _current = current::CurrentGuard::enter(&plan);
+        let _current = current::CurrentGuard::enter(&plan, matches!(wanted, Wanted::AllLeaves));
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.

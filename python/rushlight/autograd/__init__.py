@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._rushlight import _current_graph_task_id as _current_graph_task_id
+from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
 from . import forward_ad, function, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
