@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from .._rushlight import _holders_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .._origins import Origin
     from .._rushlight import Tensor
 
@@ -91,13 +93,13 @@ class _Search:
 
     def locals_of(self, target: object) -> list[str]:
         """Name the variables of running functions that are `target`."""
-        return [
-            f"variable {name!r} of {frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno})"
-            for frame in self.frames
-            if frame.f_locals is not frame.f_globals
-            for name, value in list(frame.f_locals.items())
-            if value is target
-        ]
+        found = []
+        for frame in self.frames:
+            name = None if frame.f_locals is frame.f_globals else _key(frame.f_locals, target)
+            if name is not None:
+                code = frame.f_code
+                found.append(f"variable {name!r} of {code.co_name} ({code.co_filename}:{frame.f_lineno})")
+        return found
 
     def holders(self, target: object, depth: int) -> list[str]:
         """Describe what refers to `target`, each with what refers to that."""
@@ -116,7 +118,7 @@ class _Search:
 
     def _describe(self, holder: object, target: object, depth: int) -> list[str]:
         if isinstance(holder, dict):
-            key = next((key for key, value in holder.items() if value is target), None)
+            key = _key(holder, target)
             if id(holder) in self.modules:
                 return [f"global {key!r} of {self.modules[id(holder)]}"]
             for owner in self._referrers(holder):
@@ -124,11 +126,14 @@ class _Search:
                     return self._with(f"attribute {key!r} of {_kind(owner)}", owner, depth)
             return self._with(f"value of {key!r} in a dict", holder, depth)
         if isinstance(holder, (list, tuple)):
-            index = next((index for index, value in enumerate(holder) if value is target), None)
+            index = _key(dict(enumerate(holder)), target)
             return self._with(f"element {index} of a {type(holder).__name__}", holder, depth)
         if isinstance(holder, CellType):
             return self._closures(holder) or self._with("a closed-over variable", holder, depth)
-        return self._with(_kind(holder), holder, depth)
+        # Objects keep few attributes without a dictionary.
+        name = _key(getattr(holder, "__dict__", {}), target)
+        what = _kind(holder) if name is None else f"attribute {name!r} of {_kind(holder)}"
+        return self._with(what, holder, depth)
 
     def _closures(self, cell: CellType) -> list[str]:
         """Name the functions that close over a cell."""
@@ -137,7 +142,7 @@ class _Search:
             for function in self._referrers(closure) if isinstance(closure, tuple) else ():
                 if isinstance(function, FunctionType) and function.__closure__ is closure:
                     names = function.__code__.co_freevars
-                    name = next(name for name, held in zip(names, closure, strict=True) if held is cell)
+                    name = _key(dict(zip(names, closure, strict=True)), cell)
                     found.append(f"variable {name!r} closed over by {function.__qualname__}")
         return found
 
@@ -148,6 +153,14 @@ class _Search:
             further += self.holders(holder, depth - 1)
         further = list(dict.fromkeys(further))
         return [f"{text}, {more}" for more in further] or [text]
+
+
+def _key(values: Mapping[Any, object], target: object) -> Any:
+    """Return the first key of `target`. A loop: a generator would close over it, and so hold it."""
+    for key, value in list(values.items()):
+        if value is target:
+            return key
+    return None
 
 
 def _running_frames() -> list[FrameType]:
