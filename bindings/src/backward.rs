@@ -6,9 +6,9 @@ use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::undefined;
 use rushlight::origin::Origin;
-use rushlight::{Error, Tensor};
+use rushlight::{Error, Result, Tensor};
 
-use crate::error::raise;
+use crate::error::{carry, raise};
 use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
@@ -23,6 +23,10 @@ struct Interpreter;
 impl Host for Interpreter {
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
         Python::attach(|py| py.detach(body));
+    }
+
+    fn poll(&self) -> Result<()> {
+        Python::attach(|py| py.check_signals()).map_err(carry)
     }
 }
 

@@ -46,7 +46,9 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "func", "inspection", "nn", "optim", "return_types", "testing", "utils"})
+_LAZY = frozenset(
+    {"cuda", "func", "inspection", "nn", "optim", "random", "return_types", "testing", "utils"}
+)
 
 e = 2.718281828459045
 pi = 3.141592653589793

@@ -9,6 +9,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod watch;
 
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
@@ -16,6 +17,7 @@ use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
 use crate::origin;
 use crate::tensor::Tensor;
+use watch::Watch;
 
 /// What becomes of the gradients that a run arrives at.
 pub enum Wanted {
@@ -42,6 +44,12 @@ pub trait Host: Sync {
     /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
     /// takes a while or waits for other threads.
     fn unlocked(&self, body: &mut (dyn FnMut() + Send));
+
+    /// Asked every now and then during a run that takes a while, by the thread that called the engine:
+    /// an error ends the run.
+    fn poll(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A host without a lock.
@@ -85,11 +93,12 @@ pub fn run(
     roots: Vec<(Edge, Tensor)>,
     wanted: &Wanted,
     options: Options,
-    host: &dyn Host,
+    host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
     let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
@@ -98,16 +107,17 @@ pub fn run(
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
         let alone =
             options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
-        outcome = if plan.is_worth_threads() && !alone {
-            parallel::run(&plan, &gradients, options)
-        } else {
-            run::run(&plan, &gradients, options)
+        outcome = match &watch {
+            None => run::run(&plan, &gradients, options),
+            Some(watch) if plan.is_worth_threads() && !alone => {
+                watch.over(|| parallel::run(&plan, &gradients, options, watch))
+            }
+            Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    if plan.work() >= WORTH_UNLOCKING {
-        host.unlocked(&mut body)
-    } else {
-        body()
+    match &watch {
+        Some(_) => host.unlocked(&mut body),
+        None => body(),
     }
     outcome
 }

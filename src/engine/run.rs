@@ -10,6 +10,7 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use crate::error::{Error, Result};
 use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
+use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
 use crate::origin::{self, Origin};
 use crate::tensor::Tensor;
@@ -23,6 +24,9 @@ pub(super) struct Step<'a> {
     /// Where the run was started.
     pub(super) start: Origin,
 }
+
+/// After so many tasks a run asks whether to go on.
+const STRETCH: usize = 64;
 
 /// Runs the plan. Answers the captured gradients.
 pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
@@ -42,9 +46,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
-    for &task in &plan.order {
+    for (position, &task) in plan.order.iter().enumerate() {
+        if position % STRETCH == 0 {
+            interrupt::unwind_if_due();
+        }
         sweep.step(task)?;
     }
+    let _uninterrupted = Asking::new(None);
     for deposit in sweep.deposits {
         deposit.put(options.create_graph)?;
     }

@@ -11,6 +11,7 @@ mod apply;
 mod dense;
 pub mod gather;
 pub mod gemm;
+pub mod interrupt;
 pub mod map;
 pub mod math;
 pub mod parallel;

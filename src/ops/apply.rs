@@ -15,7 +15,7 @@ use crate::graph::{
     At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
 };
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -53,6 +53,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// for each sample.
     fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
         Ok(None)
+    }
+
+    /// How its outputs came to be, if they are views of the first input.
+    fn shows(&self) -> Option<Creation> {
+        None
     }
 
     /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
@@ -283,6 +288,11 @@ pub trait Overwrite: Op {
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
 
+    /// torch's name of the in-place form in messages.
+    fn in_place_name(&self) -> &'static str {
+        "inplace arithmetic"
+    }
+
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let copy = copy::dense(&inputs[0].array())?;
@@ -296,7 +306,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
         let held = op.held();
         let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
-        return batch::through(inputs[0], &others, op.name(), |before| {
+        return batch::through(inputs[0], &others, op.in_place_name(), |before| {
             let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
             inputs[0] = before;
             apply_one(op, &inputs)
