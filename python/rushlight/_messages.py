@@ -71,8 +71,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
-        "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
+        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected "
+        "version {expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
     "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
     "GradientCount": (

@@ -270,8 +270,7 @@ class TestWhatKindOfCodeItIs:
     def test_a_statement_over_several_lines_names_that_of_the_operation(self):
         told = saved_by(
             lambda y: (
-                1.0
-                + y * y  # inner line here
+                1.0 + y * y  # inner line here
             ),
             leaf(1.0),
         )

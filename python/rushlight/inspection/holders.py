@@ -105,7 +105,11 @@ class _Search:
         """Describe what refers to `target`, each with what refers to that."""
         described = []
         for holder in self._referrers(target):
-            if holder is not self.__dict__ and not isinstance(holder, FrameType) and id(holder) not in self.own:
+            if (
+                holder is not self.__dict__
+                and not isinstance(holder, FrameType)
+                and id(holder) not in self.own
+            ):
                 described += self._describe(holder, target, depth)
         return described
 
@@ -141,8 +145,8 @@ class _Search:
         for closure in self._referrers(cell):
             for function in self._referrers(closure) if isinstance(closure, tuple) else ():
                 if isinstance(function, FunctionType) and function.__closure__ is closure:
-                    names = function.__code__.co_freevars
-                    name = _key(dict(zip(names, closure, strict=True)), cell)
+                    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+                    name = _key(dict(cells), cell)
                     found.append(f"variable {name!r} closed over by {function.__qualname__}")
         return found
 
