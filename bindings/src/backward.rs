@@ -67,6 +67,13 @@ pub(crate) fn run_backward<'py>(
     PyTuple::new(py, found)
 }
 
+/// Tell whether every run that this thread is in leads to every leaf.
+#[pyfunction]
+#[pyo3(name = "_is_checkpoint_valid")]
+pub(crate) fn is_unrestricted() -> bool {
+    engine::is_unrestricted()
+}
+
 /// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
 #[pyfunction]
 #[pyo3(name = "_undefined_gradient")]

@@ -45,7 +45,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::{run_backward, undefined_gradient};
+    use super::backward::{is_unrestricted, run_backward, undefined_gradient};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]

@@ -8,8 +8,11 @@ mod check;
 mod leaf;
 mod parallel;
 mod plan;
+mod restricted;
 mod run;
 mod watch;
+
+pub use restricted::is_unrestricted;
 
 use crate::error::{Error, Result};
 use crate::graph::{Edge, anomaly, mode};
@@ -96,6 +99,7 @@ pub fn run(
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     let mut outcome = Ok(Vec::new());
     let mut body = || {
+        let _restricted = (!matches!(wanted, Wanted::AllLeaves)).then(restricted::RestrictedGuard::enter);
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
