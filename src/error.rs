@@ -501,6 +501,8 @@ errors! {
     ProbabilityDType { dtype: DType },
     /// A class to ignore where classes have probabilities.
     ProbabilityIgnored {},
+    /// Probabilities outside of 0 and 1.
+    ProbabilityRange { argument: &'static str },
     /// A part to spread over all classes that is none.
     LabelSmoothing { value: f64 },
     /// A bound between small and large errors that is none.
@@ -731,7 +733,7 @@ errors! {
     /// A gradient that is not a number, where that is looked for.
     NanGradient { function: String, index: usize },
     /// A root without history.
-    NoGrad { index: usize },
+    NoGrad { index: usize, reason: &'static str, stopped: Origin },
     /// More roots than gradients, or fewer.
     RootAndGradientCounts { roots: usize, gradients: usize },
     /// An input that does not require grad.
@@ -774,6 +776,8 @@ errors! {
     ItemOfMany { numel: usize },
     /// A write of what differs between samples to a tensor that all samples share.
     UnbatchedWrite { operation: &'static str },
+    /// The same by an operation that is run for each sample.
+    UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
     Escaped {},
     /// A random operation where the caller of a mapping did not say what it is to do.

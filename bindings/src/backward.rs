@@ -5,9 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::undefined;
+use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
 use crate::error::{carry, raise};
+use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
@@ -61,7 +63,13 @@ pub(crate) fn run_backward<'py>(
     let options = Options { retain_graph, create_graph };
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
     if !allow_unreachable && let Some(index) = found.iter().position(Option::is_none) {
-        return Err(raise(Error::Unused { index }.into()));
+        let unused = raise(Error::Unused { index }.into());
+        let input = inputs.get_item(index)?;
+        let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());
+        let origin = describe(py, origin.map_or(Origin::UNKNOWN, |edge| edge.node.origin()))?;
+        py.import("rushlight._origins")?
+            .call_method1("tell_of_unused", (unused.value(py), index, input, origin))?;
+        return Err(unused);
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)

@@ -24,6 +24,7 @@ mod function;
 mod functions;
 mod generator;
 mod hooks;
+mod inspect;
 mod inventory;
 mod limits;
 mod mapping;
@@ -57,6 +58,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
+    #[pymodule_export]
+    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

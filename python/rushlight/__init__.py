@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
     from . import cuda as cuda
     from . import func as func
+    from . import inspection as inspection
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
+    from .inspection import graph as graph
     from . import utils as utils
     from .func import vmap as vmap
 
@@ -44,7 +46,9 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "func", "nn", "optim", "random", "return_types", "testing", "utils"})
+_LAZY = frozenset(
+    {"cuda", "func", "inspection", "nn", "optim", "random", "return_types", "testing", "utils"}
+)
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -79,6 +83,11 @@ def __getattr__(name: str) -> Any:
 
         globals()["vmap"] = vmap
         return vmap
+    if name == "graph":
+        from .inspection import graph
+
+        globals()["graph"] = graph
+        return graph
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -88,7 +97,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY, "vmap"})
+    return sorted({*globals(), *_LAZY, "graph", "vmap"})
 
 
 __all__ = [

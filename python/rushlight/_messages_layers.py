@@ -47,6 +47,7 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
     "GroupNormCount": (RuntimeError, "Expected num groups to be greater than 0, got {groups}"),
     "GroupNormChannels": (RuntimeError, "Expected number of channels in input to be divisible by num_groups, but got input of shape {shape} and " "num_groups={groups}"),
     "GroupNormAffine": (RuntimeError, "Expected {argument} to be a vector of size equal to the number of channels in input, but got {argument} of " "shape {got} and input of shape {shape}"),
+    "ProbabilityRange": (RuntimeError, "all elements of {argument} should be between 0 and 1"),
     "EmbeddingWeight": (RuntimeError, "'weight' must be 2-D"),
     "EmbeddingDType": (RuntimeError, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got " "{dtype:type} instead (while checking arguments for embedding)"),
     "FeatureDropoutRank": (RuntimeError, "Feature dropout requires at least 2 dimensions in the input"),

@@ -13,6 +13,14 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "{operation}. If said operator is being called inside the PyTorch framework, please file a bug report "
         "instead.",
     ),
+    "UnbatchedFallback": (
+        RuntimeError,
+        "vmap: {operation}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+        "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+        "`self` not being vmapped over at level {level}. Please try to use out-of-place operators instead of "
+        "{operation}. If said operator is being called inside the PyTorch framework, please file a bug report "
+        "instead.",
+    ),
     "Escaped": (
         RuntimeError,
         "Either your tensor may have escaped from inside a function being vmapped and this is a user error "

@@ -15,6 +15,7 @@ mod watch;
 pub use restricted::is_unrestricted;
 
 use crate::error::{Error, Result};
+use crate::graph::cut::Reason;
 use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
 use crate::origin;
@@ -68,7 +69,11 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
-    let edge = tensor.gradient_edge()?.ok_or(Error::NoGrad { index })?;
+    let edge = tensor.gradient_edge()?.ok_or_else(|| {
+        let (reason, stopped) = tensor.cut().site().unzip();
+        let reason = reason.map_or("", Reason::name);
+        Error::NoGrad { index, reason, stopped: stopped.unwrap_or_default() }
+    })?;
     let gradient = match gradient {
         Some(gradient) => gradient,
         None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),

@@ -50,6 +50,14 @@ impl Held {
         writes::modified(node, &tensor.array(), self.version, source)
     }
 
+    /// The memory that is held.
+    pub fn array(&self) -> Array {
+        match &self.what {
+            What::Whole(tensor) => tensor.array(),
+            What::Output(array, _) => array.clone(),
+        }
+    }
+
     /// The tensor, if it is held as it is.
     pub fn whole(&self) -> Option<&Tensor> {
         match &self.what {

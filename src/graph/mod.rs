@@ -3,6 +3,7 @@
 pub mod anomaly;
 pub mod arena;
 pub mod boundary;
+pub mod cut;
 pub mod held;
 pub mod hooks;
 pub(crate) mod leaf;

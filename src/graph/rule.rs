@@ -8,7 +8,7 @@ use super::node::NodeRef;
 use super::saved::SavedTensor;
 use crate::error::{Error, Result};
 use crate::origin::Origin;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
 pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
@@ -72,6 +72,15 @@ pub trait Rule: Send + Sync {
     /// The leaf, if the rule is to accumulate into one.
     fn leaf(&self) -> Option<&Tensor> {
         None
+    }
+
+    /// Shows the memory that is kept, under torch's names.
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        for (name, saved) in self.saved() {
+            if let Some(array) = saved.held() {
+                visit(name, array);
+            }
+        }
     }
 
     /// Whether the output shows the memory of the input.

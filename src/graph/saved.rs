@@ -160,6 +160,17 @@ impl SavedTensor {
         }
     }
 
+    /// The memory that is held, unless the host holds something instead.
+    pub fn held(&self) -> Option<Array> {
+        match &self.0 {
+            Form::Plain(plain) => Some(plain.array()),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => Some(plain.array()),
+                Special::Kept { .. } => None,
+            },
+        }
+    }
+
     /// Where the tensor stands in its operation.
     pub fn source(&self) -> Source {
         match &self.0 {

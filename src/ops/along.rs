@@ -218,6 +218,14 @@ impl Op for IndexWrite {
 }
 
 impl Overwrite for IndexWrite {
+    fn in_place_name(&self) -> &'static str {
+        match self.mode {
+            Mode::Add(_) => "index_add_",
+            Mode::Copy => "aten::index_copy_",
+            Mode::Fill | Mode::FillNumber(_) => "aten::index_fill_",
+        }
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let Slices { dim, places, .. } = &self.slices;
         let shape = self.slices.shape(target.layout.shape());

@@ -76,6 +76,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
     }
+
+    /// `left` for a tangent, which may take another side at a kink than a gradient.
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` for a tangent.
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
+    }
 }
 
 /// The type in which an operation calculates that makes integers floating-point numbers.
@@ -145,8 +155,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
-        let left = tangent(0).map(|t| self.left(at, t)).transpose()?;
-        let right = tangent(1).map(|t| self.right(at, t)).transpose()?;
+        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
+        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
+        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
         let sum = match (left, right) {
             (Some(left), Some(right)) => Some(super::add(&left, &right)?),
             (left, right) => left.or(right),
@@ -209,7 +220,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
@@ -311,7 +322,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let Some(y) = y? else { return Ok(None) };
     if !(left_requires || right_requires) {
-        return Ok(Some(Tensor::from_array(y)));
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Some(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -341,7 +354,12 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+        let name = match E::NAME {
+            name @ ("add" | "sub") => name,
+            "pow" => "aten::pow_",
+            _ => "inplace arithmetic",
+        };
+        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();

@@ -172,5 +172,5 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     }, else {
         kernels::arg_extreme(searched.view::<i64>(), axis, greatest, index.fresh())
     });
-    Ok(Tensor::from_array(index))
+    Ok(Tensor::unrecorded(index, x.standing()))
 }

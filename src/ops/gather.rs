@@ -162,6 +162,10 @@ impl Op for Scatter {
 }
 
 impl Overwrite for Scatter {
+    fn in_place_name(&self) -> &'static str {
+        if self.mode == Mode::Add { "aten::scatter_add_" } else { "aten::scatter_" }
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let index = self.index.array();
         if index.layout.numel() == 0 {

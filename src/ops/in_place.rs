@@ -203,6 +203,10 @@ impl Rule for CopySlices {
         self.write.rule().keeps()
     }
 
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        self.write.rule().visit_memory(visit);
+    }
+
     fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
         visit(&self.write);
     }

@@ -236,6 +236,10 @@ pub(super) fn tangent_or_zeros(
 }
 
 impl Overwrite for IndexPut {
+    fn in_place_name(&self) -> &'static str {
+        "index_put_"
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         self.indices.places.write(target, &inputs[1].array(), self.accumulate)
     }

@@ -55,7 +55,12 @@ impl Op for Join {
         let back = |(index, part): (usize, &Option<Part>)| match part {
             _ if !at.needs(index) => Ok(None),
             Some(part) => take(gradient, *part).map(Some),
-            None => create::zeros(&[0], gradient.dtype()).map(Some),
+            None => {
+                let edge = at.node.edges()[index].as_ref();
+                let shape = edge.map(|edge| edge.node.form(edge.output).layout.clone());
+                let shape = shape.map_or_else(|| vec![0], |layout| shape::signed(layout.shape()));
+                create::zeros(&shape, gradient.dtype()).map(Some)
+            }
         };
         saved.0.iter().enumerate().map(back).collect()
     }

@@ -235,6 +235,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "as_strided",
     "baddbmm",
     "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "bmm",
     "cat",

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::part::Part;
-use super::{along, binary, cast, copy, expand, reduce, reshape, squeeze};
+use super::{along, batch, binary, cast, copy, expand, reduce, reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
@@ -257,6 +257,11 @@ pub fn repeat_interleave(x: &Tensor, times: i64, dim: Option<i64>) -> Result<Ten
 
 /// Every element of a dimension, or of all as one, as often as a vector says for it.
 pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if batch::is_batched(times)
+        && let Some(y) = batch::each_one(&[x, times], |x| repeat_interleave_each(x[0], x[1], dim))
+    {
+        return y;
+    }
     if !matches!(times.dtype(), DType::Int32 | DType::Int64) {
         let operation = "repeat_interleave_cpu";
         return Err(Error::NotImplementedFor { operation, dtype: times.dtype() }.into());

@@ -98,6 +98,10 @@ impl Op for Split {
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
         call.front(Split { name: self.name, dim: self.dim + 1, cuts: self.cuts.clone() })
     }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::MultiOutput)
+    }
 }
 
 fn cut(name: &'static str, x: &Tensor, dim: usize, cuts: Cuts) -> Result<Vec<Tensor>> {

@@ -10,7 +10,7 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
 ///
@@ -58,6 +58,10 @@ impl Op for AsStrided {
         let layout = Arc::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
         Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::Default)
     }
 }
 

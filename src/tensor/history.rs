@@ -9,6 +9,7 @@ use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
+use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
@@ -188,14 +189,38 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        self.aside(self.array())
+        let detached = self.aside(self.array());
+        let cut = self.standing().cut(Reason::Detach);
+        if cut != Cut::NONE {
+            detached.set_cut(cut);
+        }
+        detached
+    }
+
+    /// What unrecorded results of operations on this tensor inherit.
+    pub(crate) fn standing(&self) -> Standing {
+        let (known, cut) = {
+            let core = self.0.core.read();
+            (core.records(), core.cut)
+        };
+        Standing { requires_grad: known.unwrap_or_else(|| self.base_requires_grad()), cut }
+    }
+
+    /// Where the history stopped, if there was one.
+    pub fn cut(&self) -> Cut {
+        self.0.core.read().cut
+    }
+
+    /// Sets where the history stopped.
+    pub fn set_cut(&self, cut: Cut) {
+        self.0.core.write().cut = cut;
     }
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
         let mut array = self.array();
         array.storage = array.storage.alias()?;
-        Ok(Tensor::from_array(array))
+        Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
 
     /// Forgets the history.
@@ -203,8 +228,11 @@ impl Tensor {
         if self.is_view() {
             return Err(Error::DetachView {}.into());
         }
+        let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
-        self.0.core.write().requires_grad = false;
+        let mut core = self.0.core.write();
+        core.requires_grad = false;
+        core.cut = cut;
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
@@ -51,6 +52,8 @@ struct Core {
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
+    /// Where the history stopped, if there was one.
+    cut: Cut,
 }
 
 impl Core {
@@ -91,6 +94,11 @@ impl Reading<'_> {
         self.0.records()
     }
 
+    /// What unrecorded results inherit. A view without a history of its own is taken for one without.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { requires_grad: self.0.records() == Some(true), cut: self.0.cut }
+    }
+
     /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
         if self.0.is_view { None } else { self.0.edge_here() }
@@ -103,14 +111,29 @@ impl Tensor {
         Tensor::with_history(array, None)
     }
 
+    /// What an operation that was not recorded made of inputs with this standing.
+    pub(crate) fn unrecorded(array: Array, standing: Standing) -> Tensor {
+        let reason = if array.dtype.is_float() { Reason::NoGrad } else { Reason::Integer };
+        Tensor::with_cut(array, standing.cut(reason))
+    }
+
+    fn with_cut(array: Array, cut: Cut) -> Tensor {
+        let core = Core { array, edge: None, accumulator: None, requires_grad: false, is_view: false, cut };
+        Tensor::of(core, OnceBox::new())
+    }
+
+    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
+        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    }
+
     /// A tensor that came from `edge`.
     pub fn with_history(array: Array, edge: Option<Edge>) -> Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view, cut: Cut::NONE };
+        Tensor::of(core, cold)
     }
 
     /// A leaf of the elements of a slice.

@@ -46,9 +46,15 @@ JVP = "jvp(f, primals, tangents): "
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: jvp(torch.sin, X, T), "Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."),
+        (
+            lambda: jvp(torch.sin, X, T),
+            "Expected primals to be a tuple. E.g. it should be valid to call f(*primals).",
+        ),
         (lambda: jvp(torch.sin, (1,), (T,)), "Expected primals to only contain Tensors, got <class 'int'>"),
-        (lambda: jvp(torch.sin, (X,), (1.0,)), "Expected tangents to only contain Tensors, got <class 'float'>"),
+        (
+            lambda: jvp(torch.sin, (X,), (1.0,)),
+            "Expected tangents to only contain Tensors, got <class 'float'>",
+        ),
         (lambda: jvp(torch.sin, (), ()), "Expected primals to contain at least one Tensor."),
         (
             lambda: jvp(lambda x: 1, (X,), (T,)),
@@ -93,7 +99,9 @@ def test_transforms_nest_without_confusing_their_tangents():
     second = jvp(lambda x: jvp(torch.sin, (x,), (torch.ones(2),))[1], (X,), (T,))[1]
     torch.testing.assert_close(second, -X.sin() * T)
     third = jvp(
-        lambda x: jvp(lambda x: jvp(torch.exp, (x,), (x,))[1], (x,), (torch.ones(2),))[1], (X,), (torch.ones(2),)
+        lambda x: jvp(lambda x: jvp(torch.exp, (x,), (x,))[1], (x,), (torch.ones(2),))[1],
+        (X,),
+        (torch.ones(2),),
     )[1]
     torch.testing.assert_close(third, (X + 2) * X.exp())
 

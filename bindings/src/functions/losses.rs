@@ -9,6 +9,7 @@ use rushlight::ops::loss::Reduction;
 use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
 use rushlight::ops::loss::cross_entropy::cross_entropy;
 use rushlight::ops::loss::nll::nll_loss;
+use rushlight::ops::loss::probability::binary_cross_entropy;
 use rushlight::ops::loss::robust::{huber_loss, l1_loss, smooth_l1_loss};
 use rushlight::ops::loss::squared::mse_loss;
 
@@ -62,6 +63,16 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (weight, reduction, ignored) = (a.optional_tensor(2), reduction(a, 3)?, a.int(4)?);
             cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).answer(a.py())
+        },
+    ),
+    entry(
+        "binary_cross_entropy",
+        NN,
+        &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor out=None)"],
+        "The cross entropy of probabilities.",
+        |a| {
+            let weight = a.optional_tensor(2);
+            binary_cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?).answer(a.py())
         },
     ),
     function(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._rushlight import Tensor, _run_backward, _vmap_nesting, zeros_like
+from .._rushlight import Tensor, _run_backward, zeros_like
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -42,11 +42,6 @@ def backward(
     >>> x.grad
     tensor([ 3., 30.])
     """
-    if _vmap_nesting():
-        raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use functorch.grad "
-            "or functorch.vjp instead or call backward() outside of functorch transforms."
-        )
     if grad_variables is not None:
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")

@@ -44,7 +44,7 @@ def jvp(
     with _transform():
         duals = [make_dual(*pair) for pair in zip(points, directions, strict=True)]
         result = func(*tree_unflatten(duals, spec))
-        aux = ()
+        aux: tuple[Any, ...] = ()
         if has_aux:
             if not (isinstance(result, tuple) and len(result) == 2):
                 raise RuntimeError(

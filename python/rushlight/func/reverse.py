@@ -98,7 +98,7 @@ def pulled_back(
             places = positions(argnums, len(args))
             inner = tree_map(level.enter, chosen(args, places))
             output = func(*replaced(args, places, inner))
-        rest = ()
+        rest: tuple[Any, ...] = ()
         if has_aux:
             output, aux = _pair(output, "vjp(f, *primals)")
             rest = (level.leave(aux),)

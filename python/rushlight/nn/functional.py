@@ -6,11 +6,22 @@ import warnings
 from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
+from . import activations, distances, normalisation, shapes
+from .activations import *  # noqa: F403 - each family says what it has
+from .activations import implicit_dim
+from .reductions import legacy_reduction, reduction_number
+from .distances import *  # noqa: F403
+from .normalisation import *  # noqa: F403
+from .shapes import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor, dtype
 
 __all__ = [
+    *activations.__all__,
+    *distances.__all__,
+    *normalisation.__all__,
+    *shapes.__all__,
     "binary_cross_entropy_with_logits",
     "cross_entropy",
     "linear",
@@ -22,9 +33,6 @@ __all__ = [
     "softmax",
     "tanh",
 ]
-
-# The engine takes a reduction as a number, as torch's does.
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 linear = native._nn.linear
 sigmoid = native.sigmoid
@@ -51,7 +59,7 @@ def softmax(
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
     if dim is None:
-        dim = _implicit_dim("softmax", input, _stacklevel)
+        dim = implicit_dim("softmax", input, _stacklevel)
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
@@ -60,7 +68,7 @@ def log_softmax(
 ) -> Tensor:
     """Return the logarithm of `softmax`, without its loss of precision."""
     if dim is None:
-        dim = _implicit_dim("log_softmax", input, _stacklevel)
+        dim = implicit_dim("log_softmax", input, _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
@@ -87,9 +95,9 @@ def mse_loss(
         )
         input, target = native.broadcast_tensors([input, target])
     if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
+        reduction = legacy_reduction(size_average, reduce)
     if weight is None:
-        return native._nn.mse_loss(input, target, _reduction(reduction))
+        return native._nn.mse_loss(input, target, reduction_number(reduction))
     return _weighted_squares(input, target, weight, reduction)
 
 
@@ -110,9 +118,9 @@ def cross_entropy(
     tensor(0.6931)
     """
     if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
+        reduction = legacy_reduction(size_average, reduce)
     return native._nn.cross_entropy_loss(
-        input, target, weight, _reduction(reduction), ignore_index, label_smoothing
+        input, target, weight, reduction_number(reduction), ignore_index, label_smoothing
     )
 
 
@@ -132,8 +140,8 @@ def nll_loss(
     tensor(3.)
     """
     if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
-    return native._nn.nll_loss_nd(input, target, weight, _reduction(reduction), ignore_index)
+        reduction = legacy_reduction(size_average, reduce)
+    return native._nn.nll_loss_nd(input, target, weight, reduction_number(reduction), ignore_index)
 
 
 def binary_cross_entropy_with_logits(
@@ -152,34 +160,11 @@ def binary_cross_entropy_with_logits(
     tensor(0.6931)
     """
     if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
-    number = _reduction(reduction)
+        reduction = legacy_reduction(size_average, reduce)
+    number = reduction_number(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return native.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
-
-
-def _reduction(name: str) -> int:
-    number = _REDUCTIONS.get(name)
-    if number is not None:
-        return number
-    if name == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
-        )
-        return 1
-    raise ValueError(f"{name} is not a valid value for reduction")
-
-
-def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """Translate the two flags that `reduction` has replaced."""
-    averages = size_average is None or size_average
-    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-        stacklevel=3,
-    )
-    return name
 
 
 def _weighted_squares(input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
@@ -193,12 +178,3 @@ def _weighted_squares(input: Tensor, target: Tensor, weight: Tensor, reduction: 
     if reduction == "mean":
         return losses.sum() / weight.sum()
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
-
-
-def _implicit_dim(function: str, input: Tensor, stacklevel: int) -> int:
-    warnings.warn(
-        f"Implicit dimension choice for {function} has been deprecated. Change the call to include "
-        "dim=X as an argument.",
-        stacklevel=stacklevel,
-    )
-    return 0 if input.ndim in (0, 1, 3) else 1

@@ -12,6 +12,24 @@ if TYPE_CHECKING:
 
     from .._rushlight import Tensor
 
+__all__ = [
+    "alpha_dropout",
+    "batch_norm",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "embedding",
+    "feature_alpha_dropout",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "one_hot",
+    "rms_norm",
+]
+
 
 def batch_norm(
     input: Tensor,

@@ -1,6 +1,9 @@
-"""Optimizers: they change parameters by their gradients."""
+"""Optimisers: what a step makes of gradients."""
 
+from .adagrad import Adagrad
+from .adam import Adam, AdamW
 from .optimizer import Optimizer
+from .rmsprop import RMSprop
 from .sgd import SGD
 
-__all__ = ["SGD", "Optimizer"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop"]

@@ -22,7 +22,8 @@ use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, mode};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Batch, Mapping, Tensor};
+use crate::storage::Storage;
+use crate::tensor::{Array, Batch, Mapping, Tensor};
 
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use random::{
@@ -287,9 +288,12 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
     check_open(mapping)?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
-    let outputs = wrapped(answer, mapping)?;
     let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
+    let outputs = match op.shows() {
+        Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
+        None => wrapped(answer, mapping)?,
+    };
     trace(&inputs, &outputs, |needed| {
         let saved = op.save(&Keep::new(&inputs, &outputs, needed));
         Recorded { op, saved }
@@ -429,6 +433,21 @@ pub(super) fn stacked(sample: &Layout, size: usize) -> Layout {
     Layout::strided(shape, strides, 0)
 }
 
+/// What `f` makes of the values of two tensors of one shape, with their samples along one dimension.
+pub(super) fn alike(
+    a: &Tensor,
+    b: &Tensor,
+    mapping: &Arc<Mapping>,
+    f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    check_open(mapping)?;
+    let (a, b) = (samples(a, mapping), samples(b, mapping));
+    match a.dim.is_none() && b.dim.is_none() {
+        true => Tensor::batched(f(&a.value, &b.value)?, None, mapping),
+        false => Tensor::batched(f(&a.front(mapping.size())?, &b.front(mapping.size())?)?, Some(0), mapping),
+    }
+}
+
 /// A tangent that lies as the value of `x` does. `fit` does so for tensors below.
 pub(super) fn fit(
     tangent: &Tensor,
@@ -440,12 +459,22 @@ pub(super) fn fit(
         let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
         let fitting = match x.dim {
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
-            None => match tangent.dim {
-                // The tensor is the same for all samples and its tangent is not: it has no part in
-                // any view.
-                Some(_) => return Tensor::batched(tangent.value, tangent.dim, mapping),
-                None => fit(&tangent.value, &x.value)?,
-            },
+            None if tangent.dim.is_none() => fit(&tangent.value, &x.value)?,
+            // The tensor is the same for all samples and its tangent is not: each lies as it does.
+            None => {
+                let array = x.value.array();
+                let room = array.storage.bytes() / array.dtype.size();
+                let (mut shape, mut strides): (Dims, Dims) =
+                    (array.layout.shape().into(), array.layout.strides().into());
+                shape.insert(0, mapping.size());
+                strides.insert(0, room.max(1));
+                let dtype = tangent.value.dtype();
+                let storage = Storage::zeroed(mapping.size() * room * dtype.size())?;
+                let layout = Arc::new(Layout::strided(shape, strides, array.layout.offset()));
+                let fitting = Tensor::from_array(Array { storage, layout, dtype });
+                cast::copy_(&fitting, &tangent.moved(0)?)?;
+                return Tensor::batched(fitting, Some(0), mapping);
+            }
         };
         Tensor::batched(fitting, x.dim, mapping)
     })

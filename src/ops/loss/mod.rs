@@ -4,6 +4,7 @@
 pub mod binary;
 pub mod cross_entropy;
 pub mod nll;
+pub mod probability;
 pub mod robust;
 pub mod squared;
 

@@ -154,6 +154,18 @@ fn distances() -> Vec<Sample> {
             samples.push(sample("smooth_l1_loss", inputs(), move |x| {
                 smooth_l1_loss(&x[0], &x[1], reduction, 0.6)
             }));
+            if left == right {
+                let weight = half(left);
+                samples.push(sample("binary_cross_entropy", vec![half(left), half(right)], move |x| {
+                    let x0 = rushlight::ops::mul(&x[0], 0.9)?;
+                    rushlight::ops::loss::probability::binary_cross_entropy(
+                        &x0,
+                        &x[1],
+                        Some(&weight),
+                        reduction,
+                    )
+                }));
+            }
             samples.push(sample("binary_cross_entropy_with_logits", inputs(), move |x| {
                 binary_cross_entropy_with_logits(&x[0], &x[1], None, None, reduction)
             }));

@@ -1,0 +1,32 @@
+"""What becomes of the losses of single elements, as losses take it."""
+
+from __future__ import annotations
+
+import warnings
+
+# The engine takes a reduction as a number, as torch's does.
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def reduction_number(name: str) -> int:
+    """Return the number by which the engine knows a reduction."""
+    number = _REDUCTIONS.get(name)
+    if number is not None:
+        return number
+    if name == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        )
+        return 1
+    raise ValueError(f"{name} is not a valid value for reduction")
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """Translate the two flags that `reduction` has replaced."""
+    averages = size_average is None or size_average
+    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
+        stacklevel=3,
+    )
+    return name

@@ -1,0 +1,348 @@
+"""Activations as modules; each calls the function of its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .._rushlight import empty
+from . import functional
+from .module import Module
+from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from .._rushlight import Tensor, device, dtype
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU6",
+    "SiLU",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanhshrink",
+    "Threshold",
+]
+
+
+class _Unit(Module):
+    """An activation: its attributes are shown, and passed to the function in order."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+    inplace: bool
+
+    def _call(self, function: Any, input: Tensor) -> Tensor:
+        arguments = [getattr(self, name) for name in self.shown]
+        if "inplace" in vars(self):
+            arguments.append(self.inplace)
+        return function(input, *arguments)
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        parts = [f"{name}={getattr(self, name)}" for name in self.shown]
+        if vars(self).get("inplace"):
+            parts.append("inplace=True")
+        return ", ".join(parts)
+
+
+class _InPlace(_Unit):
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class SELU(_InPlace):
+    """`elu` with the factors that keep mean and variance."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `selu`."""
+        return self._call(functional.selu, input)
+
+
+class SiLU(_InPlace):
+    """`x * sigmoid(x)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `silu`."""
+        return self._call(functional.silu, input)
+
+
+class Mish(_InPlace):
+    """`x * tanh(softplus(x))`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `mish`."""
+        return self._call(functional.mish, input)
+
+
+class Hardsigmoid(_InPlace):
+    """`(x + 3) / 6` within 0 and 1."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `hardsigmoid`."""
+        return self._call(functional.hardsigmoid, input)
+
+
+class Hardswish(_InPlace):
+    """`x * hardsigmoid(x)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `hardswish`."""
+        return self._call(functional.hardswish, input)
+
+
+class LeakyReLU(_Unit):
+    """Negative elements times a small slope."""
+
+    shown = ("negative_slope",)
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `leaky_relu`."""
+        return self._call(functional.leaky_relu, input)
+
+
+class ELU(_Unit):
+    """`alpha * (exp(x) - 1)` for negative elements."""
+
+    shown = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `elu`."""
+        return self._call(functional.elu, input)
+
+
+class CELU(ELU):
+    """`alpha * (exp(x / alpha) - 1)` for negative elements."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `celu`."""
+        return self._call(functional.celu, input)
+
+
+class Hardtanh(_Unit):
+    """The elements within two bounds."""
+
+    shown = ("min_val", "max_val")
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise ValueError(
+                f"max_val must be larger than min_val, got min_val={min_val} and max_val={max_val}"
+            )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `hardtanh`."""
+        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """The elements within 0 and 6."""
+
+    shown = ()
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+
+class Threshold(_Unit):
+    """The elements above a threshold, and a value for the others."""
+
+    shown = ("threshold", "value")
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `threshold`."""
+        return self._call(functional.threshold, input)
+
+
+class RReLU(_Unit):
+    """Negative elements times a number drawn in training, the mean of the bounds else."""
+
+    shown = ("lower", "upper")
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `rrelu`."""
+        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+
+class GELU(_Unit):
+    """The elements times their normal distribution."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `gelu`."""
+        return functional.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """Show which formula it is."""
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(_Unit):
+    """A smooth form of `relu`."""
+
+    shown = ("beta", "threshold")
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softplus`."""
+        return self._call(functional.softplus, input)
+
+
+class Softshrink(_Unit):
+    """The elements moved towards zero."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softshrink`."""
+        return functional.softshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        """Show how far."""
+        return str(self.lambd)
+
+
+class Hardshrink(Softshrink):
+    """The elements, those near zero made zero."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `hardshrink`."""
+        return functional.hardshrink(input, self.lambd)
+
+
+class Softsign(_Unit):
+    """`x / (1 + |x|)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softsign`."""
+        return functional.softsign(input)
+
+
+class Tanhshrink(_Unit):
+    """`x - tanh(x)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `tanhshrink`."""
+        return functional.tanhshrink(input)
+
+
+class LogSigmoid(_Unit):
+    """The logarithm of `sigmoid`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `logsigmoid`."""
+        return functional.logsigmoid(input)
+
+
+class GLU(_Unit):
+    """Half of a dimension, weighed by the other half."""
+
+    shown = ("dim",)
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `glu`."""
+        return self._call(functional.glu, input)
+
+
+class Softmin(_Unit):
+    """`exp(-x)`, scaled to add up to one along `dim`."""
+
+    shown = ("dim",)
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softmin`."""
+        return functional.softmin(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(_Unit):
+    """`softmax` over the channels of images."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softmax` to the third dimension from the end."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return functional.softmax(input, -3, _stacklevel=5)
+
+
+class PReLU(_Unit):
+    """Negative elements times a weight that is learnt."""
+
+    shown = ("num_parameters",)
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weights to what they were in the beginning."""
+        self.weight.data.fill_(self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `prelu`."""
+        return functional.prelu(input, self.weight)

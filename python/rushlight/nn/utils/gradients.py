@@ -1,0 +1,121 @@
+"""Gradients that are not to grow beyond a bound."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ..._rushlight import Tensor, stack, tensor
+from ...autograd.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def _unrecorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            return function(*args, **kwargs)
+
+    return run
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    return [parameter.grad for parameter in parameters if parameter.grad is not None]
+
+
+@_unrecorded
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Return the norm of all elements of the tensors together."""
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not tensors:
+        return tensor(0.0)
+    norms = [one.norm(float(norm_type)) for one in tensors]
+    total = stack(norms).norm(float(norm_type))
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
+            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
+            "set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+@_unrecorded
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scale the gradients in place as if `total_norm` had to be at most `max_norm`."""
+    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in _gradients(parameters):
+        gradient.mul_(factor.to(gradient.dtype))
+
+
+@_unrecorded
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale the gradients in place so that their norm is at most `max_norm`; return what it was.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
+    >>> (x * torch.tensor([3.0, 4.0])).sum().backward()
+    >>> torch.nn.utils.clip_grad_norm_([x], 1.0)
+    tensor(5.)
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    else:
+        is_generator = hasattr(parameters, "__next__")
+        parameters = list(parameters)
+        if is_generator and not parameters:
+            warnings.warn(
+                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=4
+            )
+    total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Warn that the name has got an underscore, and do what it does."""
+    warnings.warn(
+        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@_unrecorded
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Move the elements of the gradients in place to within `clip_value` of zero."""
+    bound = float(clip_value)
+    for gradient in _gradients(parameters):
+        gradient.clamp_(min=-bound, max=bound)

@@ -1,0 +1,69 @@
+"""Adagrad: steps over the root of the sum of squared gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import full_like, tensor
+from .adaptive import Adaptive, checked, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Adaptive):
+    """Gradients over the root of the sum of their squares."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        checked(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay)
+        checked(initial_accumulator_value=initial_accumulator_value, eps=eps)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                state["step"] = tensor(0.0)
+                state["sum"] = full_like(parameter, group["initial_accumulator_value"]).detach()
+
+    def share_memory(self) -> None:
+        """Do nothing: the state is in memory that threads share already."""
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["sum"] = full_like(parameter, group["initial_accumulator_value"]).detach()
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        if group["weight_decay"] != 0:
+            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        total = state["sum"]
+        total.addcmul_(gradient, gradient, value=1)
+        parameter.addcdiv_(gradient, total.sqrt().add_(group["eps"]), value=-rate)

@@ -1,0 +1,134 @@
+"""Adam and AdamW: steps along the running mean of gradients, over the root of that of their squares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import Tensor, maximum, zeros_like
+from .adaptive import Adaptive, checked, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Adaptive):
+    """Steps of the running mean of gradients, over the root of the running mean of their squares.
+
+    `foreach`, `fused` and `capturable` choose between implementations of the same step elsewhere;
+    there is one here.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adam([x], lr=0.5)
+    >>> (x * 3).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.5000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        checked(lr=lr, eps=eps)
+        for index, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        checked(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        if fused and differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if fused and foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["exp_avg"] = zeros_like(parameter)
+        state["exp_avg_sq"] = zeros_like(parameter)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(parameter)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        rate, decay = number(group["lr"]), group["weight_decay"]
+        first, second = (number(beta) for beta in group["betas"])
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                parameter.mul_(1 - rate * decay)
+            else:
+                gradient = gradient.add(parameter, alpha=decay)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(gradient, 1 - first)
+        square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        step = state["step"].item()
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = square = maximum(state["max_exp_avg_sq"], square)
+        spread = (square.sqrt() / (1 - second**step) ** 0.5).add_(group["eps"])
+        length = rate / (1 - first**step)
+        if isinstance(length, Tensor):
+            parameter.sub_(length * mean / spread)
+        else:
+            parameter.addcdiv_(mean, spread, value=-length)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay does not go through the running means."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

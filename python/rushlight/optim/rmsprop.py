@@ -1,0 +1,75 @@
+"""RMSprop: steps over the root of the running mean of squared gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import zeros_like
+from .adaptive import Adaptive, checked, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Adaptive):
+    """Gradients over the root of the running mean of their squares."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        checked(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["square_avg"] = zeros_like(parameter)
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = zeros_like(parameter)
+        if group["centered"]:
+            state["grad_avg"] = zeros_like(parameter)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        rate, alpha = number(group["lr"]), group["alpha"]
+        if group["weight_decay"] != 0:
+            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        square = state["square_avg"]
+        square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)
+        if group["centered"]:
+            mean = state["grad_avg"]
+            mean.lerp_(gradient, 1 - alpha)
+            square = square.addcmul(mean, mean, value=-1)
+        spread = square.sqrt().add_(group["eps"])
+        if group["momentum"] > 0:
+            buffer = state["momentum_buffer"]
+            buffer.mul_(group["momentum"]).addcdiv_(gradient, spread)
+            parameter.add_(buffer, alpha=-rate)
+        else:
+            parameter.addcdiv_(gradient, spread, value=-rate)

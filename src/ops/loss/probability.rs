@@ -1,0 +1,115 @@
+//! The cross entropy of probabilities of two classes.
+
+use smallvec::smallvec;
+
+use super::Reduction;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::{add, clamp, div, log, mul, neg, sub};
+use crate::tensor::Tensor;
+
+/// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
+///
+/// ∂y/∂x = w (x - t)/(x (1 - x)), ∂y/∂t = w (ln(1 - x) - ln x)
+#[derive(Clone)]
+struct BinaryCrossEntropy {
+    reduction: Reduction,
+    weight: Option<Tensor>,
+}
+
+/// ln x, but not below -100.
+fn bounded_log(x: &Tensor) -> Result<Tensor> {
+    clamp::clamp_min(&log(x)?, -100.0)
+}
+
+impl BinaryCrossEntropy {
+    fn weighted(&self, losses: Tensor) -> Result<Tensor> {
+        match &self.weight {
+            Some(weight) => mul(&losses, weight),
+            None => Ok(losses),
+        }
+    }
+
+    /// ∂y/∂x or ∂y/∂t of single losses, times `t`.
+    fn toward(&self, index: usize, x: &Tensor, target: &Tensor, t: &Tensor) -> Result<Tensor> {
+        let slope = match index {
+            0 => {
+                let spread = clamp::clamp_min(&mul(&sub(1.0, x)?, x)?, 1e-12)?;
+                div(&sub(x, target)?, &spread)?
+            }
+            _ => sub(&log(&sub(1.0, x)?)?, &log(x)?)?,
+        };
+        mul(&self.weighted(slope)?, t)
+    }
+}
+
+impl Op for BinaryCrossEntropy {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "target"];
+
+    fn name(&self) -> &'static str {
+        "BinaryCrossEntropyBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let (x, target) = (inputs[0].detach(), inputs[1].detach());
+        let hit = mul(&target, &bounded_log(&x)?)?;
+        let miss = mul(&sub(1.0, &target)?, &bounded_log(&sub(1.0, &x)?)?)?;
+        let losses = self.weighted(neg(&add(&hit, &miss)?)?)?;
+        Ok(smallvec![self.reduction.apply(&losses)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let share = self.reduction.share(single(gradients), x.numel())?;
+        let toward = |index| self.toward(index, &x, &target, &share);
+        (0..2).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
+    }
+
+    fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let toward = |index: usize| {
+            let tangent = tangents.get(index).and_then(Option::as_ref);
+            tangent.map(|tangent| self.toward(index, &x, &target, tangent)).transpose()
+        };
+        let moved = match (toward(0)?, toward(1)?) {
+            (Some(x), Some(target)) => add(&x, &target)?,
+            (Some(moved), None) | (None, Some(moved)) => moved,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(self.reduction.apply(&moved)?)
+    }
+}
+
+/// The cross entropy of probabilities and those of the target.
+pub fn binary_cross_entropy(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    for (argument, tensor) in [("input", x), ("target", target)] {
+        let outside = |value: f64| !(0.0..=1.0).contains(&value) && !value.is_nan();
+        if tensor.to_vec::<f64>().into_iter().any(outside) {
+            return Err(Error::ProbabilityRange { argument }.into());
+        }
+    }
+    if let Some(weight) = weight
+        && weight.requires_grad()
+        && mode::is_grad_enabled()
+    {
+        let (operation, argument) = ("binary_cross_entropy", "weight");
+        return Err(Error::ArgumentGradient { operation, argument }.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation: "binary_cross_entropy", dtype: x.dtype() }.into());
+    }
+    let weight = weight.map(Tensor::detach);
+    apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
+}
