@@ -713,6 +713,16 @@ errors! {
     TangentReplaced {},
     /// A tangent of an output that has none.
     TangentOfConstant { position: usize },
+    /// Hooks of saved tensors where somebody forbade them, in these words.
+    PackingRefused { message: String },
+    /// A hook that packs a saved tensor and writes to it.
+    PackingWrote {},
+    /// A saved tensor packed after it was freed.
+    PackingFreed {},
+    /// A saved tensor packed twice.
+    PackedAlready {},
+    /// Something packed that is not there.
+    PackedNothing {},
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.
@@ -764,6 +774,8 @@ errors! {
     DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
+    /// A type of gradients that the present gradient does not have.
+    GradDTypeTaken { wanted: DType, got: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
     /// A dual tensor made of a tensor that has a tangent at that level.

@@ -1,14 +1,15 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
-use rushlight::graph::undefined;
+use rushlight::graph::{Edge, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
 use crate::error::{carry, raise};
+use crate::node::node_of;
 use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
@@ -56,8 +57,7 @@ pub(crate) fn run_backward<'py>(
     }
     let mut starts = Vec::with_capacity(roots.len());
     for (index, (root, gradient)) in roots.iter_borrowed().zip(gradients.iter_borrowed()).enumerate() {
-        let gradient = if gradient.is_none() { None } else { Some(tensor(&gradient)?.clone()) };
-        starts.push(engine::root(tensor(&root)?, gradient, index).map_err(raise)?);
+        starts.push(start(&root, &gradient, index)?);
     }
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph, create_graph };
@@ -82,6 +82,38 @@ pub(crate) fn is_unrestricted() -> bool {
     engine::is_unrestricted()
 }
 
+/// One root: where its gradient goes, and which it is.
+fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
+    let gradient = match as_tensor(gradient) {
+        Some(gradient) => Some(gradient.clone()),
+        None if gradient.is_none() => None,
+        None => {
+            let text = format!("element {index} of gradients tuple is not a Tensor or None");
+            return Err(PyTypeError::new_err(text));
+        }
+    };
+    if let Some(root) = as_tensor(root) {
+        return engine::root(root, gradient, index).map_err(raise);
+    }
+    match (edge(root)?, gradient) {
+        (Some(edge), Some(gradient)) => Ok((edge, gradient)),
+        (Some(edge), None) => engine::implicit(&edge).map(|gradient| (edge, gradient)).map_err(raise),
+        (None, _) => Err(PyTypeError::new_err(format!(
+            "element {index} of tensors tuple is neither a Tensor nor a GradientEdge"
+        ))),
+    }
+}
+
+/// The edge that a `GradientEdge` names: a tuple of a node and a number.
+fn edge(object: &Bound<'_, PyAny>) -> PyResult<Option<Edge>> {
+    let Ok(pair) = object.cast::<PyTuple>() else { return Ok(None) };
+    if pair.len() < 2 {
+        return Ok(None);
+    }
+    let Some(node) = node_of(&pair.get_item(0)?) else { return Ok(None) };
+    Ok(Some(Edge { node, output: pair.get_item(1)?.extract()? }))
+}
+
 /// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
 #[pyfunction]
 #[pyo3(name = "_undefined_gradient")]
@@ -99,6 +131,10 @@ fn wanted(inputs: &Bound<'_, PyTuple>, accumulate_grad: bool) -> PyResult<Wanted
     }
     let mut edges = Vec::with_capacity(inputs.len());
     for input in inputs.iter_borrowed() {
+        if let Some(edge) = edge(&input)? {
+            edges.push(Some(edge));
+            continue;
+        }
         let input = tensor(&input)?;
         if accumulate_grad {
             input.retain_grad().map_err(raise)?;
@@ -118,5 +154,30 @@ fn tensor<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Tensor> {
     as_tensor(object).ok_or_else(|| {
         let got = object.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         raise(Error::InputNotTensor { got }.into())
+    })
+}
+
+/// Tell the number of the backward pass that is under way on this thread, or -1.
+#[pyfunction]
+#[pyo3(name = "_current_graph_task_id")]
+pub(crate) fn current_run() -> i64 {
+    engine::current_run().map_or(-1, |run| run as i64)
+}
+
+/// Tell whether the backward pass that is under way on this thread reaches a node, which has a hook.
+#[pyfunction]
+#[pyo3(name = "_will_engine_execute_node")]
+pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(node) = node_of(node) else {
+        return Err(PyTypeError::new_err("_will_engine_execute_node expects an grad_fn"));
+    };
+    if node.leaf().is_some() && engine::is_handing_back() {
+        return Err(PyRuntimeError::new_err(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). \
+             This is currently not supported.",
+        ));
+    }
+    engine::will_reach(node.id()).ok_or_else(|| {
+        PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
     })
 }

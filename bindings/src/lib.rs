@@ -33,6 +33,7 @@ mod node;
 mod origin;
 mod outputs;
 mod returns;
+mod saved;
 mod signature;
 mod size;
 mod tensor;
@@ -46,7 +47,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::{is_unrestricted, run_backward, undefined_gradient};
+    use super::backward::{current_run, is_unrestricted, run_backward, undefined_gradient, will_execute};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -58,6 +59,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
+    #[pymodule_export]
+    use super::hooks::RemovableHandle;
     #[pymodule_export]
     use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
     #[pymodule_export]
@@ -72,6 +75,13 @@ mod _rushlight {
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
         set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+    };
+    #[pymodule_export]
+    use super::node::GraphNode;
+    #[pymodule_export]
+    use super::saved::{
+        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        set_version, watch_writes,
     };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;

@@ -159,6 +159,29 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
         "not a differentiable Tensor. You should return None at that position instead.",
     ),
+    "PackingRefused": (RuntimeError, "{message}"),
+    "PackingWrote": (
+        RuntimeError,
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+        "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+        "an issue if you need to perform in-place operations on the input to a pack hook.",
+    ),
+    "PackingFreed": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+        "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+        "to backward through the graph a second time or if you need to access saved variables after calling "
+        "backward.",
+    ),
+    "PackedAlready": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+        "hooks is allowed at a time.",
+    ),
+    "PackedNothing": (
+        RuntimeError,
+        "Calling register_hooks on a saved tensor with value None is forbidden",
+    ),
     "OnceDifferentiable": (
         RuntimeError,
         "trying to differentiate twice a function that was marked with @once_differentiable",
@@ -283,6 +306,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
         "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
         "downstream systems that assume they match.",
+    ),
+    "GradDTypeTaken": (
+        RuntimeError,
+        "Cannot set grad_dtype to '{wanted:Float}' because there is already a gradient with dtype '{got:C}'. "
+        "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+        "matches the existing gradient's dtype.",
     ),
     "DataType": (TypeError, "Variable data has to be a tensor, but got {got}"),
     "DataDType": (

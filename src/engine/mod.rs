@@ -5,6 +5,8 @@
 
 mod buffer;
 mod check;
+mod current;
+mod depth;
 mod leaf;
 mod parallel;
 mod plan;
@@ -12,6 +14,7 @@ mod restricted;
 mod run;
 mod watch;
 
+pub use current::{current_run, is_handing_back, will_reach};
 pub use restricted::is_unrestricted;
 
 use crate::error::{Error, Result};
@@ -85,6 +88,15 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
     Ok((edge, gradient))
 }
 
+/// The gradient that an edge starts with if none is given.
+pub fn implicit(edge: &Edge) -> Result<Tensor> {
+    let form = edge.node.form(edge.output);
+    if form.layout.numel() != 1 {
+        return Err(Error::ImplicitGradient {}.into());
+    }
+    accumulate::ones(form)
+}
+
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
 ///
 /// Note [All or nothing]
@@ -102,10 +114,15 @@ pub fn run(
     let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
+    // A run that lies deep in others goes on on a further thread, in the same modes.
+    let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
+    let restricted = !matches!(wanted, Wanted::AllLeaves) || !is_unrestricted();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
-        let _restricted = (!matches!(wanted, Wanted::AllLeaves)).then(restricted::RestrictedGuard::enter);
-        let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _mode = mode::FlagsGuard::new(flags);
+        let _restricted = restricted.then(restricted::RestrictedGuard::enter);
+        let _depth = depth::DepthGuard::enter();
+        let _current = current::CurrentGuard::enter(&plan);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
@@ -119,9 +136,12 @@ pub fn run(
             Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    match &watch {
-        Some(_) => host.unlocked(&mut body),
-        None => body(),
+    if depth::is_deep() {
+        depth::on_further_thread(&mut body, host);
+    } else if watch.is_some() {
+        host.unlocked(&mut body)
+    } else {
+        body()
     }
     outcome
 }

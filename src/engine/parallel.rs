@@ -292,7 +292,7 @@ impl Run {
         }
         let mut gradients = buffer.take(job.node.outputs());
         if !job.captures.is_empty() && !job.needed {
-            tensor_hooks(&job.node, &mut gradients)?;
+            tensor_hooks(&job.node, &mut gradients, deposits)?;
         }
         for &(output, result) in &job.captures {
             self.state.lock().captured[result as usize] = gradients[output as usize].clone();

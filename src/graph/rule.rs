@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::node::NodeRef;
 use super::saved::SavedTensor;
+use super::shown::Attributes;
 use crate::error::{Error, Result};
 use crate::origin::Origin;
 use crate::tensor::{Array, Tensor};
@@ -59,6 +60,12 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// The parameters of the operation, under torch's names. What it could have kept and did not is
+    /// `Nothing`.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
@@ -97,6 +104,11 @@ pub trait Rule: Send + Sync {
     /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
     /// that does.
     fn release(&self, _run: Origin) -> bool {
+        false
+    }
+
+    /// Whether this stands for a rule whose tensors were freed.
+    fn is_released(&self) -> bool {
         false
     }
 

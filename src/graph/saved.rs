@@ -182,6 +182,11 @@ impl SavedTensor {
         }
     }
 
+    /// Whether the host has packed it.
+    pub fn is_packed(&self) -> bool {
+        matches!(&self.0, Form::Special(special) if matches!(**special, Special::Kept { .. }))
+    }
+
     /// The memory, whatever happened to it since.
     pub fn array(&self) -> Result<Array> {
         match &self.0 {
@@ -218,7 +223,7 @@ impl Special {
                 let unpacked = kept.unpack()?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
-                (Tensor::with_history(unpacked.array(), edge), tangents)
+                (Tensor::apart(unpacked.array(), edge), tangents)
             }
         };
         if let Some(tangents) = tangents {
@@ -254,7 +259,7 @@ impl Plain {
             return Err(writes::modified(node, &self.array(), self.version, source));
         }
         let edge = if tracking { self.source.edge(node) } else { None };
-        Ok(Tensor::with_history(self.array(), edge))
+        Ok(Tensor::continuing(self.array(), edge))
     }
 
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An

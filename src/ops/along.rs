@@ -13,7 +13,8 @@ use super::part::from_end;
 use super::{copy, create, expand, gather, reduce};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -91,6 +92,10 @@ impl Op for IndexSelect {
         "IndexSelectBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.slices.dim, self_sym_sizes: &saved.1 }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let Slices { dim, places, .. } = &self.slices;
@@ -157,6 +162,14 @@ impl Op for IndexWrite {
             Mode::FillNumber(_) => "IndexFillBackward0",
             Mode::Fill => "IndexFillBackward1",
         }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { dim: self.slices.dim };
+        if let Mode::Add(alpha) = self.mode {
+            shown.extend(shown! { alpha: alpha });
+        }
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

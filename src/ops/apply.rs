@@ -12,7 +12,8 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{
-    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
+    check_kept, mode,
 };
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
@@ -43,6 +44,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// Tangents of the outputs. At least one of `tangents` is there.
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        Attributes::new()
+    }
 
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
@@ -213,6 +219,13 @@ impl<O: Op> Rule for Recorded<O> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown(&self.saved);
+        let missing = O::SAVED.iter().zip(self.saved.tensors()).filter(|(_, saved)| saved.is_none());
+        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown
     }
 
     fn is_view(&self) -> bool {

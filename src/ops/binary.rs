@@ -14,7 +14,7 @@ use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
+use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -31,6 +31,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     const RIGHT_NEEDS: Needs = Needs::Nothing;
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
+
+    /// Whether the node shows numbers among the operands as tensors.
+    const SHOWS_TENSORS: bool = true;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
 
     /// torch's name of the node, where it depends on which operands are numbers.
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
@@ -170,6 +178,23 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown();
+        let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
+        let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
+        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
+            match operand {
+                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                    shown.push((name, Shown::Number(*number)))
+                }
+                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
+                Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
+                _ => {}
+            }
+        }
+        shown
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -10,7 +10,7 @@ use super::select::where_;
 use super::{binary, copy, create, in_place, logical, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::tensor::Tensor;
 
 /// A bound of `clamp`.
@@ -132,6 +132,16 @@ impl Op for Clamp {
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let bound = |bound: &Bound| match bound {
+            Bound::Number(number) => Some(Shown::from(*number)),
+            Bound::None => Some(Shown::Nothing),
+            Bound::Tensor(_) => None,
+        };
+        let named = [("min", bound(&self.min)), ("max", bound(&self.max))];
+        named.into_iter().filter_map(|(name, shown)| Some((name, shown?))).collect()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -9,7 +9,8 @@ use super::operand::Operand;
 use super::{copy, create};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -29,6 +30,10 @@ impl Op for Gather {
 
     fn name(&self) -> &'static str {
         "GatherBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim, sparse_grad: false }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -111,6 +116,10 @@ impl Op for Scatter {
             Mode::Fill(_) => "ScatterBackward1",
             Mode::Add => "ScatterAddBackward0",
         }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,8 @@ use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
 
@@ -33,6 +34,14 @@ impl Op for Join {
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dim = self.places.iter().flatten().next().map(|part| match *part {
+            Part::Select { dim, .. } | Part::Slice { dim, .. } => dim,
+            Part::Diagonal { first, .. } => first,
+        });
+        shown! { dim: dim.unwrap_or(0) }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

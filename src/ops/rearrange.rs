@@ -11,7 +11,8 @@ use super::part::Part;
 use super::{along, batch, binary, cast, copy, expand, reduce, reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -35,6 +36,10 @@ impl Op for Flip {
 
     fn name(&self) -> &'static str {
         "FlipBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dims: &self.dims }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -103,6 +108,13 @@ impl Op for Roll {
 
     fn name(&self) -> &'static str {
         "RollBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let turns = || self.turns.iter().filter(|_| !self.flat);
+        let dims: Dims = turns().map(|&(dim, _)| dim).collect();
+        let shifts: Dims = self.turns.iter().map(|&(_, shift)| shift).collect();
+        shown! { dims: &dims, shifts: &shifts }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -177,6 +189,10 @@ impl Op for Repeat {
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { repeats: &self.times, self_sym_sizes: saved }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,8 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -27,6 +28,10 @@ impl Op for AsStrided {
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { size: &*self.layout, stride: self.layout.strides(), storage_offset: self.layout.offset() }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
-    tangents,
+    packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -131,6 +131,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
+        packing::pack_saved(&node, |source| match source {
+            Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
+            Source::Output(index) => outputs.get(usize::from(index)).cloned(),
+            Source::Constant => None,
+        })?;
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))
 }

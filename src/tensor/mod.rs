@@ -212,6 +212,11 @@ impl Tensor {
         !self.0.core.read().array.storage.is_counted()
     }
 
+    /// Sets how often the memory was written to.
+    pub fn set_version(&self, version: u32) {
+        self.0.core.read().array.storage.set_version(version);
+    }
+
     /// Where the first element lies.
     pub fn data_ptr(&self) -> *mut u8 {
         let core = self.0.core.read();

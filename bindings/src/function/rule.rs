@@ -87,7 +87,7 @@ impl Rule for Custom {
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
         let arrays: Vec<Array> = {
             let context = self.context.get().get();
-            context.state().kept.iter().flatten().map(Held::array).collect()
+            context.state().kept.iter().flatten().filter_map(Held::array).collect()
         };
         arrays.into_iter().for_each(|array| visit("tensors", array));
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
-from . import forward_ad, function
+from . import forward_ad, function, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .function import Function
@@ -15,6 +15,7 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -49,6 +50,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_multithreading_enabled",
     "no_grad",
