@@ -352,7 +352,7 @@ class _Part:
             run = object()
         if run not in self.done:
             self._compute_again(run)
-        tensor = slot.again[run]
+        tensor: Tensor = slot.again[run]
         if tensor is _TAKEN:
             extra = "" if group is None else words.UNPACKED_TWICE_IN_GROUP
             raise CheckpointError(words.UNPACKED_TWICE.format(group=extra))
@@ -363,7 +363,8 @@ class _Part:
         part = weakref.proxy(self)
 
         def keep(tensor: Tensor) -> Tensor:
-            return part._keep(run, tensor.detach() if tensor.requires_grad else tensor)
+            kept: Tensor = part._keep(run, tensor.detach() if tensor.requires_grad else tensor)
+            return kept
 
         inputs = self.inputs.get()
         self.counts[run] = 0
