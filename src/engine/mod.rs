@@ -136,12 +136,10 @@ pub fn run(
             Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    if depth::is_deep() {
-        depth::on_further_thread(&mut body, host);
-    } else if watch.is_some() {
-        host.unlocked(&mut body)
-    } else {
-        body()
+    match &watch {
+        _ if depth::is_deep() => depth::on_further_thread(&mut body, host),
+        Some(_) => host.unlocked(&mut body),
+        None => body(),
     }
     outcome
 }
