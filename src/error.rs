@@ -5,6 +5,7 @@ use std::any::Any;
 use std::fmt;
 
 use crate::dtype::{DType, Scalar};
+use crate::origin::Origin;
 
 /// The result of an engine call. The error is boxed so that the good path stays small.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
@@ -24,6 +25,8 @@ pub enum Value {
     DType(DType),
     /// A truth value.
     Bool(bool),
+    /// A place in the host's program.
+    Origin(Origin),
 }
 
 /// Types that error fields may have.
@@ -680,12 +683,55 @@ errors! {
     NoGradViewModified {},
     /// A view made without gradient, after its base was modified in place with gradient.
     NoGradViewStale {},
+    /// An in-place operation outside of inference mode on a tensor made in it.
+    InferenceModified {},
+    /// An in-place operation outside of inference mode on a view made in it.
+    InferenceViewModified {},
+    /// A view made in inference mode, after its base was modified in place.
+    InferenceViewStale {},
+    /// `requires_grad` set outside of inference mode on a tensor made in it.
+    InferenceRequiresGrad {},
+    /// A tensor made in inference mode that backward would need.
+    InferenceSaved {},
+    /// The version of a tensor made in inference mode.
+    InferenceVersion {},
     /// One of several views made at once, after their base was modified in place.
     MultiViewStale { function: String, output: u32 },
+    /// An in-place operation on a view that a function of the host returned.
+    CustomViewModified { function: String, output: u32 },
+    /// A view that a function of the host returned, after its base was modified in place.
+    CustomViewStale { function: String, output: u32 },
+    /// A leaf that a function of the host wrote to.
+    LeafOverwritten {},
+    /// A view that a function of the host wrote to and returned among others.
+    DirtyViewOfMany {},
+    /// What a function of the host wrote to and did not return.
+    DirtyNotReturned {},
+    /// An input that a function of the host returned as it is, and keeps.
+    ReturnedInputKept {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentReplaced {},
+    /// A tangent of an output that has none.
+    TangentOfConstant { position: usize },
+    /// A second derivative of what was said to have none.
+    OnceDifferentiable {},
     /// A saved tensor that was overwritten.
-    Modified { dtype: DType, shape: Vec<usize>, source: String, output: u32, version: u32, expected: u32 },
+    Modified {
+        dtype: DType,
+        shape: Vec<usize>,
+        source: String,
+        output: u32,
+        version: u32,
+        expected: u32,
+        anomaly: bool,
+        node: String,
+        saved: Origin,
+        written: Origin,
+    },
     /// The graph was freed by an earlier backward.
-    BackwardTwice {},
+    BackwardTwice { node: String, recorded: Origin, run: Origin },
+    /// A gradient that is not a number, where that is looked for.
+    NanGradient { function: String, index: usize },
     /// A root without history.
     NoGrad { index: usize },
     /// More roots than gradients, or fewer.
@@ -720,8 +766,40 @@ errors! {
     GradDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
+    /// A dual tensor made of a tensor that has a tangent at that level.
+    DualOfDual {},
+    /// A tangent that itself has a tangent at that level.
+    DualTangent {},
+    /// A tangent of another shape than its tensor.
+    TangentShape { got: Vec<usize>, expected: Vec<usize> },
     /// `item` of a tensor with another number of elements than one.
     ItemOfMany { numel: usize },
+    /// A write of what differs between samples to a tensor that all samples share.
+    UnbatchedWrite { operation: &'static str },
+    /// An operation on a batched tensor after the function was mapped.
+    Escaped {},
+    /// A random operation where the caller of a mapping did not say what it is to do.
+    RandomRefused {},
+    /// The same random numbers for samples that have a say in them and differ.
+    RandomSame {},
+    /// Different random numbers for each sample in a tensor that all samples share.
+    RandomUnbatched {},
+    /// A number of a tensor that stands for many samples.
+    MappedItem {},
+    /// A decision by a tensor that stands for many samples.
+    MappedTruth {},
+    /// A comparison of whole tensors that stand for many samples.
+    MappedDecision { operation: &'static str },
+    /// `allclose` of tensors that stand for many samples.
+    MappedCloseness {},
+    /// A result whose shape would differ between samples.
+    MappedShape { operation: &'static str },
+    /// An index by a mask that differs between samples.
+    MappedMask {},
+    /// `masked_select` by a mask that differs between samples.
+    MappedSelect {},
+    /// The memory of a tensor that stands for many samples.
+    MappedMemory {},
     /// The truth value of many elements.
     AmbiguousTruth {},
     /// The truth value of no element.
@@ -779,6 +857,12 @@ impl Field for String {
 impl Field for DType {
     fn value(&self) -> Value {
         Value::DType(*self)
+    }
+}
+
+impl Field for Origin {
+    fn value(&self) -> Value {
+        Value::Origin(*self)
     }
 }
 

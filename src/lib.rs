@@ -1,7 +1,7 @@
 //! rushlight: a define-by-run autograd engine for the CPU.
 //!
-//! The rooms, in reading order: what an element is, what can go wrong, what a shape is, where bytes
-//! lie, what a tensor is, what backward runs over, how numbers are computed, what the operations
+//! The rooms, in reading order: what an element is, where something happened, what can go wrong, what
+//! a shape is, where bytes lie, what a tensor is, what backward runs over, how numbers are computed, what the operations
 //! are, how backward runs.
 #[macro_use]
 pub mod dtype;
@@ -10,6 +10,7 @@ pub mod error;
 pub mod graph;
 pub mod kernels;
 pub mod ops;
+pub mod origin;
 pub mod shape;
 pub mod storage;
 pub mod tensor;

@@ -92,6 +92,16 @@ impl Layout {
         true
     }
 
+    /// The layout of many samples if each of them had the layout `sample`, which is derived from that
+    /// of a sample: this is the layout of samples along `dim`, which come first then.
+    pub(crate) fn around(&self, dim: Option<usize>, sample: &Layout) -> Layout {
+        let Some(dim) = dim else { return sample.clone() };
+        let (mut shape, mut strides) = (sample.shape.clone(), sample.strides.clone());
+        shape.insert(0, self.shape[dim]);
+        strides.insert(0, self.strides[dim]);
+        Layout::strided(shape, strides, sample.offset)
+    }
+
     /// The shape in the same order of dimensions in memory, without gaps and repetitions: how a copy
     /// of such a tensor lies.
     pub fn packed(&self) -> Layout {

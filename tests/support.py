@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -16,6 +17,10 @@ def alias_reference():
     """Let `import rushlight` mean the reference library, submodules included."""
     import torch
 
+    with warnings.catch_warnings():
+        # What it imports at the first use of forward mode warns of itself.
+        warnings.simplefilter("ignore")
+        from torch._decomp import decompositions_for_jvp  # noqa: F401
     for name, module in list(sys.modules.items()):
         if name == "torch" or name.startswith("torch."):
             sys.modules["rushlight" + name[len("torch") :]] = module

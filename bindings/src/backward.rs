@@ -1,13 +1,19 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
+use rushlight::graph::undefined;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::returns::ToPython;
-use crate::tensor::object::as_tensor;
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
+use crate::transform::is_inside_transform;
+
+const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
+    use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
 
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
@@ -35,6 +41,9 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    if accumulate_grad && is_inside_transform() {
+        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    }
     if roots.len() != gradients.len() {
         let (roots, gradients) = (roots.len(), gradients.len());
         return Err(raise(Error::RootAndGradientCounts { roots, gradients }.into()));
@@ -52,6 +61,16 @@ pub(crate) fn run_backward<'py>(
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
+#[pyfunction]
+#[pyo3(name = "_undefined_gradient")]
+pub(crate) fn undefined_gradient<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, undefined::undefined_gradient(tensor.get().tensor()).map_err(raise)?)
 }
 
 /// Where the run is to lead.

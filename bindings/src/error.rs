@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rushlight::Error;
 use rushlight::error::{Foreign, Value};
 
-use crate::dtype;
+use crate::{dtype, origin};
 
 /// The exception of a failure. One that came from Python returns there as it was.
 #[cold]
@@ -46,6 +46,7 @@ fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
         Value::Text(value) => value.into_pyobject(py)?.into_any(),
         Value::Shape(value) => PyList::new(py, value)?.into_any(),
         Value::DType(value) => dtype::wrap_dtype(py, value)?,
+        Value::Origin(value) => origin::describe(py, value)?,
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
     })
 }

@@ -13,26 +13,26 @@ use rushlight::{Result, Tensor};
 
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
-use crate::tensor::object::{as_tensor, wrap};
+use crate::tensor::object::{Reference, as_tensor, wrap};
 
 /// A Python callable on a tensor or node.
 pub(crate) struct PythonHook {
-    function: Py<PyAny>,
+    function: Reference<PyAny>,
 }
 
 impl PythonHook {
     /// The callable as a hook.
     pub(crate) fn of(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
-        Arc::new(PythonHook { function: function.clone().unbind() })
+        Arc::new(PythonHook { function: Reference::new(function.clone().unbind()) })
     }
 
     /// The callable of a hook that Python made, for the collector.
     pub(crate) fn function(hook: &dyn Hook) -> Option<&Py<PyAny>> {
-        (hook as &dyn Any).downcast_ref::<PythonHook>().map(|hook| &hook.function)
+        (hook as &dyn Any).downcast_ref::<PythonHook>().map(|hook| hook.function.get())
     }
 
     fn run(&self, py: Python<'_>, call: Call<'_>) -> PyResult<()> {
-        let function = self.function.bind(py);
+        let function = self.function.get().bind(py);
         match call {
             Call::Gradient(gradient) => {
                 let answer = function.call1((wrap(py, gradient.clone())?,))?;

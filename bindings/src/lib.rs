@@ -1,12 +1,15 @@
 //! The extension module `rushlight._rushlight`: converts and delegates.
 //!
 //! `tensor` is the object and what it can do; `dtype`, `device` and `size` are what its attributes
-//! show; `node` and `hooks` are the graph's side, and `backward` runs it; `mode` switches recording;
-//! `error` words failures. `functions` lists the functions and methods: `signature` says what a call
+//! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
+//! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
+//! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
+//! lists functions and methods: `signature` says what a call
 //! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
 
 use pyo3::prelude::*;
 
+mod anomaly;
 mod arguments;
 mod backward;
 mod body;
@@ -16,18 +19,23 @@ mod convert;
 mod device;
 mod dtype;
 mod error;
+mod forward;
+mod function;
 mod functions;
 mod generator;
 mod hooks;
 mod inventory;
 mod limits;
+mod mapping;
 mod mode;
 mod node;
+mod origin;
 mod outputs;
 mod returns;
 mod signature;
 mod size;
 mod tensor;
+mod transform;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -35,21 +43,43 @@ mod _rushlight {
     use super::*;
 
     #[pymodule_export]
-    use super::backward::run_backward;
+    use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
+    #[pymodule_export]
+    use super::backward::{run_backward, undefined_gradient};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
     #[pymodule_export]
+    use super::forward::{
+        enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
+        set_fwd_grad_enabled, unpack_dual,
+    };
+    #[pymodule_export]
+    use super::function::{FunctionBase, refuse};
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
-    use super::mode::{get_num_threads, is_grad_enabled, set_grad_enabled, set_num_threads};
+    use super::mapping::{
+        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
+        unwrap, within,
+    };
+    #[pymodule_export]
+    use super::mode::{
+        EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
+        is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
+        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+    };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
+    #[pymodule_export]
+    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        origin::listen();
+        anomaly::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

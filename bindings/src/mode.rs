@@ -1,22 +1,215 @@
-//! How operations run: whether they record, which is a flag of the calling thread, and on how many
-//! threads.
+//! How operations run: whether they record and what else they keep track of, which are flags of the
+//! calling thread, and on how many threads. The context managers that set the flags are classes here
+//! because entering and leaving one is to cost little; `rushlight.autograd.grad_mode` derives from them.
 
-use pyo3::exceptions::PyRuntimeError;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::PyClass;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::impl_::pymethods::tp_new_impl;
 use pyo3::prelude::*;
-use rushlight::graph::mode;
+use pyo3::types::{PyBool, PyType};
+use rushlight::graph::mode::{self, Flags};
 use rushlight::kernels::parallel;
+
+use crate::border::type_name;
 
 /// Tell whether operations on this thread are recorded.
 #[pyfunction]
 pub(crate) fn is_grad_enabled() -> bool {
-    mode::is_grad_enabled()
+    mode::flags().grad
 }
 
 /// Record operations on this thread from now on, or not.
 #[pyfunction]
 #[pyo3(name = "_set_grad_enabled")]
-pub(crate) fn set_grad_enabled(enabled: bool) {
-    mode::set_grad_enabled(enabled);
+pub(crate) fn set_grad_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(enabled) = enabled.cast::<PyBool>() else {
+        let found = type_name(enabled);
+        return Err(PyTypeError::new_err(format!(
+            "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}"
+        )));
+    };
+    mode::set_grad_enabled(enabled.is_true());
+    Ok(())
+}
+
+/// Tell whether this thread is in inference mode.
+#[pyfunction]
+pub(crate) fn is_inference_mode_enabled() -> bool {
+    mode::is_inference()
+}
+
+/// Tell whether backward may use other threads when this thread calls it.
+#[pyfunction]
+#[pyo3(name = "_is_multithreading_enabled")]
+pub(crate) fn is_multithreading_enabled() -> bool {
+    mode::flags().multithreading
+}
+
+/// Let backward use other threads when this thread calls it, or not.
+#[pyfunction]
+#[pyo3(name = "_set_multithreading_enabled")]
+pub(crate) fn set_multithreading_enabled(multithreading: bool) {
+    mode::set_flags(Flags { multithreading, ..mode::flags() });
+}
+
+/// Tell whether a leaf's first gradient is laid out in memory as the leaf is.
+#[pyfunction]
+#[pyo3(name = "_is_grad_layout_enforcement_enabled")]
+pub(crate) fn is_grad_layout_enforcement_enabled() -> bool {
+    mode::flags().gradient_layout
+}
+
+/// Lay a leaf's first gradient out in memory as the leaf is, or take it as it comes.
+#[pyfunction]
+#[pyo3(name = "_set_grad_layout_enforcement_enabled")]
+pub(crate) fn set_grad_layout_enforcement_enabled(gradient_layout: bool) {
+    mode::set_flags(Flags { gradient_layout, ..mode::flags() });
+}
+
+/// The grad mode that a block found and will put back.
+#[derive(Default)]
+struct Previous(AtomicBool);
+
+impl Previous {
+    fn enter(&self, enabled: bool) {
+        self.0.store(mode::set_grad_enabled(enabled), Ordering::Relaxed);
+    }
+
+    fn leave(&self) {
+        mode::set_grad_enabled(self.get());
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A new context manager of a class, which may be one that Python derived; or the function that was
+/// given instead of parentheses, decorated by one.
+fn manager_or_decorated<'py, T>(
+    class: &Bound<'py, PyType>,
+    manager: T,
+    function: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    T: PyClass<BaseType = PyAny>,
+{
+    if let Some(function) = function {
+        return class.call0()?.call1((function,));
+    }
+    let py = class.py();
+    let manager = PyClassInitializer::from(manager);
+    // SAFETY: `class` is what the interpreter passed to the `__new__` of `T`: that class or one below
+    // it. The result is a new reference.
+    unsafe {
+        let object = tp_new_impl::<_, T>(py, manager, class.as_type_ptr())?;
+        Ok(Bound::from_owned_ptr(py, object))
+    }
+}
+
+/// A block that does not record. `no_grad` derives from it.
+#[pyclass(name = "_NoGrad", module = "rushlight._rushlight", subclass, frozen)]
+#[derive(Default)]
+pub(crate) struct NoGrad(Previous);
+
+#[pymethods]
+impl NoGrad {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = (orig_func = None))]
+    fn new<'py>(
+        class: &Bound<'py, PyType>,
+        orig_func: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        manager_or_decorated(class, NoGrad::default(), orig_func)
+    }
+
+    fn __enter__(&self) {
+        self.0.enter(false);
+    }
+
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
+        self.0.leave();
+    }
+
+    /// The grad mode that the block found.
+    #[getter]
+    fn prev(&self) -> bool {
+        self.0.get()
+    }
+}
+
+/// A block that records. `enable_grad` derives from it.
+#[pyclass(name = "_EnableGrad", module = "rushlight._rushlight", subclass, frozen)]
+#[derive(Default)]
+pub(crate) struct EnableGrad(Previous);
+
+#[pymethods]
+impl EnableGrad {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = (orig_func = None))]
+    fn new<'py>(
+        class: &Bound<'py, PyType>,
+        orig_func: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        manager_or_decorated(class, EnableGrad::default(), orig_func)
+    }
+
+    fn __enter__(&self) {
+        self.0.enter(true);
+    }
+
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
+        self.0.leave();
+    }
+
+    /// The grad mode that the block found.
+    #[getter]
+    fn prev(&self) -> bool {
+        self.0.get()
+    }
+}
+
+/// A block in inference mode, or explicitly out of it. `inference_mode` derives from it.
+#[pyclass(name = "_InferenceMode", module = "rushlight._rushlight", subclass, frozen)]
+pub(crate) struct InferenceMode {
+    /// Whether the block is in inference mode.
+    #[pyo3(get)]
+    mode: bool,
+    /// All flags that the block found: inference mode sets most of them.
+    before: Mutex<Option<Flags>>,
+}
+
+#[pymethods]
+impl InferenceMode {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = (mode = None))]
+    fn new<'py>(class: &Bound<'py, PyType>, mode: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let on = mode.map_or(Some(true), |mode| mode.cast::<PyBool>().ok().map(|mode| mode.is_true()));
+        let manager = InferenceMode { mode: on.unwrap_or(true), before: Mutex::new(None) };
+        manager_or_decorated(class, manager, if on.is_none() { mode } else { None })
+    }
+
+    fn __enter__(&self) {
+        let found = mode::flags();
+        let inside = Flags { grad: !self.mode, inference: self.mode, multithreading: !self.mode, ..found };
+        if let Ok(mut before) = self.before.lock() {
+            *before = Some(mode::set_flags(inside));
+        }
+    }
+
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
+        if let Ok(mut before) = self.before.lock()
+            && let Some(before) = before.take()
+        {
+            mode::set_flags(before);
+        }
+    }
 }
 
 /// Tell on how many threads a computation may run, the calling one included.

@@ -9,11 +9,13 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{At, Gradients, NodeId, NodeRef, Place, mode};
+use rushlight::graph::{At, Edge, Gradients, NodeId, NodeRef, Place, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
+use crate::anomaly;
 use crate::error::raise;
+use crate::function::context_in;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
 use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
@@ -37,6 +39,9 @@ static CLASSES: PyOnceLock<Mutex<HashMap<String, Py<PyType>>>> = PyOnceLock::new
 
 /// The object of a node: the one that exists, or a new one.
 pub(crate) fn wrap_node<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(context) = crate::function::context_of(py, node) {
+        return Ok(context);
+    }
     let objects = OBJECTS.get_or_init(py, Mutex::default);
     let known = locked(objects).get(&node.id()).map(|reference| reference.clone_ref(py));
     if let Some(object) = known.and_then(|reference| reference.bind(py).upgrade()) {
@@ -103,14 +108,7 @@ impl GraphNode {
     /// Where the gradients go: a node and the number of its output for every input.
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let mut edges = Vec::with_capacity(self.node.edges().len());
-        for edge in self.node.edges() {
-            edges.push(match edge {
-                Some(edge) => (Some(wrap_node(py, &edge.node)?), edge.output),
-                None => (None, 0),
-            });
-        }
-        PyTuple::new(py, edges)
+        next_functions(py, self.node.edges())
     }
 
     /// The leaf that the node accumulates into.
@@ -127,12 +125,8 @@ impl GraphNode {
 
     /// A dictionary for whatever a user wants to attach. It lives as long as the node.
     #[getter]
-    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
-        let slot = &self.node.extras_or_new().foreign;
-        if deposited(slot, py).is_none() {
-            deposit(slot, PyDict::new(py).into_any().unbind());
-        }
-        deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py))
+    fn metadata(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        metadata(py, &self.node)
     }
 
     /// The gradients with respect to the inputs from those with respect to the outputs.
@@ -193,20 +187,29 @@ impl GraphNode {
 
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.
     fn register_hook(&self, r#fn: &Bound<'_, PyAny>) -> RemovableHandle {
-        self.register(Place::After, r#fn)
+        register(&self.node, Place::After, r#fn)
     }
 
     /// Calls `fn(grad_outputs)` before the node runs.
     fn register_prehook(&self, r#fn: &Bound<'_, PyAny>) -> RemovableHandle {
-        self.register(Place::Before, r#fn)
+        register(&self.node, Place::Before, r#fn)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // What is attached may lead back here; if others have the node they may lead there too.
-        match self.node.extras() {
-            Some(extras) if self.node.count() == 1 => visit_deposit(&extras.foreign, &visit),
-            _ => Ok(()),
+        if self.node.count() > 1 {
+            return Ok(());
         }
+        if let Some(extras) = self.node.extras() {
+            visit_deposit(&extras.foreign, &visit)?;
+        }
+        let mut outcome = Ok(());
+        self.node.visit_own_hosts(&mut |host| {
+            if outcome.is_ok() {
+                outcome = visit.call(context_in(host));
+            }
+        });
+        outcome
     }
 
     fn __clear__(&self, py: Python<'_>) {
@@ -221,9 +224,28 @@ fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-impl GraphNode {
-    fn register(&self, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
-        let id = self.node.extras_or_new().hooks.add(place, PythonHook::of(function));
-        RemovableHandle::new(HookHandle::on_node(&self.node, id))
+/// The objects of the nodes that edges lead to, each with the number of the output.
+pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> PyResult<Bound<'py, PyTuple>> {
+    let pair = |edge: &Option<Edge>| match edge {
+        Some(edge) => Ok((Some(wrap_node(py, &edge.node)?), edge.output)),
+        None => Ok((None, 0)),
+    };
+    PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The dictionary that belongs to a node.
+pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
+    let slot = &node.extras_or_new().foreign;
+    if deposited(slot, py).is_none() {
+        let metadata = PyDict::new(py);
+        anomaly::fill(&metadata, node)?;
+        deposit(slot, metadata.into_any().unbind());
     }
+    Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
+}
+
+/// Puts a callable at a node.
+pub(crate) fn register(node: &NodeRef, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
+    let id = node.extras_or_new().hooks.add(place, PythonHook::of(function));
+    RemovableHandle::new(HookHandle::on_node(node, id))
 }

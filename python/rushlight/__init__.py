@@ -17,19 +17,21 @@ import sys
 from . import _rushlight, _tensor, autograd
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
-from .autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from typing_extensions import TypeIs
 
     from . import cuda as cuda
+    from . import func as func
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
+    from . import utils as utils
+    from .func import vmap as vmap
 
 __version__ = _rushlight.__version__
 
@@ -42,7 +44,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "nn", "optim", "return_types", "testing"})
+_LAZY = frozenset({"cuda", "func", "nn", "optim", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -70,8 +72,13 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-r
     return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a room of the package when it is first asked for."""
+def __getattr__(name: str) -> Any:
+    """Import a room of the package, or what is known from one, when it is first asked for."""
+    if name == "vmap":
+        from .func import vmap
+
+        globals()["vmap"] = vmap
+        return vmap
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -81,7 +88,7 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, "vmap"})
 
 
 __all__ = [
@@ -94,6 +101,7 @@ __all__ = [
     "enable_grad",
     "float",
     "inf",
+    "inference_mode",
     "int",
     "is_tensor",
     "long",

@@ -9,22 +9,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_indexing import INDEXING
-from ._messages_making import MAKING
 from ._messages_layers import LAYERS
+from ._messages_making import MAKING
+from ._messages_mapping import MAPPING
+from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
+from ._origins import add_notes
 from ._spelling import spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_INPLACE_HINT = (
-    " is at version {version}; expected version {expected} instead. Hint: enable anomaly detection "
-    "to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+_INPLACE_HINTS = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!",
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
 _VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
+_CUSTOM_VIEW = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and the "
+    "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+    "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+    "output of the custom Function."
+)
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
 _TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
@@ -61,8 +71,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}}" + _INPLACE_HINT,
+        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
+        "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
+    "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
     "GradientCount": (
         RuntimeError,
         "function {function} returned an incorrect number of gradients (expected {expected}, got {got})",
@@ -105,10 +117,51 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "CustomViewModified": (
         RuntimeError,
-        _VIEW + "This view was created inside a custom Function (or because an input was returned as-is) and "
-        "the autograd logic to handle view+inplace would override the custom backward associated with the "
-        "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
-        "cloning the output of the custom Function.",
+        _VIEW + _CUSTOM_VIEW,
+    ),
+    "CustomViewStale": (
+        RuntimeError,
+        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
+        "modified inplace. " + _CUSTOM_VIEW,
+    ),
+    "LeafOverwritten": (
+        RuntimeError,
+        "a leaf Variable that requires grad has been used in an in-place operation.",
+    ),
+    "DirtyViewOfMany": (
+        RuntimeError,
+        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+        "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+        "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+        "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+        "Tensor and a second one that does the other operations). You can ask on the forum "
+        "https://discuss.pytorch.org/ if you need help to do this change.",
+    ),
+    "DirtyNotReturned": (
+        RuntimeError,
+        "Some elements marked as dirty during the forward method were not returned as output. The inputs "
+        "that are modified inplace must all be outputs of the Function.",
+    ),
+    "ReturnedInputKept": (
+        RuntimeError,
+        "An input that has been returned as-is as output is being saved for backward. This is not supported "
+        "if you override setup_context. You should return and save a view of the input instead, e.g. with "
+        "x.view_as(x) or setup ctx inside the forward function itself.",
+    ),
+    "TangentReplaced": (
+        RuntimeError,
+        "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
+        "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
+        "as-is.",
+    ),
+    "TangentOfConstant": (
+        RuntimeError,
+        "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
+        "not a differentiable Tensor. You should return None at that position instead.",
+    ),
+    "OnceDifferentiable": (
+        RuntimeError,
+        "trying to differentiate twice a function that was marked with @once_differentiable",
     ),
     "NoGradViewModified": (
         RuntimeError,
@@ -125,6 +178,38 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
         "inplace to be tracked).",
     ),
+    "InferenceModified": (
+        RuntimeError,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+        "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+        "details.",
+    ),
+    "InferenceViewModified": (
+        RuntimeError,
+        "A view was created in inference mode and is being modified inplace in normal mode. Given that this "
+        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+        "the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).",
+    ),
+    "InferenceViewStale": (
+        RuntimeError,
+        "A view was created in inference mode and its base or another view of its base has been modified "
+        "inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You "
+        "can clarify your code by moving both the view and the inplace either both inside the inference_mode "
+        "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).",
+    ),
+    "InferenceRequiresGrad": (
+        RuntimeError,
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+    ),
+    "InferenceSaved": (
+        RuntimeError,
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+        "in computation tracked by autograd. To work around this, you can make a clone to get a normal "
+        "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+    ),
+    "InferenceVersion": (RuntimeError, "Inference tensors do not track version counter."),
     "MultiViewStale": (
         RuntimeError,
         "Output {output} of {function:forward} is a view and its base or another view of its base has been "
@@ -172,6 +257,20 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "RetainGradNoGrad": (RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"),
     "GradType": (TypeError, "assigned grad expected to be a Tensor or None but got grad of type {got}"),
     "GradSelf": (RuntimeError, "can't assign Variable as its own grad"),
+    "DualOfDual": (
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 "
+        "is not supported.",
+    ),
+    "DualTangent": (
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+    ),
+    "TangentShape": (
+        RuntimeError,
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+        "is not supported. Tensor is of size {expected} while the given forward gradient is of size {got}.",
+    ),
     "GradSize": (
         RuntimeError,
         "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "
@@ -219,7 +318,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "TooManyNegative": (RuntimeError, "numel: integer multiplication overflow"),
     "ViewDTypeScalar": (RuntimeError, "self.dim() cannot be 0 " + _TO_VIEW),
-    "ViewDTypeSize": (RuntimeError, "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}"),
+    "ViewDTypeSize": (
+        RuntimeError,
+        "self.size(-1) must be divisible by {ratio} " + _TO_VIEW + ", but got {size}",
+    ),
     "ViewDTypeOffset": (
         RuntimeError,
         "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
@@ -450,6 +552,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     **INDEXING,
     **MAKING,
+    **MAPPING,
     **LAYERS,
     **REDUCING,
     **UNITS,
@@ -464,4 +567,6 @@ def render(kind: str, fields: Mapping[str, Any]) -> Exception:
     RuntimeError('The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0')
     """
     exception, template = MESSAGES[kind]
-    return exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    made = exception(template.format_map({name: spell(value) for name, value in fields.items()}))
+    add_notes(made, notes(kind, fields))
+    return made

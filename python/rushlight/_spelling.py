@@ -6,6 +6,7 @@ Fields take these forms beside those of `str.format`:
   that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
 - `{function:forward}` is a node's name without what marks it as a backward one: `Exp`; and
   `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name.
+- `{flag:no|yes}` is one of two texts.
 - a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`, `{shape:by}` as `2 x 3`,
   `{shape:listed}` as `2, 3`, `{shape:braces}` as `{2, 3}`, `{shape:image}` as `H: 2, W: 3`; `first` and
   `last` are its ends, `rank` how many sizes there are.
@@ -14,6 +15,8 @@ Fields take these forms beside those of `str.format`:
 from __future__ import annotations
 
 from typing import Any
+
+from ._origins import Origin
 
 # The name of a dtype -> its spelling in C, in the name of a tensor type, and in a signature.
 _SPELLINGS = {
@@ -70,6 +73,16 @@ class _Shape:
         return str(self.sizes)
 
 
+class _Flag:
+    """A truth value that chooses between two texts."""
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __format__(self, texts: str) -> str:
+        return texts.split("|")[self.value] if texts else str(self.value)
+
+
 class _Text(str):
     """A text; of a node's name, `forward` keeps the operation, and `output N` makes a clause."""
 
@@ -86,7 +99,9 @@ class _Text(str):
 
 def spell(value: Any) -> Any:
     """Wrap `value` so that `str.format` spells it as torch does."""
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, bool):
+        return _Flag(value)
+    if value is None or isinstance(value, (int, float, Origin)):
         return value
     if isinstance(value, str):
         return _Text(value)

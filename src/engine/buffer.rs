@@ -29,7 +29,9 @@ impl Buffer {
     /// Everything that arrived, as many as the node has outputs.
     pub(super) fn take(&mut self, outputs: usize) -> Gradients {
         let mut gradients = std::mem::take(&mut self.gradients);
-        gradients.resize(outputs, None);
+        if gradients.len() < outputs {
+            gradients.resize(outputs, None);
+        }
         gradients
     }
 }

@@ -11,8 +11,9 @@ mod plan;
 mod run;
 
 use crate::error::{Error, Result};
-use crate::graph::{Edge, mode};
+use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
+use crate::origin;
 use crate::tensor::Tensor;
 
 /// What becomes of the gradients that a run arrives at.
@@ -81,14 +82,18 @@ pub fn run(
     options: Options,
     host: &dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
-    let plan = plan::Plan::new(&roots, wanted);
+    let start = origin::here();
+    let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::GradModeGuard::new(options.create_graph);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
-        // recorded run must not depend on how threads meet.
-        outcome = if plan.is_worth_threads() && !options.create_graph {
+        // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
+        // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
+        let alone =
+            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
+        outcome = if plan.is_worth_threads() && !alone {
             parallel::run(&plan, &gradients, options)
         } else {
             run::run(&plan, &gradients, options)

@@ -28,6 +28,7 @@ use super::run::{Step, finish_leaf, tensor_hooks, wanted};
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
 use crate::kernels::parallel;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// A task that any thread may own.
@@ -50,6 +51,9 @@ struct Job {
 struct Run {
     jobs: Vec<Job>,
     options: Options,
+    start: Origin,
+    /// Every thread computes in the mode of the caller.
+    flags: mode::Flags,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -79,6 +83,8 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let run = Arc::new(Run {
         jobs: jobs(plan),
         options,
+        start: plan.start,
+        flags: mode::flags(),
         state: Mutex::new(State {
             left: plan.tasks.iter().filter(|task| task.arrivals > 0).count(),
             captured: vec![None; plan.results],
@@ -182,7 +188,7 @@ impl Run {
 
     /// Takes tasks until there are none, or for the caller until the run is over.
     fn work(self: &Arc<Self>, is_caller: bool) {
-        let _mode = mode::GradModeGuard::new(self.options.create_graph);
+        let _mode = mode::FlagsGuard::new(self.flags);
         let mut state = self.state.lock();
         loop {
             let over = state.left == 0 || state.failure.is_some();
@@ -268,7 +274,8 @@ impl Run {
             finish_leaf(&job.node, gradients, self.options, deposits)?;
             return Ok(Gradients::new());
         }
-        let step = Step { node: &job.node, wanted: wanted(&job.targets), options: self.options };
+        let step =
+            Step { node: &job.node, wanted: wanted(&job.targets), options: self.options, start: self.start };
         step.run(gradients, job.caller_only, deposits)
     }
 }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::Wanted;
 use crate::graph::{Edge, NodeId, NodeRef};
 use crate::kernels::parallel;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// Where a gradient goes: a task, and which of its outputs it belongs to.
@@ -40,11 +41,13 @@ pub(super) struct Task<'a> {
 pub(super) struct Plan<'a> {
     pub(super) tasks: Vec<Task<'a>>,
     /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
-    pub(super) order: Vec<u32>,
+    pub(super) order: SmallVec<[u32; 8]>,
     /// Where the gradients of the roots go.
-    pub(super) roots: Vec<Target>,
+    pub(super) roots: SmallVec<[Target; 1]>,
     /// Number of gradients to hand back.
     pub(super) results: usize,
+    /// Where the run was started.
+    pub(super) start: Origin,
     work: u64,
     longest: u64,
 }
@@ -62,7 +65,7 @@ static RUNS: AtomicU32 = AtomicU32::new(1);
 struct Claims<'a> {
     run: u32,
     elsewhere: HashMap<NodeId, u32>,
-    claimed: Vec<&'a NodeRef>,
+    claimed: SmallVec<[&'a NodeRef; 8]>,
 }
 
 impl<'a> Claims<'a> {
@@ -70,7 +73,7 @@ impl<'a> Claims<'a> {
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         // Zero means unclaimed, so a count that wraps around skips it.
         let run = if run == 0 { RUNS.fetch_add(1, Ordering::Relaxed) } else { run };
-        Claims { run, elsewhere: HashMap::new(), claimed: Vec::new() }
+        Claims { run, elsewhere: HashMap::new(), claimed: SmallVec::new() }
     }
 
     /// The task of a node, or `next` if it has none yet.
@@ -106,10 +109,17 @@ impl Drop for Claims<'_> {
 
 impl<'a> Plan<'a> {
     /// Plans a run from the roots to what is wanted.
-    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Plan<'a> {
+    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted, start: Origin) -> Plan<'a> {
         let mut claims = Claims::new();
-        let mut plan =
-            Plan { tasks: Vec::new(), order: Vec::new(), roots: Vec::new(), results: 0, work: 0, longest: 0 };
+        let mut plan = Plan {
+            tasks: Vec::new(),
+            order: SmallVec::new(),
+            roots: SmallVec::new(),
+            results: 0,
+            start,
+            work: 0,
+            longest: 0,
+        };
         for (edge, _) in roots {
             let target = plan.arrive(edge, &mut claims);
             plan.roots.push(target);
@@ -194,7 +204,7 @@ impl<'a> Plan<'a> {
 
     /// Counts arrivals again after targets were dropped.
     fn recount(&mut self, on_the_way: &[bool]) {
-        self.order.retain(|&task| on_the_way[task as usize]);
+        self.order.retain(|task| on_the_way[*task as usize]);
         self.tasks.iter_mut().for_each(|task| task.arrivals = 0);
         for root in &self.roots {
             self.tasks[root.task as usize].arrivals += 1;

@@ -8,8 +8,10 @@ use super::buffer::Buffer;
 use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Task};
-use crate::error::Result;
-use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place};
+use crate::error::{Error, Result};
+use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
+use crate::ops::accumulate;
+use crate::origin::{self, Origin};
 use crate::tensor::Tensor;
 
 /// What one node is run with: what a `Task` says, however it is stored.
@@ -18,6 +20,8 @@ pub(super) struct Step<'a> {
     /// Which edges lead to something wanted, a bit each.
     pub(super) wanted: u64,
     pub(super) options: Options,
+    /// Where the run was started.
+    pub(super) start: Origin,
 }
 
 /// Runs the plan. Answers the captured gradients.
@@ -25,8 +29,11 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let mut sweep = Sweep {
         plan,
         options,
-        buffers: plan.tasks.iter().map(|_| Buffer::default()).collect(),
-        waiting: plan.tasks.iter().map(|task| task.arrivals).collect(),
+        arrivals: plan
+            .tasks
+            .iter()
+            .map(|task| Arrivals { buffer: Buffer::default(), waiting: task.arrivals })
+            .collect(),
         captured: vec![None; plan.results],
         deposits: Vec::new(),
     };
@@ -47,11 +54,17 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
 struct Sweep<'a> {
     plan: &'a Plan<'a>,
     options: Options,
-    buffers: Vec<Buffer>,
-    /// Arrivals still to come; leaves run when there are none.
-    waiting: Vec<u32>,
+    /// By task.
+    arrivals: Vec<Arrivals>,
     captured: Vec<Option<Tensor>>,
     deposits: Vec<Deposit>,
+}
+
+/// What has arrived at a task.
+struct Arrivals {
+    buffer: Buffer,
+    /// How much is still to come; leaves run when there is nothing.
+    waiting: u32,
 }
 
 impl Sweep<'_> {
@@ -59,11 +72,11 @@ impl Sweep<'_> {
     fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
         let index = task as usize;
         if let Some(gradient) = gradient {
-            self.buffers[index].add(output, gradient)?;
+            self.arrivals[index].buffer.add(output, gradient)?;
         }
-        self.waiting[index] -= 1;
+        self.arrivals[index].waiting -= 1;
         let task: &Task<'_> = &self.plan.tasks[index];
-        if task.is_leaf && self.waiting[index] == 0 {
+        if task.is_leaf && self.arrivals[index].waiting == 0 {
             let gradients = self.gather(index)?;
             if task.needed {
                 finish_leaf(task.node, gradients, self.options, &mut self.deposits)?;
@@ -75,7 +88,7 @@ impl Sweep<'_> {
     /// What arrived at a task, captured on the way if that is wanted.
     fn gather(&mut self, index: usize) -> Result<Gradients> {
         let task = &self.plan.tasks[index];
-        let mut gradients = self.buffers[index].take(task.node.outputs());
+        let mut gradients = self.arrivals[index].buffer.take(task.node.outputs());
         if !task.captures.is_empty() {
             if !task.needed {
                 tensor_hooks(task.node, &mut gradients)?;
@@ -95,7 +108,8 @@ impl Sweep<'_> {
         if !task.needed {
             return Ok(());
         }
-        let step = Step { node: task.node, wanted: wanted(&task.targets), options: self.options };
+        let step =
+            Step { node: task.node, wanted: wanted(&task.targets), options: self.options, start: plan.start };
         let results = step.run(gradients, task.caller_only, &mut self.deposits)?;
         let mut results = results.into_iter();
         for target in &task.targets {
@@ -121,6 +135,29 @@ impl Step<'_> {
     /// Runs hooks and rule; answers gradients by edge, each in the form of its target.
     pub(super) fn run(
         &self,
+        gradients: Gradients,
+        has_hooks: bool,
+        deposits: &mut Vec<Deposit>,
+    ) -> Result<Gradients> {
+        if !anomaly::is_enabled() {
+            return self.plainly(gradients, has_hooks, deposits);
+        }
+        let _running = anomaly::running(self.node);
+        self.plainly(gradients, has_hooks, deposits)
+            .and_then(|results| if anomaly::checks_nan() { self.without_nan(results) } else { Ok(results) })
+            .map_err(|error| anomaly::failed(self.node, error))
+    }
+
+    /// The gradients, unless one has an element that is not a number.
+    fn without_nan(&self, results: Gradients) -> Result<Gradients> {
+        match results.iter().position(|result| result.as_ref().is_some_and(accumulate::has_nan)) {
+            Some(index) => Err(Error::NanGradient { function: self.node.name(), index }.into()),
+            None => Ok(results),
+        }
+    }
+
+    fn plainly(
+        &self,
         mut gradients: Gradients,
         has_hooks: bool,
         deposits: &mut Vec<Deposit>,
@@ -129,11 +166,16 @@ impl Step<'_> {
         if let Some(hooks) = hooks {
             before(hooks, &mut gradients, deposits)?;
         }
-        let mut results = if gradients.iter().all(Option::is_none) {
+        let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
+        let mut results = if nothing {
             Gradients::from_elem(None, self.node.edges().len())
         } else {
-            let at = At { node: self.node, needed: self.wanted, tracking: self.options.create_graph };
-            self.node.rule().vjp(&at, &gradients)?
+            let tracking = self.options.create_graph;
+            let at = At { node: self.node, needed: self.wanted, tracking };
+            let rule = self.node.rule();
+            // The host's own rules have lines of their own.
+            let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
+            rule.vjp(&at, &gradients)?
         };
         for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
             let Some(edge) = edge else { continue };
@@ -147,7 +189,7 @@ impl Step<'_> {
             }
         }
         if !self.options.retain_graph {
-            self.node.release();
+            self.node.release(self.start);
         }
         Ok(results)
     }
@@ -189,6 +231,19 @@ fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>)
 
 /// A leaf's gradient is complete: hooks, then accumulation, now if somebody watches and later if not.
 pub(super) fn finish_leaf(
+    node: &NodeRef,
+    gradients: Gradients,
+    options: Options,
+    deposits: &mut Vec<Deposit>,
+) -> Result<()> {
+    if !anomaly::is_enabled() {
+        return accumulate_leaf(node, gradients, options, deposits);
+    }
+    let _running = anomaly::running(node);
+    accumulate_leaf(node, gradients, options, deposits).map_err(|error| anomaly::failed(node, error))
+}
+
+fn accumulate_leaf(
     node: &NodeRef,
     mut gradients: Gradients,
     options: Options,

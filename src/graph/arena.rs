@@ -12,6 +12,9 @@
 //!   only queues: the outermost drop on a thread works the queue off in a loop. Ten million links
 //!   need no more stack than one.
 //! - Free slots are kept in a small list per thread, which trades with a shared one in batches.
+//! - An item may have an owner outside of the arena, who keeps one handle for good (`new_owned`).
+//!   Such an item is told when the first other handle comes and when the last one goes, so that it
+//!   can keep its owner alive just as long as anybody else needs it.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -27,6 +30,8 @@ const FIRST: u32 = 1024;
 const CHUNKS: usize = 22;
 /// Free slots that move between a thread and the shared list at once.
 const BATCH: usize = 128;
+/// The bit of a count that says that the item has an owner outside of the arena.
+const OWNED: u32 = 1 << 31;
 
 /// A slot and the generation of its tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +70,12 @@ pub trait Home: Sized + Send + Sync + 'static {
     fn arena() -> &'static Arena<Self>;
     /// Runs `f` on the lists of this thread; `None` when the thread is ending.
     fn local<R>(f: impl FnOnce(&Local<Self>) -> R) -> Option<R>;
+
+    /// Others than the owner hold the item from now on.
+    fn wake(&self) {}
+
+    /// Only the owner holds the item from now on. May drop the owner, and the item with it.
+    fn rest(&self) {}
 }
 
 /// What a thread keeps for one arena.
@@ -171,6 +182,16 @@ pub struct Strong<T: Home> {
 impl<T: Home> Strong<T> {
     /// Puts an item into a free slot.
     pub fn new(item: T) -> Self {
+        Strong::place(item, 1)
+    }
+
+    /// Puts an item into a free slot and gives its owner the handle that he keeps. It must be the last
+    /// to go: the owner drops it when he goes himself, or by `disown`.
+    pub fn new_owned(item: T) -> Self {
+        Strong::place(item, OWNED | 1)
+    }
+
+    fn place(item: T, count: u32) -> Self {
         let take = |free: &mut Vec<u32>| {
             if free.is_empty() {
                 T::arena().refill(free);
@@ -187,7 +208,7 @@ impl<T: Home> Strong<T> {
         let slot = T::arena().slot(index);
         // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
         unsafe { (*slot.item.get()).write(item) };
-        slot.strong.store(1, Ordering::Relaxed);
+        slot.strong.store(count, Ordering::Relaxed);
         // Only the owner of an empty slot writes its generation, so this needs no atomic addition.
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
         slot.generation.store(generation, Ordering::Release);
@@ -207,13 +228,17 @@ impl<T: Home> Strong<T> {
         let slot = T::arena().slot(id.index);
         let mut count = slot.strong.load(Ordering::Relaxed);
         loop {
-            if count == 0 {
+            if count & !OWNED == 0 {
                 return None;
             }
             match slot.strong.compare_exchange_weak(count, count + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => count = now,
             }
+        }
+        if count == OWNED | 1 {
+            // SAFETY: a count was just taken, so the item is there, whichever tenant it is.
+            unsafe { (*slot.item.get()).assume_init_ref() }.wake();
         }
         let handle = Strong { id, home: std::marker::PhantomData };
         if slot.generation.load(Ordering::Acquire) == id.generation.get() {
@@ -225,7 +250,37 @@ impl<T: Home> Strong<T> {
 
     /// Number of handles, for decisions that a wrong answer only makes slower.
     pub fn count(&self) -> u32 {
-        T::arena().slot(self.id.index).strong.load(Ordering::Relaxed)
+        T::arena().slot(self.id.index).strong.load(Ordering::Relaxed) & !OWNED
+    }
+
+    /// Drops the handle of an owner who stays, unless others hold the item: then he gets it back.
+    pub fn disown(self) -> Option<Self> {
+        let slot = T::arena().slot(self.id.index);
+        if slot.strong.compare_exchange(OWNED | 1, 0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Some(self);
+        }
+        Self::retire_all_from(self.id.index);
+        std::mem::forget(self);
+        None
+    }
+
+    /// Retires a slot, and then those whose last handle went with its item.
+    fn retire_all_from(index: u32) {
+        let queued = T::local(|local| {
+            if local.draining.replace(true) {
+                local.dying.borrow_mut().push(index);
+                return;
+            }
+            let mut next = Some(index);
+            while let Some(index) = next {
+                Self::retire(index, Some(local));
+                next = local.dying.borrow_mut().pop();
+            }
+            local.draining.set(false);
+        });
+        if queued.is_none() {
+            Self::retire(index, None);
+        }
     }
 
     /// Drops the item of a slot whose last handle has gone and frees the slot.
@@ -251,7 +306,9 @@ impl<T: Home> Strong<T> {
 
 impl<T: Home> Clone for Strong<T> {
     fn clone(&self) -> Self {
-        T::arena().slot(self.id.index).strong.fetch_add(1, Ordering::Relaxed);
+        if T::arena().slot(self.id.index).strong.fetch_add(1, Ordering::Relaxed) == OWNED | 1 {
+            self.wake();
+        }
         Strong { id: self.id, home: std::marker::PhantomData }
     }
 }
@@ -268,36 +325,29 @@ impl<T: Home> Deref for Strong<T> {
 impl<T: Home> Drop for Strong<T> {
     fn drop(&mut self) {
         let index = self.id.index;
-        if T::arena().slot(index).strong.fetch_sub(1, Ordering::Release) != 1 {
+        let slot = T::arena().slot(index);
+        let count = slot.strong.fetch_sub(1, Ordering::Release);
+        if count & !OWNED != 1 {
+            if count == OWNED | 2 {
+                // SAFETY: the owner is alive: what `wake` did for him is undone only here. So is the item.
+                unsafe { (*slot.item.get()).assume_init_ref() }.rest();
+            }
             return;
         }
         fence(Ordering::Acquire);
-        let queued = T::local(|local| {
-            if local.draining.replace(true) {
-                local.dying.borrow_mut().push(index);
-                return;
-            }
-            let mut next = Some(index);
-            while let Some(index) = next {
-                Self::retire(index, Some(local));
-                next = local.dying.borrow_mut().pop();
-            }
-            local.draining.set(false);
-        });
-        if queued.is_none() {
-            Self::retire(index, None);
-        }
+        Self::retire_all_from(index);
     }
 }
 
-/// Gives an item type an arena and its lists per thread: `home!(Node);`
+/// Gives an item type an arena and its lists per thread: `home!(Node);`, with functions to be told
+/// by if its items have owners: `home!(Node, wake, rest);`
 #[macro_export]
 macro_rules! home {
-    ($T:ty) => {
+    ($T:ty $(, $wake:ident, $rest:ident)?) => {
         const _: () = {
             use $crate::graph::arena::{Arena, Home, Local};
             static ARENA: Arena<$T> = Arena::new();
-    thread_local!(static LOCAL: Local<$T> = const { Local::new() });
+            thread_local!(static LOCAL: Local<$T> = const { Local::new() });
             impl Home for $T {
                 fn arena() -> &'static Arena<$T> {
                     &ARENA
@@ -305,6 +355,14 @@ macro_rules! home {
                 fn local<R>(f: impl FnOnce(&Local<$T>) -> R) -> Option<R> {
                     LOCAL.try_with(f).ok()
                 }
+                $(
+                    fn wake(&self) {
+                        <$T>::$wake(self);
+                    }
+                    fn rest(&self) {
+                        <$T>::$rest(self);
+                    }
+                )?
             }
         };
     };
@@ -334,6 +392,20 @@ mod tests {
     struct Grown(u32);
     home!(Grown);
 
+    struct Told(AtomicUsize, AtomicUsize);
+    home!(Told, told_to_wake, told_to_rest);
+    impl Told {
+        fn told_to_wake(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn told_to_rest(&self) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+        fn times(&self) -> (usize, usize) {
+            (self.0.load(Ordering::Relaxed), self.1.load(Ordering::Relaxed))
+        }
+    }
+
     #[test]
     fn an_item_is_dropped_once_when_its_last_handle_goes() {
         let drops = Arc::new(AtomicUsize::new(0));
@@ -343,6 +415,27 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 0);
         drop(second);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn an_owned_item_is_told_when_others_come_and_when_they_have_gone() {
+        let owners = Strong::new_owned(Told(AtomicUsize::new(0), AtomicUsize::new(0)));
+        assert_eq!(owners.times(), (0, 0));
+        let first = owners.clone();
+        let second = Strong::<Told>::upgrade(owners.id());
+        assert_eq!((owners.times(), owners.count()), ((1, 0), 3));
+        drop(first);
+        assert_eq!(owners.times(), (1, 0));
+        drop(second);
+        assert_eq!(owners.times(), (1, 1));
+        let third = Strong::<Told>::upgrade(owners.id());
+        assert_eq!(owners.times(), (2, 1));
+        let owners = owners.disown().expect("another handle is there");
+        drop(third);
+        assert_eq!(owners.times(), (2, 2));
+        let id = owners.id();
+        assert!(owners.disown().is_none());
+        assert!(Strong::<Told>::upgrade(id).is_none());
     }
 
     #[test]

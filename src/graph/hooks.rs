@@ -1,7 +1,7 @@
 //! Functions of the host that run when a gradient passes a tensor or a node.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -60,6 +60,8 @@ pub struct Hooks {
     entries: Mutex<Vec<Entry>>,
     /// Tensors whose gradient is kept, by output.
     retained: Mutex<Vec<(u32, WeakTensor)>>,
+    /// Whether there ever was anything in either: what every run asks of every leaf.
+    used: AtomicBool,
 }
 
 impl Hooks {
@@ -67,6 +69,7 @@ impl Hooks {
     pub fn add(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
         let id = HookId(NEXT.fetch_add(1, Ordering::Relaxed));
         self.entries.lock().push(Entry { id, place, hook });
+        self.used.store(true, Ordering::Release);
         id
     }
 
@@ -82,7 +85,8 @@ impl Hooks {
 
     /// Whether there is anything to run.
     pub fn is_empty(&self) -> bool {
-        self.entries.lock().is_empty() && self.retained.lock().is_empty()
+        !self.used.load(Ordering::Acquire)
+            || self.entries.lock().is_empty() && self.retained.lock().is_empty()
     }
 
     /// The hooks of one place. They are called without the lock, so that they may add and remove.
@@ -109,6 +113,7 @@ impl Hooks {
     /// Keeps the gradient of a tensor that is output `output`.
     pub fn retain(&self, output: u32, tensor: WeakTensor) {
         self.retained.lock().push((output, tensor));
+        self.used.store(true, Ordering::Release);
     }
 
     /// Forgets the tensor that is output `output`; answers it.

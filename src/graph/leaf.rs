@@ -1,4 +1,12 @@
-//! The node at the end of every path: it stands for a leaf and holds it.
+//! The node at the end of every path: it stands for a leaf.
+//!
+//! Note [Leaves and their nodes]
+//! ----
+//! A leaf keeps its node, and graphs that lead to the leaf keep it through the node: a circle, which
+//! the node opens when nobody but the leaf holds it. Then the leaf counts alone; when another handle to
+//! the node comes the node takes a handle to the leaf, and gives it back when the last one goes.
+
+use std::mem::ManuallyDrop;
 
 use super::node::{Form, Node, NodeRef};
 use super::rule::{At, Gradients, Rule};
@@ -7,7 +15,8 @@ use crate::tensor::Tensor;
 
 /// Stands for a leaf. What accumulation does is the engine's business.
 struct Accumulate {
-    variable: Tensor,
+    /// Counted only while others than the leaf hold the node.
+    variable: ManuallyDrop<Tensor>,
 }
 
 impl Rule for Accumulate {
@@ -22,11 +31,23 @@ impl Rule for Accumulate {
     fn leaf(&self) -> Option<&Tensor> {
         Some(&self.variable)
     }
+
+    fn wake(&self) {
+        std::mem::forget(Tensor::clone(&self.variable));
+    }
+
+    fn rest(&self) {
+        // SAFETY: this is the handle that `wake` took; the two are called in turns.
+        drop(unsafe { std::ptr::read(&*self.variable) });
+    }
 }
 
-/// A node for `variable`.
-pub(crate) fn accumulator(variable: Tensor) -> NodeRef {
+/// The node of `variable`, which is to keep it until it goes itself.
+pub(crate) fn accumulator(variable: &Tensor) -> NodeRef {
     let array = variable.array();
     let form = Form { layout: array.layout, dtype: array.dtype };
-    Node::leaf_node(Accumulate { variable }, form)
+    // SAFETY: a bitwise copy that is never dropped. The leaf outlives it: it keeps the node until it
+    // goes, and while others hold the node there is a handle that `wake` took.
+    let uncounted = ManuallyDrop::new(unsafe { std::ptr::read(variable) });
+    Node::leaf_node(Accumulate { variable: uncounted }, form)
 }

@@ -1,20 +1,63 @@
-//! Whether operations record: a flag per thread and a guard that puts it back.
+//! How operations of a thread run: whether they record, and what else they keep track of. Flags per
+//! thread, and guards that put them back. And whether anything unusual is going on anywhere in the
+//! process, which is all that an ordinary operation asks.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-thread_local!(static RECORDING: Cell<bool> = const { Cell::new(true) });
+use crate::storage;
+
+/// The flags of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags {
+    /// The grad mode: whether operations are to record.
+    pub grad: bool,
+    /// Whether this is inference mode: nothing records, whatever the grad mode says, and memory that is
+    /// allocated has no count of writes.
+    pub inference: bool,
+    /// Whether backward may use other threads.
+    pub multithreading: bool,
+    /// Whether a leaf's first gradient is laid out in memory as the leaf is.
+    pub gradient_layout: bool,
+}
+
+impl Flags {
+    const AT_START: Flags =
+        Flags { grad: true, inference: false, multithreading: true, gradient_layout: true };
+}
+
+thread_local!(static FLAGS: Cell<Flags> = const { Cell::new(Flags::AT_START) });
+
+/// The flags of this thread.
+pub fn flags() -> Flags {
+    FLAGS.get()
+}
+
+/// Sets the flags of this thread; answers what they were.
+pub fn set_flags(flags: Flags) -> Flags {
+    storage::set_counting(!flags.inference);
+    FLAGS.replace(flags)
+}
 
 /// Whether operations on this thread record their history.
 pub fn is_grad_enabled() -> bool {
-    RECORDING.get()
+    let flags = FLAGS.get();
+    flags.grad && !flags.inference
 }
 
-/// Sets the flag of this thread; answers what it was.
+/// Whether this thread is in inference mode.
+pub fn is_inference() -> bool {
+    FLAGS.get().inference
+}
+
+/// Sets the grad mode of this thread; answers what it was.
 pub fn set_grad_enabled(enabled: bool) -> bool {
-    RECORDING.replace(enabled)
+    let flags = FLAGS.get();
+    FLAGS.set(Flags { grad: enabled, ..flags });
+    flags.grad
 }
 
-/// Sets the flag until it is dropped.
+/// Sets the grad mode until it is dropped.
 #[must_use = "the mode lasts as long as the guard"]
 pub struct GradModeGuard {
     before: bool,
@@ -36,4 +79,59 @@ impl Drop for GradModeGuard {
     fn drop(&mut self) {
         set_grad_enabled(self.before);
     }
+}
+
+/// Gives a thread the flags of another until it is dropped.
+#[must_use = "the flags last as long as the guard"]
+pub struct FlagsGuard {
+    before: Flags,
+}
+
+impl FlagsGuard {
+    /// These flags until the guard goes.
+    pub fn new(flags: Flags) -> Self {
+        FlagsGuard { before: set_flags(flags) }
+    }
+}
+
+impl Drop for FlagsGuard {
+    fn drop(&mut self) {
+        set_flags(self.before);
+    }
+}
+
+/// How many unusual things are going on: levels of differentiation or batching, hooks of saved
+/// tensors, and whatever else has operations take the long way.
+static SPECIAL: AtomicU32 = AtomicU32::new(0);
+
+/// Whether anything unusual is going on, on whatever thread.
+#[inline]
+pub fn special() -> bool {
+    SPECIAL.load(Ordering::Relaxed) != 0
+}
+
+/// Has operations take the long way until it is dropped.
+#[derive(Debug)]
+#[must_use = "operations look closer for as long as the guard lasts"]
+pub struct SpecialGuard(());
+
+impl SpecialGuard {
+    /// Something unusual begins.
+    #[allow(clippy::new_without_default)] // It does something.
+    pub fn new() -> Self {
+        SPECIAL.fetch_add(1, Ordering::Relaxed);
+        SpecialGuard(())
+    }
+}
+
+impl Drop for SpecialGuard {
+    fn drop(&mut self) {
+        SPECIAL.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A new level, larger than every one before: of forward mode, of batching, of any transform.
+pub fn new_level() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

@@ -1,5 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -8,11 +10,13 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use smallbox::{SmallBox, smallbox};
 use smallvec::SmallVec;
 
+use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
 use super::rule::{At, Gradients, Rule};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::origin::{self, Origin};
 use crate::shape::Layout;
 use crate::tensor::{Foreign, Tensor};
 
@@ -52,55 +56,73 @@ pub struct Extras {
     pub hooks: Hooks,
     /// The host's object that stands for the node.
     pub foreign: Foreign,
+    /// Where it was recorded, callers included, if that was in anomaly mode.
+    pub trace: OnceBox<Arc<Trace>>,
 }
 
 /// One recorded operation.
 ///
-/// The record has 152 bytes in its slot. Eight more are kept free for the place in the source that
-/// recorded it.
+/// The record has 152 bytes in its slot.
 pub struct Node {
     rule: RwLock<RuleBox>,
     edges: SmallVec<[Option<Edge>; 2]>,
     form: Form,
     seq: u64,
+    /// The line of the program that recorded it.
+    origin: Origin,
     /// Which run of the engine visits the node, and under which number; zero when none does.
     pub(crate) claim: AtomicU64,
     extras: OnceBox<Extras>,
 }
-crate::home!(Node);
+crate::home!(Node, wake, rest);
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Node::place(rule, edges, forms, seq)
+        Strong::new(Node::build(rule, edges, forms, seq, origin::here()))
     }
 
-    /// A node that accumulates into a leaf: it comes before everything that is recorded.
+    /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Node::place(rule, SmallVec::new(), Forms::one(form), 0)
+        Strong::new_owned(Node::build(rule, SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN))
     }
 
-    fn place(
+    fn wake(&self) {
+        // SAFETY: the rule of a node with an owner keeps nothing, so that `release` never writes it.
+        unsafe { &*self.rule.data_ptr() }.wake();
+    }
+
+    fn rest(&self) {
+        if let Some(extras) = self.extras.get() {
+            // As if the node went: a hook that leads to the leaf would keep it for ever.
+            extras.hooks.clear();
+        }
+        // SAFETY: as above.
+        unsafe { &*self.rule.data_ptr() }.rest();
+    }
+
+    fn build(
         rule: impl Rule + 'static,
         edges: SmallVec<[Option<Edge>; 2]>,
         forms: Forms,
         seq: u64,
-    ) -> NodeRef {
+        origin: Origin,
+    ) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
             // The box is empty: `set` cannot fail.
             let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
         }
+        if anomaly::is_enabled()
+            && let Some(trace) = anomaly::trace(rule.name())
+        {
+            // Empty, as above.
+            let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
+        }
         let rule: RuleBox = smallbox!(rule);
-        Strong::new(Node {
-            rule: RwLock::new(rule),
-            edges,
-            form: forms.first,
-            seq,
-            claim: AtomicU64::new(0),
-            extras,
-        })
+        let claim = AtomicU64::new(0);
+        Node { rule: RwLock::new(rule), edges, form: forms.first, seq, origin, claim, extras }
     }
 
     /// torch's name of the node.
@@ -123,6 +145,11 @@ impl Node {
     /// Position on the tape: larger than that of every node it leads to.
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// Where the program recorded it; unknown for leaves.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// What output `output` looked like.
@@ -156,15 +183,41 @@ impl Node {
         self.rule().leaf().cloned()
     }
 
+    /// Shows the host's parts of rules that only this node leads to, its own included.
+    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        let mut own = Vec::new();
+        let mut met: HashMap<NodeId, u32> = HashMap::new();
+        let mut meet = |node: &Node, own: &mut Vec<NodeRef>| {
+            let mut reach = |node: &NodeRef| {
+                let met = met.entry(node.id()).or_default();
+                *met += 1;
+                if *met == node.count() {
+                    own.push(node.clone());
+                }
+            };
+            let rule = node.rule();
+            node.edges.iter().flatten().for_each(|edge| reach(&edge.node));
+            rule.visit_nodes(&mut reach);
+            rule.host().into_iter().for_each(&mut *visit);
+        };
+        meet(self, &mut own);
+        while let Some(node) = own.pop() {
+            meet(&node, &mut own);
+        }
+    }
+
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
-    /// run frees it in turn, unless it was asked to retain the graph.
-    pub fn release(&self) {
-        if !self.rule().keeps() {
-            return;
+    /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
+    pub fn release(&self, run: Origin) {
+        {
+            let rule = self.rule();
+            if !rule.keeps() || rule.release(run) {
+                return;
+            }
         }
         if let Some(mut rule) = self.rule.try_write() {
             let name = rule.name().to_owned().into_boxed_str();
-            let released: RuleBox = smallbox!(Released { name });
+            let released: RuleBox = smallbox!(Released { name, run });
             let kept = std::mem::replace(&mut *rule, released);
             // Dropped outside of the lock: the last handle to a tensor may go with it.
             drop(rule);
@@ -191,6 +244,14 @@ impl Forms {
 /// What stays of a rule when its tensors are freed.
 struct Released {
     name: Box<str>,
+    run: Origin,
+}
+
+impl Released {
+    fn refuse(&self, at: &At<'_>) -> Result<Gradients> {
+        let node = self.name.clone().into_string();
+        Err(Error::BackwardTwice { node, recorded: at.node.origin(), run: self.run }.into())
+    }
 }
 
 impl Rule for Released {
@@ -198,12 +259,12 @@ impl Rule for Released {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        Err(Error::BackwardTwice {}.into())
+    fn vjp(&self, at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        self.refuse(at)
     }
 
-    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Err(Error::BackwardTwice {}.into())
+    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.refuse(at)
     }
 }
 

@@ -1,10 +1,13 @@
 //! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
 
+use std::any::Any;
+
 use smallvec::SmallVec;
 
 use super::node::NodeRef;
 use super::saved::SavedTensor;
 use crate::error::{Error, Result};
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
@@ -51,6 +54,11 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// What is kept, for whoever has more to keep of it than numbers.
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
@@ -63,6 +71,36 @@ pub trait Rule: Send + Sync {
 
     /// The leaf, if the rule is to accumulate into one.
     fn leaf(&self) -> Option<&Tensor> {
+        None
+    }
+
+    /// Whether the output shows the memory of the input.
+    fn is_view(&self) -> bool {
+        false
+    }
+
+    /// Others than the leaf hold the node from now on: see Note [Leaves and their nodes].
+    fn wake(&self) {}
+
+    /// Only the leaf holds the node from now on. May drop both.
+    fn rest(&self) {}
+
+    /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
+    /// that does.
+    fn release(&self, _run: Origin) -> bool {
+        false
+    }
+
+    /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
+    /// Shows the nodes that the rule holds besides the edges of its own.
+    fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
+
+    /// The transform that goes on and of which this is the boundary, if it is one.
+    fn transform(&self) -> Option<u64> {
         None
     }
 

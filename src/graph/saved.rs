@@ -1,13 +1,20 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::rule::Rule;
+use super::tangents::Tangents;
+use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Layout;
 use crate::storage::Storage;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Batch, Tensor};
+
+/// torch's name of the node of a write to a view, which belongs to the base.
+pub(crate) const COPY_SLICES: &str = "torch::autograd::CopySlices";
 
 /// Where the tensor stands in its operation. From this its history is found again; keeping the
 /// history itself would make outputs hold the node that holds them.
@@ -21,8 +28,27 @@ pub enum Source {
     Constant,
 }
 
+/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program.
+static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
+pub fn check_kept(rule: &dyn Rule) -> Result<()> {
+    if UNCOUNTED_KEPT.load(Ordering::Relaxed) && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
+        return Err(Error::InferenceSaved {}.into());
+    }
+    Ok(())
+}
+
 /// 24 bytes of a node.
-pub struct SavedTensor {
+pub struct SavedTensor(Form);
+
+enum Form {
+    Plain(Plain),
+    Special(Box<Special>),
+}
+
+/// Memory and the version that it had.
+struct Plain {
     storage: Storage,
     layout: Arc<Layout>,
     version: u32,
@@ -30,56 +56,213 @@ pub struct SavedTensor {
     source: Source,
 }
 
+/// What few saved tensors are.
+enum Special {
+    /// A tensor with tangents, or one that stands for many samples.
+    Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
+    /// Something that gives the tensor back.
+    Kept { kept: Box<dyn Kept>, layout: Arc<Layout>, dtype: DType, source: Source },
+}
+
+/// What stands for a saved tensor whose memory was not kept as it was.
+pub trait Kept: Send + Sync {
+    /// The tensor. Its history, if it has any, is replaced by that of the saved one.
+    fn unpack(&self) -> Result<Tensor>;
+}
+
 impl SavedTensor {
     /// Keeps what `array` shows now.
     pub fn new(array: Array, source: Source) -> Self {
         let version = array.storage.version();
-        SavedTensor { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source }
+        if !array.storage.is_counted() {
+            UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+        }
+        let plain =
+            Plain { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source };
+        SavedTensor(Form::Plain(plain))
+    }
+
+    /// Keeps tangents too: those of the tensor that was saved.
+    pub fn with_tangents(self, tangents: Arc<Tangents>) -> Self {
+        match self.0 {
+            Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
+            Form::Special(special) => match *special {
+                Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
+                other => SavedTensor(Form::Special(Box::new(other))),
+            },
+        }
+    }
+
+    /// Keeps what the tensor that was saved is around too.
+    pub(crate) fn keep_batch(&mut self, batch: Batch) {
+        match &mut self.0 {
+            Form::Plain(plain) => {
+                let plain = plain.again();
+                *self = SavedTensor::whole(plain, None, Some(batch));
+            }
+            Form::Special(special) => {
+                if let Special::Whole { batch: kept, .. } = &mut **special {
+                    *kept = Some(batch);
+                }
+            }
+        }
+    }
+
+    /// Keeps a tensor whose history does not matter.
+    pub fn constant(tensor: &Tensor) -> Self {
+        let mut saved = SavedTensor::new(tensor.array(), Source::Constant);
+        if let Some(batch) = tensor.batch() {
+            saved.keep_batch(batch);
+        }
+        saved
+    }
+
+    fn whole(plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch>) -> Self {
+        SavedTensor(Form::Special(Box::new(Special::Whole { plain, tangents, batch })))
+    }
+
+    /// Keeps `kept` instead of the memory.
+    pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
+        let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
+        SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source })))
+    }
+
+    /// Whether a write to what is kept would be noticed.
+    fn is_counted(&self) -> bool {
+        match &self.0 {
+            Form::Plain(plain) => plain.storage.is_counted(),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => plain.storage.is_counted(),
+                Special::Kept { .. } => true,
+            },
+        }
     }
 
     /// The layout that was kept.
     pub fn layout(&self) -> &Arc<Layout> {
-        &self.layout
+        match &self.0 {
+            Form::Plain(plain) => &plain.layout,
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => &plain.layout,
+                Special::Kept { layout, .. } => layout,
+            },
+        }
     }
 
     /// The element type that was kept.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        match &self.0 {
+            Form::Plain(plain) => plain.dtype,
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => plain.dtype,
+                Special::Kept { dtype, .. } => *dtype,
+            },
+        }
+    }
+
+    /// Where the tensor stands in its operation.
+    pub fn source(&self) -> Source {
+        match &self.0 {
+            Form::Plain(plain) => plain.source,
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => plain.source,
+                Special::Kept { source, .. } => *source,
+            },
+        }
     }
 
     /// The memory, whatever happened to it since.
-    pub fn array(&self) -> Array {
-        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+    pub fn array(&self) -> Result<Array> {
+        match &self.0 {
+            Form::Plain(plain) => Ok(plain.array()),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => Ok(plain.array()),
+                Special::Kept { kept, .. } => Ok(kept.unpack()?.array()),
+            },
+        }
     }
 
     /// The tensor, unless it was overwritten since. With history if `tracking`.
     pub fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
-        if self.storage.version() != self.version {
-            return Err(self.modified(node));
+        match &self.0 {
+            Form::Plain(plain) => plain.load(node, tracking),
+            Form::Special(special) => special.load(node, tracking),
         }
-        let edge = if tracking { self.edge(node) } else { None };
-        Ok(Tensor::with_history(self.array(), edge))
     }
+}
 
-    fn edge(&self, node: &NodeRef) -> Option<Edge> {
-        match self.source {
+impl Special {
+    #[cold]
+    fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        let (tensor, tangents) = match self {
+            Special::Whole { plain, tangents, batch } => {
+                let tensor = plain.load(node, tracking)?;
+                let tensor = match batch {
+                    Some(batch) => Tensor::around(batch, tensor),
+                    None => tensor,
+                };
+                (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
+            }
+            Special::Kept { kept, source, .. } => {
+                let unpacked = kept.unpack()?;
+                let edge = if tracking { source.edge(node) } else { None };
+                let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
+                (Tensor::with_history(unpacked.array(), edge), tangents)
+            }
+        };
+        if let Some(tangents) = tangents {
+            tensor.carry(tangents);
+        }
+        Ok(tensor)
+    }
+}
+
+impl Source {
+    fn edge(self, node: &NodeRef) -> Option<Edge> {
+        match self {
             Source::Input(index) => node.edges().get(usize::from(index)).cloned().flatten(),
             Source::Output(output) => Some(Edge { node: node.clone(), output: u32::from(output) }),
             Source::Constant => None,
         }
     }
+}
 
-    #[cold]
-    fn modified(&self, node: &NodeRef) -> Box<Error> {
-        let edge = self.edge(node).filter(|edge| edge.node.leaf().is_none());
-        Error::Modified {
-            dtype: self.dtype,
-            shape: self.layout.shape().to_vec(),
-            output: edge.as_ref().map_or(0, |edge| edge.output),
-            source: edge.map_or_else(String::new, |edge| edge.node.name()),
-            version: self.storage.version(),
-            expected: self.version,
+impl Plain {
+    fn again(&self) -> Plain {
+        let (storage, layout) = (self.storage.clone(), self.layout.clone());
+        Plain { storage, layout, version: self.version, dtype: self.dtype, source: self.source }
+    }
+
+    fn array(&self) -> Array {
+        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+    }
+
+    fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        if self.storage.version() != self.version {
+            let source = self.present_source(node);
+            return Err(writes::modified(node, &self.array(), self.version, source));
         }
-        .into()
+        let edge = if tracking { self.source.edge(node) } else { None };
+        Ok(Tensor::with_history(self.array(), edge))
+    }
+
+    /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
+    /// input has a new history if the write was recorded.
+    #[cold]
+    fn present_source(&self, node: &NodeRef) -> (String, u32) {
+        let edge = self.source.edge(node);
+        if let Source::Output(_) = self.source {
+            return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
+        }
+        let write = writes::last(&self.storage).and_then(|write| write.node);
+        match (write, edge) {
+            // The write is the base's; a view finds its own way from there.
+            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
+                ("AsStridedBackward0".to_owned(), 0)
+            }
+            (Some(write), _) => (write, 0),
+            (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
+            _ => Default::default(),
+        }
     }
 }

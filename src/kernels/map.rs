@@ -38,6 +38,12 @@ pub fn map_in_place<A: Copy + Send>(a: ArrayViewMutD<'_, A>, f: impl Fn(A) -> A 
     apply::each(a, move |a| *a = f(*a));
 }
 
+/// `a[i] = f(a[i])`
+#[inline]
+pub fn map_slice_in_place<A: Copy + Send>(a: &mut [A], f: impl Fn(A) -> A + Copy + Sync) {
+    apply::each_slice(a, move |a| *a = f(*a));
+}
+
 /// `out[i] = value`
 pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
     apply::each_slice(out, move |out| {

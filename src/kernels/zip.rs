@@ -43,6 +43,16 @@ pub fn zip_in_place<A: Copy + Send, B: Copy + Sync>(
     apply::each_1(a, b, move |a, b| *a = f(*a, b));
 }
 
+/// `a[i] = f(a[i], b[i])`
+#[inline]
+pub fn zip_slice_in_place<A: Copy + Send, B: Copy + Sync>(
+    a: &mut [A],
+    b: &[B],
+    f: impl Fn(A, B) -> A + Copy + Sync,
+) {
+    apply::each_slice_1(a, b, move |a, b| *a = f(*a, b));
+}
+
 /// `out[i] = f(a[i], b[i], c[i])`
 pub fn zip3<A: Copy + Sync, B: Copy + Sync, C: Copy + Sync, U: Copy + Send>(
     a: ArrayViewD<'_, A>,

@@ -3,8 +3,9 @@
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode;
+use crate::kernels::{map, zip};
 use crate::shape::Layout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// a + b
 pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -13,7 +14,12 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled() && a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+    if !mode::is_grad_enabled()
+        && !mode::special()
+        && a.is_sole()
+        && a.is_contiguous()
+        && a.dtype() == b.dtype()
+    {
         add_in_place(&a, b)?;
         return Ok(a);
     }
@@ -22,16 +28,40 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
+    if add_dense(&a.array(), &b.array()) {
+        a.bump_version()?;
+        return Ok(());
+    }
     let _off = mode::GradModeGuard::off();
     super::add_(a, b)
 }
 
+/// The common case of `add_in_place`: elements that lie one after another, to which as many such
+/// elements are added, or one element again and again as the gradient of a sum is.
+fn add_dense(a: &Array, b: &Array) -> bool {
+    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() || a.overlaps(b) {
+        return false;
+    }
+    dispatch!(float a.dtype, T => {
+        let Some(target) = a.writable_slice::<T>() else { return false };
+        if let Some(elements) = b.slice::<T>() {
+            zip::zip_slice_in_place(target, elements, |a, b| a + b);
+            return true;
+        }
+        let Some(element) = b.repeated_element() else { return false };
+        let element: T = element.to();
+        map::map_slice_in_place(target, move |a| a + element);
+        true
+    }, else { false })
+}
+
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
-/// elements lie as the leaf's do, else a copy.
+/// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     let fits = {
         let layout = gradient.layout();
         layout.is_plain() && (like.is_contiguous() || !like.is_non_overlapping())
+            || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
     if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
 }
@@ -65,4 +95,14 @@ pub fn ones_like(x: &Tensor) -> Result<Tensor> {
 /// The tensor as another type.
 pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x) } else { super::cast::to_dtype(&x, dtype) }
+}
+
+/// Whether any element is not a number.
+pub fn has_nan(x: &Tensor) -> bool {
+    let array = x.array();
+    dispatch!(float array.dtype, T => match array.slice::<T>() {
+        // Without a way out in the middle the loop is done several elements at a time.
+        Some(elements) => elements.iter().fold(false, |found, element| found | element.is_nan()),
+        None => array.view::<T>().iter().any(|element| element.is_nan()),
+    }, else { false })
 }

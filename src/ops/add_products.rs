@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, binary, expand, in_place};
@@ -55,6 +56,7 @@ impl Addable for MatrixVector {
 /// y = βx + α a·b, with x broadcast
 ///
 /// x̄ = βȳ, and the factors get what they get from αȳ
+#[derive(Clone)]
 struct AddProduct<P> {
     product: P,
     weights: Weights,
@@ -112,6 +114,23 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn work(&self, kept: &Self::Saved) -> Option<u64> {
         Some(kept.1.0)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let [a, b] = [call.inputs[1].moved(0)?, call.inputs[2].moved(0)?];
+        let together = call.inputs[1].dim.is_some() || call.inputs[2].dim.is_some();
+        let product = match together {
+            true => self.product.batch(&a, &b)?,
+            false => self.product.call(&a, &b)?,
+        };
+        let product = Samples { value: product, dim: together.then_some(0) };
+        let y = arithmetic::times(&product.value, self.weights.alpha)?;
+        if self.weights.beta.to_f64() == 0.0 {
+            let y = Samples { value: y, ..product }.front(call.size)?;
+            return Ok(Some(smallvec![Samples::first(y)]));
+        }
+        let x = arithmetic::times(&call.inputs[0].aligned(product.rank())?, self.weights.beta)?;
+        Ok(Some(smallvec![Samples::first(super::add(&x, &y)?)]))
     }
 }
 

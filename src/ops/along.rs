@@ -6,14 +6,15 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
-use super::operand::Operand;
+use super::operand::{Operand, Value};
 use super::part::from_end;
-use super::{copy, create, reduce};
+use super::{copy, create, expand, gather, reduce};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, Source};
-use crate::kernels::gather;
+use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -50,6 +51,11 @@ impl Slices {
         SavedTensor::new(self.given.clone(), Source::Constant)
     }
 
+    /// The same slices behind one more dimension.
+    fn deeper(&self) -> Slices {
+        Slices { dim: self.dim + 1, ..self.clone() }
+    }
+
     /// A shape with as many slices as are named.
     fn shape(&self, source: &[usize]) -> Dims {
         let mut shape: Dims = source.into();
@@ -72,6 +78,7 @@ impl Slices {
 /// y = the named slices of x
 ///
 /// dy is those of dx; x̄ is ȳ added to zeros at the slices
+#[derive(Clone)]
 struct IndexSelect {
     slices: Slices,
 }
@@ -89,7 +96,7 @@ impl Op for IndexSelect {
         let Slices { dim, places, .. } = &self.slices;
         let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
         dispatch!(all x.dtype, T => {
-            gather::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
+            kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
@@ -110,6 +117,10 @@ impl Op for IndexSelect {
         at.load(index)?;
         one(self.slices.select(tangent(tangents))?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(IndexSelect { slices: self.slices.deeper() })
+    }
 }
 
 /// What becomes of a slice that is written to.
@@ -129,6 +140,7 @@ enum Mode {
 ///
 /// dy is dx and dv so combined; x̄ is ȳ, with zeros for the slices that were replaced; v̄ is the
 /// slices of ȳ, times α, or their sum
+#[derive(Clone)]
 struct IndexWrite {
     slices: Slices,
     mode: Mode,
@@ -189,6 +201,20 @@ impl Op for IndexWrite {
             None => one(self.slices.zero(&x)?),
         }
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        // The element that fills has no slices: each sample has its own.
+        match self.mode {
+            Mode::Fill if call.inputs[1].dim.is_some() => Ok(None),
+            Mode::Fill => {
+                let op = IndexWrite { slices: self.slices.deeper(), mode: self.mode };
+                let y = apply_one(op, &[&call.inputs[0].front(call.size)?, &call.inputs[1].value])?;
+                Ok(Some(smallvec![Samples::first(y)]))
+            }
+            _ if call.inputs.iter().any(|input| input.rank() == 0) => Ok(None),
+            mode => call.front(IndexWrite { slices: self.slices.deeper(), mode }),
+        }
+    }
 }
 
 impl Overwrite for IndexWrite {
@@ -209,7 +235,7 @@ impl Overwrite for IndexWrite {
         };
         macro_rules! into {
             ($T:ty, $combine:expr) => {
-                gather::index_combine(target.writable::<$T>(), *dim, places, values.view::<$T>(), $combine)
+                kernels::index_combine(target.writable::<$T>(), *dim, places, values.view::<$T>(), $combine)
             };
         }
         match self.mode {
@@ -237,11 +263,23 @@ pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     if ndim == 0 && index.numel() != 1 {
         return Err(Error::IndexScalarCount { count: index.numel() }.into());
     }
+    if batch::is_batched(index) && ndim > 0 {
+        return gather::gather(x, dim as i64, &as_elements(index, x, dim)?);
+    }
     let slices = Slices::new(x, dim, index, false, |index, size| match dim {
         1 => Error::IndexSelectMatrix { index, size },
         _ => Error::IndexSelectRange {},
     })?;
     slices.select(x)
+}
+
+/// An index of slices as one of their elements: what works where each sample has its own.
+fn as_elements(index: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor> {
+    let mut shape: Dims = x.layout().shape().into();
+    let mut line = Dims::from_elem(1, shape.len());
+    (shape[dim], line[dim]) = (index.numel(), index.numel());
+    let index = super::cast::to_dtype(index, DType::Int64)?;
+    expand::expand_to(&super::reshape::reshape_to(&index, &line)?, &shape)
 }
 
 /// The sizes of a tensor, of which one without dimensions has one.
@@ -284,11 +322,22 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
 
 /// The tensor with `alpha` times the slices of `source` added to the slices that an index names.
 pub fn index_add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-    apply_one(adding(x, dim, index, source, alpha)?, &[x, source])
+    let op = adding(x, dim, index, source, alpha)?;
+    if batch::is_batched(index) && x.ndim() > 0 {
+        let source = if alpha == Scalar::Int(1) { source.clone() } else { super::mul(source, alpha)? };
+        let dim = op.slices.dim;
+        return gather::scatter_add(x, dim as i64, &as_elements(index, x, dim)?, &source);
+    }
+    apply_one(op, &[x, source])
 }
 
 /// `index_add` in place.
 pub fn index_add_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
+    if batch::is_batched(index) {
+        return batch::through(x, &[index, source], "index_add_", |x| {
+            index_add(x, dim, index, source, alpha)
+        });
+    }
     apply_in_place(adding(x, dim, index, source, alpha)?, &[x, source])
 }
 
@@ -326,11 +375,21 @@ fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Inde
 
 /// The tensor with the slices of `source` in place of those that an index names.
 pub fn index_copy(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-    apply_one(copying(x, dim, index, source)?, &[x, source])
+    let op = copying(x, dim, index, source)?;
+    if batch::is_batched(index) && x.ndim() > 0 && source.ndim() > 0 {
+        let dim = op.slices.dim;
+        return gather::scatter(x, dim as i64, &as_elements(index, x, dim)?, source);
+    }
+    apply_one(op, &[x, source])
 }
 
 /// `index_copy` in place.
 pub fn index_copy_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
+    if batch::is_batched(index) {
+        return batch::through(x, &[index, source], "inplace arithmetic", |x| {
+            index_copy(x, dim, index, source)
+        });
+    }
     apply_in_place(copying(x, dim, index, source)?, &[x, source])
 }
 
@@ -367,12 +426,30 @@ pub fn index_fill<'a>(
     index: &Tensor,
     value: impl Into<Operand<'a>>,
 ) -> Result<Tensor> {
-    let (op, inputs) = filling(x, dim, index, value.into())?;
+    let value = value.into();
+    let (op, inputs) = filling(x, dim, index, value)?;
+    if batch::is_batched(index) && x.ndim() > 0 {
+        let dim = op.slices.dim;
+        let size = x.layout().shape()[dim] as i64;
+        let from_start =
+            super::select::where_(&super::compare::lt(index, 0i64)?, &super::add(index, size)?, index)?;
+        let places = as_elements(&from_start, x, dim)?;
+        let value = match value {
+            Operand::Tensor(value) => Value::Tensor(expand::expand_to(value, places.layout().shape())?),
+            Operand::Scalar(value) => Value::Scalar(value),
+        };
+        return gather::scatter(x, dim as i64, &places, &value);
+    }
     apply_one(op, &inputs)
 }
 
 /// `index_fill` in place.
 pub fn index_fill_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
-    let (op, inputs) = filling(x, dim, index, value.into())?;
+    let value = value.into();
+    if batch::is_batched(index) {
+        let others: Inputs<'_> = std::iter::once(index).chain(value.tensor()).collect();
+        return batch::through(x, &others, "inplace arithmetic", |x| index_fill(x, dim, index, value));
+    }
+    let (op, inputs) = filling(x, dim, index, value)?;
     apply_in_place(op, &inputs)
 }

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{copy, in_place};
+use super::batch::{self, Answer, Call};
+use super::in_place::Write;
+use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, Rule, SavedTensor, Source, mode};
+use crate::graph::{
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -16,11 +20,13 @@ use crate::tensor::{Array, Tensor};
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
 /// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
-pub trait Op: Send + Sync + Sized + 'static {
+pub trait Op: Clone + Send + Sync + 'static {
     /// What backward needs, taken by `save`.
     type Saved: Keepsake;
     /// torch's names of what is saved, in order.
     const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -41,6 +47,22 @@ pub trait Op: Send + Sync + Sized + 'static {
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
     }
+
+    /// The operation for many samples at once, by operations on the values. Without a rule it is run
+    /// for each sample.
+    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
+        Ok(None)
+    }
+
+    /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        SmallVec::new()
+    }
+
+    /// The operation with other tensors in the place of those that it holds.
+    fn holding(&self, _held: &[Tensor]) -> Result<Self> {
+        Ok(self.clone())
+    }
 }
 
 /// What `save` may take from.
@@ -50,7 +72,11 @@ pub struct Keep<'a> {
     needed: u64,
 }
 
-impl Keep<'_> {
+impl<'a> Keep<'a> {
+    pub(super) fn new(inputs: &'a [&'a Tensor], outputs: &'a [Tensor], needed: u64) -> Keep<'a> {
+        Keep { inputs, outputs, needed }
+    }
+
     /// Whether input `index` requires grad.
     pub fn needs(&self, index: usize) -> bool {
         index >= 64 || self.needed >> index & 1 == 1
@@ -88,6 +114,11 @@ pub trait Keepsake: Send + Sync + 'static {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         SmallVec::new()
     }
+
+    /// The tensors that there are.
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        SmallVec::new()
+    }
 }
 
 impl Keepsake for () {}
@@ -98,11 +129,19 @@ impl Keepsake for SavedTensor {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         smallvec![Some(self)]
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        smallvec![self]
+    }
 }
 
 impl Keepsake for Option<SavedTensor> {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         smallvec![self.as_ref()]
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
     }
 }
 
@@ -110,11 +149,19 @@ impl<const N: usize> Keepsake for [Option<SavedTensor>; N] {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Option::as_ref).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().flatten().collect()
+    }
 }
 
 impl<const N: usize> Keepsake for [SavedTensor; N] {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Some).collect()
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
     }
 }
 
@@ -122,11 +169,19 @@ impl Keepsake for Vec<SavedTensor> {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.iter().map(Some).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().collect()
+    }
 }
 
 impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.0.tensors()
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.0.tensors_mut()
     }
 }
 
@@ -154,6 +209,14 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.saved.tensors_mut()
+    }
+
     fn work(&self) -> Option<u64> {
         self.op.work(&self.saved)
     }
@@ -161,14 +224,36 @@ impl<O: Op> Rule for Recorded<O> {
 
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    if mode::special()
+        && let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held()))
+    {
+        return batch::apply(op, inputs, &mapping);
+    }
     let outputs = op.forward(inputs)?;
+    trace(inputs, &outputs, |needed| {
+        let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
+        Recorded { op, saved }
+    })?;
+    Ok(outputs)
+}
+
+/// What follows the forward of every operation: what it did is recorded if any input requires grad,
+/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
+pub(super) fn trace<R: Rule + 'static>(
+    inputs: &[&Tensor],
+    outputs: &[Tensor],
+    rule: impl FnOnce(u64) -> R,
+) -> Result<()> {
+    if mode::special() {
+        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+        return tangents::trace(&inputs, outputs, rule);
+    }
     if records(inputs) {
         let edges = gradient_edges(inputs)?;
-        let needed = needed(&edges);
-        let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
-        record(Recorded { op, saved }, edges, &outputs);
+        let rule = rule(needed(&edges));
+        record(rule, edges, outputs)?;
     }
-    Ok(outputs)
+    Ok(())
 }
 
 /// `apply` for an operation with one output.
@@ -193,10 +278,17 @@ pub trait Overwrite: Op {
 
 /// `apply` in place of the first input.
 pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
-    let x = inputs[0];
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
-    let target = x.array();
+    if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
+        let held = op.held();
+        let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
+        return batch::through(inputs[0], &others, op.name(), |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
+    let write = Write::begin(inputs)?;
+    let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
         .iter()
         .enumerate()
@@ -206,14 +298,11 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     op.overwrite(&target, &apart)?;
-    x.bump_version();
-    if !recording {
-        return Ok(());
-    }
-    let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed: needed(&edges) });
-    in_place::record(x, Recorded { op, saved }, edges)
+    write.finish(|needed| {
+        let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
+        Recorded { op, saved }
+    })
 }
 
 /// Whether an operation on these inputs is recorded.
@@ -239,18 +328,39 @@ pub(super) fn form(tensor: &Tensor) -> Form {
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
 /// elementwise operations.
-pub(super) fn record_new(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Tensor {
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    check_kept(&rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 }))
+    Ok(Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 })))
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) {
-    let Some((first, further)) = outputs.split_first() else { return };
-    let forms = Forms { first: form(first), further: further.iter().map(form).collect() };
-    let node = Node::record(rule, edges, forms);
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&rule)?;
+        attach(&Node::record(rule, edges, forms), outputs);
+    }
+    Ok(())
+}
+
+/// What a node remembers of its outputs, if it has any.
+pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
+    let (first, further) = outputs.split_first()?;
+    Some(Forms { first: form(first), further: further.iter().map(form).collect() })
+}
+
+/// Makes the floating-point outputs those of a node.
+pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));

@@ -4,6 +4,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call, Samples};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::shape::Layout;
@@ -31,6 +32,9 @@ pub(super) trait Product: Copy + Send + Sync + 'static {
 
     /// b̄ from a and ȳ, if possible laid out like b.
     fn right(&self, a: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor>;
+
+    /// The product for many samples at once, which lie along the first dimension of one or both.
+    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor>;
 
     /// Number of multiplications.
     fn multiplications(&self, a: &Layout, b: &Layout) -> u64;
@@ -94,6 +98,7 @@ fn load(saved: &Option<SavedTensor>, at: &At<'_>) -> Result<Tensor> {
 }
 
 /// A product as an operation.
+#[derive(Clone)]
 struct Times<P>(P);
 
 impl<P: Product> Op for Times<P> {
@@ -124,5 +129,10 @@ impl<P: Product> Op for Times<P> {
 
     fn work(&self, kept: &Self::Saved) -> Option<u64> {
         Some(kept.1.0)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let [a, b] = [call.inputs[0].moved(0)?, call.inputs[1].moved(0)?];
+        Ok(Some(smallvec![Samples::first(self.0.batch(&a, &b)?)]))
     }
 }

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{needed, record_new, single};
+use super::in_place::Write;
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{copy, default_dtype, in_place, unary};
+use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
-use crate::tensor::{Array, Reading, Tensor};
+use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 /// A function of two elements, and its derivatives.
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -159,6 +160,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
+    }
 }
 
 /// What of an operand is kept, given whether anything needs it.
@@ -182,21 +187,19 @@ fn recorded<E: Elementwise2>(
     op: E,
     (a, a_numbers): (Operand<'_>, Numbers),
     (b, b_numbers): (Operand<'_>, Numbers),
-    edges: &[Option<Edge>],
+    needed: u64,
 ) -> Recorded<E> {
-    let needed = needed(edges);
     let (left, right) = (needed & 1 == 1, needed & 2 == 2);
     let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
     let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
     Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
 }
 
-fn records(a: Operand<'_>, b: Operand<'_>) -> bool {
-    mode::is_grad_enabled() && (a.requires_grad() || b.requires_grad())
-}
-
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if mode::special() {
+        return apply_traced(op, a, b);
+    }
     if let Some(y) = apply_plain(op, a, b)? {
         return Ok(y);
     }
@@ -209,7 +212,49 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         return Ok(Tensor::from_array(y));
     }
     let edges = edges(a, b)?;
-    Ok(record_new(recorded(op, (a, left), (b, right), &edges), edges, y))
+    let rule = recorded(op, (a, left), (b, right), needed(&edges));
+    record_new(rule, edges, y)
+}
+
+/// `apply` where more than the history of the operands may matter.
+#[cold]
+fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {
+        return apply_batched(op, a, b, &mapping);
+    }
+    let (left, right) = (a.numbers(), b.numbers());
+    let common = result_type([&left, &right]);
+    op.check(a, b, common)?;
+    let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
+    tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, left), (b, right), needed)
+    })?;
+    Ok(y)
+}
+
+/// `apply` for all samples of a mapping.
+#[cold]
+fn apply_batched<E: Elementwise2>(
+    op: E,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
+    let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
+    let [left, right] = bound;
+    let (left, right) = (left?, right?);
+    let operand = |bound: &Option<Tensor>, operand: Operand<'_>| match (bound, operand) {
+        (Some(x), _) => Value::Tensor(x.clone()),
+        (None, Operand::Scalar(scalar)) => Value::Scalar(scalar),
+        (None, Operand::Tensor(x)) => Value::Tensor(x.clone()),
+    };
+    let (first, second) = (operand(&left, a), operand(&right, b));
+    let (a, b) = (Operand::from(&first), Operand::from(&second));
+    tangents::trace(&[left.as_ref(), right.as_ref()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, a.numbers()), (b, b.numbers()), needed)
+    })?;
+    Ok(y)
 }
 
 /// Note [The short way]
@@ -288,14 +333,17 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         _ => Ok(edge),
     };
     let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
-    Ok(Some(record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y)))
+    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
 }
 
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
     let a = Operand::Tensor(x);
-    let recording = records(a, b);
-    in_place::check(x, recording)?;
+    let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
+    if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+    }
+    let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
     let common = result_type([&Numbers::Array(target.clone()), &right]);
@@ -309,28 +357,26 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
-    let edges = if recording { edges(a, b)? } else { SmallVec::new() };
-    let rule = match recording {
+    let apart = match &right {
+        Numbers::Array(array) if target.overlaps(array) => Numbers::Array(copy::dense(array)?),
+        other => other.clone(),
+    };
+    let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
         true => {
-            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right.clone()), &edges);
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
             if matches!(rule.a, Kept::Tensor(_)) {
                 rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
             }
+            check_kept(&rule)?;
             Some(rule)
         }
         false => None,
     };
-    let right = match right {
-        Numbers::Array(array) if target.overlaps(&array) => Numbers::Array(copy::dense(&array)?),
-        other => other,
-    };
-    overwrite(&op, &target, &right, dtype)?;
-    x.bump_version();
-    match rule {
-        Some(rule) => in_place::record(x, rule, edges),
-        None => Ok(()),
-    }
+    overwrite(&op, &target, &apart, dtype)?;
+    write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 
 fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {

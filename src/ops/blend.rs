@@ -12,6 +12,7 @@ use crate::tensor::Tensor;
 /// y = x + v a b
 ///
 /// ∂y/∂x = 1, ∂y/∂a = v b, ∂y/∂b = v a
+#[derive(Clone)]
 struct Addcmul {
     value: Scalar,
 }
@@ -39,6 +40,7 @@ impl Pointwise for Addcmul {
 /// y = x + v a/b
 ///
 /// ∂y/∂x = 1, ∂y/∂a = v/b, ∂y/∂b = -v a/b²
+#[derive(Clone)]
 struct Addcdiv {
     value: Scalar,
 }
@@ -71,6 +73,7 @@ impl Pointwise for Addcdiv {
 /// y = a + w (b - a) with a number w
 ///
 /// ∂y/∂a = 1 - w, ∂y/∂b = w
+#[derive(Clone)]
 struct LerpNumber {
     weight: Scalar,
 }
@@ -98,6 +101,7 @@ impl Pointwise for LerpNumber {
 /// y = a + w (b - a)
 ///
 /// ∂y/∂a = 1 - w, ∂y/∂b = w, ∂y/∂w = b - a
+#[derive(Clone)]
 struct Lerp;
 
 impl Pointwise for Lerp {

@@ -2,21 +2,24 @@
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, gradient_edges, one, records, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
+use super::in_place::Write;
 use super::operand::Operand;
-use super::{binary, copy, in_place};
+use super::{batch, binary, copy, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::kernels::map;
-use crate::shape::{self, Layout};
+use crate::shape::Layout;
 use crate::tensor::Tensor;
 
 /// y = x, in memory of its own with this layout
 ///
 /// dy = dx, x̄ = ȳ
+#[derive(Clone)]
 struct Clone {
     layout: Arc<Layout>,
 }
@@ -40,6 +43,10 @@ impl Op for Clone {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(clone(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Clone { layout: Arc::new(batch::stacked(&self.layout, call.size)) })
     }
 }
 
@@ -71,6 +78,7 @@ pub fn contiguous(x: &Tensor) -> Result<Tensor> {
 /// y = x as another type
 ///
 /// dy is dx converted, x̄ is ȳ converted back
+#[derive(Clone)]
 pub struct ToCopy {
     dtype: DType,
 }
@@ -96,6 +104,10 @@ impl Op for ToCopy {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(to_dtype(tangent(tangents), self.dtype)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.in_place(self.clone())
     }
 }
 
@@ -136,19 +148,14 @@ impl Rule for CopyInto {
 
 /// Overwrites `x` with the elements of `source`, broadcast and converted.
 pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
-    let recording = records(&[x, source]);
-    in_place::check(x, recording)?;
-    let target = x.array();
-    let values = source.array();
-    if !shape::is_expandable(values.layout.shape(), target.layout.shape()) {
-        shape::broadcast(target.layout.shape(), values.layout.shape())?;
-        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
+    if let Some(mapping) = batch::highest([x, source]) {
+        return batch::write_traced(x, source, &mapping, "inplace arithmetic", CopyInto);
     }
-    let edges = if recording { gradient_edges(&[x, source])? } else { SmallVec::new() };
+    let write = Write::begin(&[x, source])?;
+    in_place::check_broadcast(x, source)?;
+    let (target, values) = (x.array(), source.array());
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
-    x.bump_version();
-    if recording { in_place::record(x, CopyInto, edges) } else { Ok(()) }
+    write.finish(|_| CopyInto)
 }
 
 /// x ← a number, a tensor without dimensions, or anything else that does not depend on x
@@ -185,22 +192,26 @@ impl Rule for Fill {
 }
 
 fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
+    let write = Write::begin(inputs)?;
+    if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], name)) {
+        written?;
+        return write.finish(|_| Fill { name });
+    }
     let target = x.array();
-    let edges = if recording { gradient_edges(inputs)? } else { SmallVec::new() };
     dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
-    x.bump_version();
-    if recording { in_place::record(x, Fill { name }, edges) } else { Ok(()) }
+    write.finish(|_| Fill { name })
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.
 pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
         Operand::Scalar(value) => overwrite(x, value, &[x], "FillBackward2"),
-        Operand::Tensor(value) => match value.ndim() {
-            0 => overwrite(x, value.item()?, &[x, value], "FillBackward3"),
-            ndim => Err(Error::FillValue { ndim }.into()),
+        Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {
+            (0, Some(mapping)) => {
+                batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })
+            }
+            (0, None) => overwrite(x, value.item()?, &[x, value], "FillBackward3"),
+            (ndim, _) => Err(Error::FillValue { ndim }.into()),
         },
     }
 }

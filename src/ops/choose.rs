@@ -1,9 +1,9 @@
 //! Random choices: elements that are dropped, indices that are picked.
 
-use super::create;
 use super::distribution::elements;
 use super::generator::given;
 use super::random::{Distribution, Generator, draw_like};
+use super::{batch, create, reshape};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::random::{fill_choices, fill_exponential};
@@ -50,6 +50,24 @@ pub fn multinomial(
     replacement: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    if batch::is_mapping() {
+        // All rows at once, whatever mappings they are of.
+        let rank = weights.ndim();
+        return batch::drawn_from(weights, &|weights| {
+            let layout = weights.layout();
+            if layout.ndim() <= 2 || !(1..=2).contains(&rank) {
+                return multinomial(weights, count, replacement, generator);
+            }
+            let mut shape = layout.shape().to_vec();
+            let rows: usize = shape[..shape.len() - 1].iter().product();
+            let flat = reshape::reshape_to(weights, &[rows, shape[shape.len() - 1]])?;
+            let chosen = multinomial(&flat, count, replacement, generator)?;
+            if let Some(last) = shape.last_mut() {
+                *last = count.max(0) as usize;
+            }
+            reshape::reshape_to(&chosen, &shape)
+        });
+    }
     let (layout, dtype) = (weights.layout(), weights.dtype());
     if !dtype.is_float() {
         return Err(Error::ChoiceDType { dtype }.into());

@@ -3,6 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::compare::{ge, gt, le, lt};
 use super::operand::{Numbers, Operand, Value, result_type};
 use super::select::where_;
@@ -25,6 +26,7 @@ enum Bound {
 ///
 /// x̄ = ȳ where min ≤ x ≤ max; a bound gets ȳ where it is the result, the upper one if they are
 /// crossed.
+#[derive(Clone)]
 struct Clamp {
     min: Bound,
     max: Bound,
@@ -142,6 +144,10 @@ impl Op for Clamp {
         }
         let shape = at.node.form(0).layout.clone();
         Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.aligned(self.clone())
     }
 }
 

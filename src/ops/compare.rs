@@ -1,8 +1,9 @@
 //! Comparisons and predicates: truth values of elements. Gradients do not pass them; in place, where
 //! the truth values become numbers, the gradient is zero.
 
+use super::in_place::Write;
 use super::operand::{Numbers, Operand, result_type};
-use super::{binary, cast, copy, in_place, unary};
+use super::{batch, binary, cast, copy, in_place, unary};
 use crate::dtype::{Bool, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
@@ -51,7 +52,11 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
 
 /// A comparison of two operands.
 fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    Ok(Tensor::from_array(answers(question, a.into(), b.into())?))
+    let (a, b) = (a.into(), b.into());
+    if let Some(y) = batch::pair_if_batched(a, b, |a, b| compare(question, a, b)) {
+        return y;
+    }
+    Ok(Tensor::from_array(answers(question, a, b)?))
 }
 
 /// Whether elements are equal.
@@ -85,18 +90,15 @@ pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Te
 }
 
 /// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
-pub(super) fn overwrite(x: &Tensor, values: &Array, name: &'static str) -> Result<()> {
-    let recording = super::apply::records(&[x]);
-    in_place::check(x, recording)?;
-    let target = x.array();
-    if values.layout.shape() != target.layout.shape() {
-        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
+pub(super) fn overwrite(x: &Tensor, values: &Tensor, name: &'static str) -> Result<()> {
+    let write = Write::begin(&[x])?;
+    in_place::check_result(x, values)?;
+    if let Some(mapping) = batch::highest([x, values]) {
+        batch::write(x, values, &mapping, "inplace arithmetic")?;
+    } else {
+        copy::write(&x.array(), &values.array())?;
     }
-    let edges = super::apply::gradient_edges(&[x])?;
-    copy::write(&target, values)?;
-    x.bump_version();
-    if recording { in_place::record(x, cast::Fill { name }, edges) } else { Ok(()) }
+    write.finish(|_| cast::Fill { name })
 }
 
 /// A comparison in place. torch's name of the node tells numbers from tensors.
@@ -108,7 +110,7 @@ fn compare_<'a>(
     [number, tensor]: [&'static str; 2],
 ) -> Result<()> {
     let b = b.into();
-    let values = if exchanged { answers(question, b, x.into()) } else { answers(question, x.into(), b) }?;
+    let values = if exchanged { compare(question, b, x) } else { compare(question, x, b) }?;
     overwrite(x, &values, if matches!(b, Operand::Scalar(_)) { number } else { tensor })
 }
 
@@ -149,6 +151,9 @@ fn predicate(
     single: impl Fn(f32) -> bool + Copy + Sync,
     double: impl Fn(f64) -> bool + Copy + Sync,
 ) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| predicate(x, others, single, double)) {
+        return y;
+    }
     let x = x.array();
     let answers = match x.dtype {
         DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
@@ -217,6 +222,9 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
             return Err(Error::NegativeTolerance { argument, value }.into());
         }
     }
+    if let Some(y) = batch::both(a, b, |a, b| isclose(a, b, tolerance)) {
+        return y;
+    }
     let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
     let close = match result_type([&a, &b]) {
         DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
@@ -234,10 +242,16 @@ fn all(answers: &Tensor) -> bool {
 
 /// Whether all elements are near each other.
 pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
+    if batch::highest([a, b]).is_some() {
+        return Err(Error::MappedCloseness {}.into());
+    }
     Ok(all(&isclose(a, b, tolerance)?))
 }
 
 /// Whether two tensors have the same shape and equal elements.
 pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
+    if batch::highest([a, b]).is_some() {
+        return Err(Error::MappedDecision { operation: "equal" }.into());
+    }
     Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?))
 }

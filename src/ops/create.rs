@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::map;
@@ -74,6 +75,9 @@ pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
 }
 
 fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
+        return y;
+    }
     let layout = x.layout();
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::extremes_over::comparable;
 use super::reduce::Over;
-use super::{copy, create, gather, reshape};
+use super::{batch, copy, create, gather, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -18,6 +19,7 @@ use crate::tensor::{Array, Tensor};
 /// y = the extreme element along a dimension, i = the index of the first
 ///
 /// dy = dxᵢ; x̄ is ȳ at i and 0 elsewhere. Indices have no derivative.
+#[derive(Clone)]
 pub struct ExtremeAlong {
     dim: usize,
     over: Over,
@@ -71,13 +73,15 @@ impl Op for ExtremeAlong {
         let picked = reshape::reshape_to(&picked, &self.over.shape(saved.1.shape()))?;
         Ok(smallvec![Some(picked), None])
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(ExtremeAlong { dim: self.dim + 1, over: self.over.deeper(), greatest: self.greatest })
+    }
 }
 
 /// Values written among zeros where `index` says along a dimension.
 pub(super) fn placed(values: &Tensor, dim: usize, index: &Tensor, shape: &[usize]) -> Result<Tensor> {
-    let whole = create::zeros(&shape::signed(shape), values.dtype())?;
-    gather::scatter_(&whole, dim as i64, index, values)?;
-    Ok(whole)
+    gather::scatter(&create::zeros(&shape::signed(shape), values.dtype())?, dim as i64, index, values)
 }
 
 fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor, Tensor)> {
@@ -119,7 +123,30 @@ pub fn argmin(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
     arg(x, dim, keepdim, "argmin")
 }
 
+/// `arg` of each sample, if the tensor is batched.
+fn batched_arg(
+    x: &Tensor,
+    dim: Option<i64>,
+    keepdim: bool,
+    operation: &'static str,
+) -> Option<Result<Tensor>> {
+    let rank = x.ndim() as i64;
+    match dim {
+        Some(dim) if rank > 0 => {
+            let dim = if dim < 0 { dim } else { dim + 1 };
+            batch::front(x, |x, _| {
+                shape::normalize_dim(if dim < 0 { dim } else { dim - 1 }, rank as usize)?;
+                arg(x, Some(dim), keepdim, operation)
+            })
+        }
+        _ => batch::each_one(&[x], |x| arg(x[0], dim, keepdim, operation)),
+    }
+}
+
 fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
+    if let Some(y) = batched_arg(x, dim, keepdim, operation) {
+        return y;
+    }
     let array = x.array();
     let (over, axis) = match dim {
         Some(dim) => {

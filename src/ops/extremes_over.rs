@@ -4,6 +4,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{copy, fixed, mul};
 use crate::dtype::{Bool, DType};
@@ -15,6 +16,7 @@ use crate::tensor::{Array, Tensor};
 /// y = max x, or min x
 ///
 /// With w = 1/n where x is one of the n extreme elements and 0 elsewhere: dy = Σ w dx, x̄ = w ȳ.
+#[derive(Clone)]
 pub struct Extreme {
     over: Over,
     greatest: bool,
@@ -96,6 +98,10 @@ impl Op for Extreme {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.shares(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Extreme { over: self.over.deeper(), named: true, ..*self })
     }
 }
 

@@ -2,13 +2,16 @@
 //! again: masks, which elements were chosen. They have no history.
 
 use super::operand::Numbers;
-use super::{binary, unary};
+use super::{batch, binary, unary};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
 /// `f` of every element.
 pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| map(x, f)) {
+        return y;
+    }
     let x = x.array();
     let y = dispatch!(float x.dtype, T => {
         unary::compute::<T, T>(&x, x.dtype, move |x| T::from_f64(f(x.to_f64())))?
@@ -20,6 +23,9 @@ pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Sync) -> Result<Te
 
 /// `f` of every pair of elements, broadcast, in the type of the first tensor.
 pub(super) fn zip(a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+    if let Some(y) = batch::both(a, b, |a, b| zip(a, b, f)) {
+        return y;
+    }
     let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));
     let y = dispatch!(float dtype, T => {
         binary::combine::<T, T>(&a, &b, move |a, b| T::from_f64(f(a.to_f64(), b.to_f64())))?

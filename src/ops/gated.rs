@@ -18,6 +18,7 @@ use crate::tensor::Tensor;
 /// y = x where x > 0, w x elsewhere
 ///
 /// ∂y/∂x = 1 and w, ∂y/∂w = 0 and x
+#[derive(Clone)]
 struct Prelu;
 
 impl Pointwise for Prelu {
@@ -63,6 +64,7 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
 /// y = n x with factors that were drawn where x ≤ 0 and are one elsewhere
 ///
 /// ∂y/∂x = n
+#[derive(Clone)]
 struct Randomised {
     noise: Tensor,
 }
@@ -131,6 +133,7 @@ pub fn rrelu_(
 /// y = a σ(b) with the halves a and b of x along a dimension
 ///
 /// dy = da σ(b) + a σ(b) (1 - σ(b)) db
+#[derive(Clone)]
 struct Glu {
     dim: i64,
     half: i64,

@@ -1,14 +1,15 @@
 //! Elements named one by one along a dimension: `gather`, and its reverse `scatter`.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::indexed::tangent_or_zeros;
 use super::operand::Operand;
 use super::{copy, create};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -16,9 +17,10 @@ use crate::tensor::{Array, Tensor};
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
 ///
 /// dy is so gathered from dx; x̄ is ȳ added to zeros at the indices
+#[derive(Clone)]
 struct Gather {
     dim: usize,
-    index: Array,
+    index: Tensor,
 }
 
 impl Op for Gather {
@@ -31,7 +33,8 @@ impl Op for Gather {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let index = copy::as_type(&self.index, DType::Int64)?;
+        let index = self.index.array();
+        let index = copy::as_type(&index, DType::Int64)?;
         let mut y = Array::uninit(&index.layout, x.dtype)?;
         dispatch!(all x.dtype, T => {
             kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
@@ -40,19 +43,32 @@ impl Op for Gather {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (SavedTensor::new(self.index.clone(), Source::Constant), keep.layout(0))
+        (SavedTensor::constant(&self.index), keep.layout(0))
     }
 
     fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (index, gradient) = (at.load(index)?.array(), single(gradients));
+        let (index, gradient) = (at.load(index)?, single(gradients));
         let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
         let scatter = Scatter { dim: self.dim, index, mode: Mode::Add };
         one(apply_one(scatter, &[&zeros, gradient])?)
     }
 
     fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let index = at.load(index)?.array();
+        let index = at.load(index)?;
         one(apply_one(Gather { dim: self.dim, index }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
+        call.front(Gather { dim: self.dim + 1, index })
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.index.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Gather { index: held[0].clone(), dim: self.dim })
     }
 }
 
@@ -71,9 +87,10 @@ enum Mode {
 ///
 /// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced; v̄ is
 /// gathered from ȳ
+#[derive(Clone)]
 struct Scatter {
     dim: usize,
-    index: Array,
+    index: Tensor,
     mode: Mode,
 }
 
@@ -101,11 +118,11 @@ impl Op for Scatter {
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
-        SavedTensor::new(self.index.clone(), Source::Constant)
+        SavedTensor::constant(&self.index)
     }
 
     fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (index, gradient, dim) = (at.load(index)?.array(), single(gradients), self.dim);
+        let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
         let x = match (at.needs(0), self.zeros()) {
             (true, Mode::Add) => Some(gradient.clone()),
             (true, mode) => Some(apply_one(Scatter { dim, index: index.clone(), mode }, &[gradient])?),
@@ -119,7 +136,7 @@ impl Op for Scatter {
     }
 
     fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (index, dim) = (at.load(index)?.array(), self.dim);
+        let (index, dim) = (at.load(index)?, self.dim);
         let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
         let Some(values) = tangents.get(1).cloned().flatten() else {
             return match self.zeros() {
@@ -129,14 +146,28 @@ impl Op for Scatter {
         };
         one(apply_one(Scatter { dim, index, mode: self.mode }, &[&x, &values])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
+        call.front(Scatter { dim: self.dim + 1, index, mode: self.mode })
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.index.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Scatter { index: held[0].clone(), dim: self.dim, mode: self.mode })
+    }
 }
 
 impl Overwrite for Scatter {
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
-        if self.index.layout.numel() == 0 {
+        let index = self.index.array();
+        if index.layout.numel() == 0 {
             return Ok(());
         }
-        let apart = if target.overlaps(&self.index) { copy::dense(&self.index)? } else { self.index.clone() };
+        let apart = if target.overlaps(&index) { copy::dense(&index)? } else { index };
         let index = copy::as_type(&apart, DType::Int64)?;
         let values = match (self.mode, inputs.get(1)) {
             (Mode::Fill(value), _) => {
@@ -196,12 +227,32 @@ fn checked(
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
+    in_range(index, dim, size)?;
+    Ok(dim)
+}
+
+/// Whether there is what an index names. Of a batched one each sample is looked at where its value
+/// is used.
+fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
     let array = index.array();
     let array = copy::as_type(&array, DType::Int64)?;
     match kernels::first_bad(array.view(), size, false) {
         Some(index) => Err(Error::GatherRange { index, dim, size }.into()),
-        None => Ok(dim),
+        None => Ok(()),
     }
+}
+
+/// The values of a tensor and an index with all samples along the first dimension, if they have
+/// dimensions beside it.
+fn fronts(call: &Call<'_>, dim: usize) -> Result<Option<Tensor>> {
+    if call.inputs.iter().chain(call.held).any(|samples| samples.rank() == 0) {
+        return Ok(None);
+    }
+    let index = call.held[0].front(call.size)?;
+    if index.numel() > 0 {
+        in_range(&index, dim, call.inputs[0].shape()[dim])?;
+    }
+    Ok(Some(index))
 }
 
 /// The elements that an index names along a dimension, in the shape of the index.
@@ -217,7 +268,7 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
             None => Ok(()),
         }
     })?;
-    apply_one(Gather { dim, index: index.array() }, &[x])
+    apply_one(Gather { dim, index: index.clone() }, &[x])
 }
 
 /// The operation of a scatter, with its arguments checked.
@@ -245,11 +296,11 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         }
         Ok(())
     })?;
-    Ok(Scatter { dim, index: index.array(), mode })
+    Ok(Scatter { dim, index: index.clone(), mode })
 }
 
 /// What a scatter of an operand does, and its inputs.
-fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> (Mode, smallvec::SmallVec<[&'a Tensor; 2]>) {
+fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> (Mode, SmallVec<[&'a Tensor; 2]>) {
     match values {
         Operand::Tensor(values) => (Mode::Replace, smallvec![x, values]),
         Operand::Scalar(value) => (Mode::Fill(value), smallvec![x]),

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{form, single};
-use super::{copy, view};
+use super::apply::{form, needed, single};
+use super::tangents::{self, Passing};
+use super::{batch, copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule};
-use crate::shape::Layout;
+use crate::graph::saved::COPY_SLICES;
+use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode, writes};
+use crate::shape::{self, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -31,11 +33,16 @@ fn check_history(x: &Tensor) -> Result<()> {
         match x.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
-            Creation::MultiOutput => {
+            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
+            creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = x.edge()?;
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
                 let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewModified { function, output }.into());
+                return Err(match creation {
+                    Creation::Custom => Error::CustomViewModified { function, output },
+                    _ => Error::MultiViewModified { function, output },
+                }
+                .into());
             }
         }
         if x.requires_grad() && base.is_leaf()? {
@@ -58,28 +65,87 @@ pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
         }
         check_history(x)?;
     }
-    let edges = if recording { super::apply::gradient_edges(&[x])? } else { SmallVec::new() };
+    let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
+    let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
-    x.bump_version();
-    if recording {
-        x.set_edge(Some(Edge { node: Node::record(rule, edges, Forms::one(form(x))), output: 0 }));
+    x.bump_version()?;
+    if !recording && passing.is_none() {
+        return Ok(());
     }
-    Ok(())
+    let node = Node::record(rule, edges, Forms::one(form(x)));
+    if recording {
+        writes::led_to(&x.array().storage, &node);
+        x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
+    }
+    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
 }
 
-/// Gives `x`, which was just written to, the history of the write. The first edge is that of `x`
-/// before.
-pub(super) fn record(
-    x: &Tensor,
-    rule: impl Rule + 'static,
+/// A write to the first of some inputs: begun before anything is written, finished after.
+pub(super) struct Write<'a> {
+    inputs: SmallVec<[Option<&'a Tensor>; 2]>,
     edges: SmallVec<[Option<Edge>; 2]>,
-) -> Result<()> {
-    rebase(x, Node::record(rule, edges, Forms::one(form(x))))
+    recording: bool,
+    passing: Option<Box<Passing>>,
+}
+
+impl<'a> Write<'a> {
+    /// Makes sure that the first input may be written to, and remembers where all came from.
+    pub(super) fn begin(inputs: &[&'a Tensor]) -> Result<Write<'a>> {
+        Write::with_numbers(inputs.iter().copied().map(Some).collect())
+    }
+
+    /// `begin` where some operands are numbers, but not the first.
+    pub(super) fn with_numbers(inputs: SmallVec<[Option<&'a Tensor>; 2]>) -> Result<Write<'a>> {
+        let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+        if let Some(Some(x)) = inputs.first() {
+            check(x, recording)?;
+        }
+        let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
+        let passing = if mode::special() { Passing::of(&inputs)? } else { None };
+        let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
+        Ok(Write { inputs, edges, recording, passing })
+    }
+
+    /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
+    pub(super) fn is_traced(&self) -> bool {
+        self.recording || self.passing.is_some()
+    }
+
+    /// Whether any input has a tangent.
+    pub(super) fn has_tangents(&self) -> bool {
+        self.passing.is_some()
+    }
+
+    /// A bit for each input that gradients or tangents come from or go to.
+    pub(super) fn needed(&self) -> u64 {
+        needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
+    }
+
+    /// Counts the write and records it: its first input gets a new history, and new tangents.
+    pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
+        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
+        x.bump_version()?;
+        if !self.is_traced() {
+            return Ok(());
+        }
+        let mut rule = rule(self.needed());
+        check_kept(&rule)?;
+        if mode::special() {
+            tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
+        }
+        let edges = if self.recording { self.edges } else { SmallVec::from_elem(None, self.inputs.len()) };
+        let node = Node::record(rule, edges, Forms::one(form(x)));
+        if self.recording {
+            rebase(x, node.clone())?;
+        }
+        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))
+    }
 }
 
 /// Makes `write`, whose first edge is that of `x` before, the history of `x` or of its base.
-fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
+pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     let Some(base) = x.base() else {
+        writes::led_to(&x.array().storage, &write);
         x.set_edge(Some(Edge { node: write, output: 0 }));
         return Ok(());
     };
@@ -87,6 +153,7 @@ fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     edges.extend(write.edges().iter().skip(1).cloned());
     let rule = CopySlices { base: base.layout(), window: x.layout(), write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
+    writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
     Ok(())
 }
@@ -101,28 +168,25 @@ struct CopySlices {
 }
 
 impl CopySlices {
-    /// The gradient in memory of its own that is laid out as the base is, so that the window of the
-    /// base is a window of it.
-    fn in_base_layout(&self, gradient: &Tensor) -> Result<Tensor> {
-        if self.base.is_plain() {
-            return super::cast::clone(gradient);
-        }
-        let start = self.base.offset();
-        let layout = Layout::strided(self.base.shape().into(), self.base.strides().into(), 0);
-        let bytes = (self.base.end() - start).saturating_mul(gradient.dtype().size());
-        let storage = Storage::zeroed(bytes)?;
-        let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: gradient.dtype() });
-        super::cast::copy_(&copy, gradient)?;
-        Ok(copy)
-    }
-
     /// A copy of a gradient or tangent of the base, and the window of it.
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
-        let whole = self.in_base_layout(whole)?;
+        let whole = laid_out(whole, &self.base)?;
         let offset = self.window.offset() - self.base.offset();
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
         let window = view::window(&whole, layout)?;
         Ok((whole, window))
+    }
+
+    /// The whole with something else, or zeros, in the window.
+    fn overwritten(&self, whole: Tensor, window: Tensor, inside: Option<Tensor>) -> Result<Tensor> {
+        let Some(inside) = inside else {
+            super::cast::zero_(&window)?;
+            return Ok(whole);
+        };
+        let roomy = batch::with_room(whole.clone(), &[&inside])?;
+        let (whole, window) = if roomy.is(&whole) { (whole, window) } else { self.window(&roomy)? };
+        super::cast::copy_(&window, &inside)?;
+        Ok(whole)
     }
 
     fn inside<'a>(&'a self, at: &At<'a>) -> At<'a> {
@@ -132,11 +196,19 @@ impl CopySlices {
 
 impl Rule for CopySlices {
     fn name(&self) -> &str {
-        "torch::autograd::CopySlices"
+        COPY_SLICES
     }
 
     fn keeps(&self) -> bool {
         self.write.rule().keeps()
+    }
+
+    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        visit(&self.write);
+    }
+
+    fn caller_only(&self) -> bool {
+        self.write.rule().caller_only()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -144,8 +216,8 @@ impl Rule for CopySlices {
         let mut result =
             self.write.rule().vjp(&self.inside(at), &smallvec![Some(super::cast::clone(&window)?)])?;
         if at.needs(0) {
-            overwrite(&window, result.first_mut().and_then(Option::take))?;
-            result[0] = Some(whole);
+            let inside = result.first_mut().and_then(Option::take);
+            result[0] = Some(self.overwritten(whole, window, inside)?);
         }
         Ok(result)
     }
@@ -159,20 +231,31 @@ impl Rule for CopySlices {
         let mut inside = tangents.to_vec();
         inside[0] = Some(super::cast::clone(&window)?);
         let mut result = self.write.rule().jvp(&self.inside(at), &inside)?;
-        overwrite(&window, result.first_mut().and_then(Option::take))?;
-        Ok(smallvec![Some(whole)])
+        let inside = result.first_mut().and_then(Option::take);
+        Ok(smallvec![Some(self.overwritten(whole, window, inside)?)])
     }
+}
+
+/// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
+/// window of it.
+fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
+    if base.is_plain() {
+        return super::cast::clone(x);
+    }
+    if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
+        return copy;
+    }
+    let start = base.offset();
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), 0);
+    let bytes = (base.end() - start).saturating_mul(x.dtype().size());
+    let storage = Storage::zeroed(bytes)?;
+    let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
+    super::cast::copy_(&copy, x)?;
+    Ok(copy)
 }
 
 fn sizes(shape: &[usize]) -> Vec<i64> {
     shape.iter().map(|&size| size as i64).collect()
-}
-
-fn overwrite(window: &Tensor, inside: Option<Tensor>) -> Result<()> {
-    match inside {
-        Some(inside) => super::cast::copy_(window, &inside),
-        None => super::cast::zero_(window),
-    }
 }
 
 /// Writes what `operation` makes of the values of `x` back to `x`: the in-place form of an operation
@@ -184,27 +267,55 @@ pub fn through(
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());
+    if batch::highest(inputs.iter().copied()).is_some() {
+        return batch::through(x, others, "inplace arithmetic", operation);
+    }
     let recording = super::apply::records(&inputs);
     check(x, recording)?;
     let target = x.array();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
-    let before = match recording {
-        true => Tensor::with_history(copy::dense(&target)?, x.gradient_edge()?),
+    let before = match recording || mode::special() {
+        true => {
+            Tensor::with_history(copy::dense(&target)?, if recording { x.gradient_edge()? } else { None })
+        }
         false => x.clone(),
     };
-    let result = operation(&before)?;
-    let values = result.array();
-    if !values.dtype.can_cast(target.dtype) {
-        return Err(Error::ResultCast { from: values.dtype, to: target.dtype }.into());
+    if mode::special() {
+        tangents::copy_tangents(&before, x)?;
     }
-    if values.layout.shape() != target.layout.shape() {
-        let (output, broadcast) = (target.layout.shape().to_vec(), values.layout.shape().to_vec());
+    let result = operation(&before)?;
+    check_result(x, &result)?;
+    copy::write(&target, &result.array())?;
+    x.bump_version()?;
+    if let Some(edge) = result.edge()?
+        && recording
+    {
+        rebase(x, edge.node)?;
+    }
+    if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// Whether values broadcast to `x`.
+pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let (output, values) = (x.layout(), values.layout());
+    let (output, values) = (output.shape(), values.shape());
+    if shape::is_expandable(values, output) {
+        return Ok(());
+    }
+    shape::broadcast(output, values)?;
+    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+}
+
+/// Whether a result can be written to `x`.
+pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
+    let (from, to) = (result.dtype(), x.dtype());
+    if !from.can_cast(to) {
+        return Err(Error::ResultCast { from, to }.into());
+    }
+    let (output, broadcast) = (x.layout(), result.layout());
+    if output.shape() != broadcast.shape() {
+        let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    copy::write(&target, &values)?;
-    x.bump_version();
-    match result.edge()? {
-        Some(edge) if recording => rebase(x, edge.node),
-        _ => Ok(()),
-    }
+    Ok(())
 }

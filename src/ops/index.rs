@@ -1,6 +1,7 @@
 //! Indexing: what stands between the brackets of `x[...]`, as data, and what it reads and writes.
 //! Items that name whole ranges give views; tensors of indices gather elements (`indexed`).
 
+use super::batch;
 use super::cast;
 use super::indexed;
 use super::operand::Operand;
@@ -108,6 +109,13 @@ impl Viewed {
             }
             Index::Ellipsis => Ok(dim),
             Index::Bool(chosen) => self.choose(*chosen, dim),
+            Index::Indices(index) if index.ndim() == 0 && batch::is_batched(index) => {
+                if is_mask(index) {
+                    return Err(Error::MappedMask {}.into());
+                }
+                self.indices.push((dim, index.clone()));
+                Ok(dim + 1)
+            }
             Index::Indices(index) if index.ndim() == 0 && is_mask(index) => {
                 let chosen = index.item()?.to_f64() != 0.0;
                 self.choose(chosen, dim)
@@ -175,7 +183,7 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
     match value {
         Operand::Scalar(_) => cast::fill_(view, value),
-        Operand::Tensor(value) if value.ndim() == 0 => cast::fill_(view, value),
+        Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
         Operand::Tensor(value) => {
             let shape = shape::signed(view.layout().shape());
             cast::copy_(view, &super::expand::expand(&without_ones(value)?, &shape)?)

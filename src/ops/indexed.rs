@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
-use super::create;
+use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
+use super::{create, permute, reshape, squeeze};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -16,18 +17,55 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 struct Indices {
     places: Arc<Places>,
-    given: Arc<[Array]>,
+    given: Arc<[(usize, Tensor)]>,
 }
 
 impl Indices {
     fn new(shape: &[usize], indices: &[(usize, Tensor)]) -> Result<Indices> {
         let places = Arc::new(Places::new(shape, indices)?);
-        Ok(Indices { places, given: indices.iter().map(|(_, index)| index.array()).collect() })
+        Ok(Indices { places, given: indices.into() })
     }
 
     /// What is kept only to see that nobody writes to it until backward.
     fn keep(&self) -> Vec<SavedTensor> {
-        self.given.iter().map(|index| SavedTensor::new(index.clone(), Source::Constant)).collect()
+        self.given.iter().map(|(_, index)| SavedTensor::constant(index)).collect()
+    }
+}
+
+impl Indices {
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.given.iter().map(|(_, index)| index.clone()).collect()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Indices> {
+        let dims = self.given.iter().map(|(dim, _)| *dim);
+        let given: Vec<(usize, Tensor)> = dims.zip(held.iter().cloned()).collect();
+        Indices::new(&self.places.source(), &given)
+    }
+
+    /// The same of a tensor with one more last dimension.
+    fn with_last(&self, size: usize) -> Result<Indices> {
+        let mut shape = self.places.source();
+        shape.push(size);
+        Indices::new(&shape, &self.given)
+    }
+
+    /// Those of each sample, as indices of a tensor with all samples, which lie along a dimension of
+    /// the indices; and, if the tensor has the samples along its first dimension, theirs.
+    fn of_samples(&self, held: &[Samples], many: Option<usize>) -> Result<Vec<(usize, Tensor)>> {
+        let rank = held.iter().map(Samples::rank).max().unwrap_or(0);
+        let mut indices = Vec::with_capacity(held.len() + 1);
+        if let Some(size) = many {
+            let mut line: Vec<i64> = vec![1; rank + 1];
+            line[0] = size as i64;
+            let numbers: Vec<i64> = (0..size as i64).collect();
+            indices.push((0, reshape::view(&Tensor::from_slice(&[size], &numbers)?, &line)?));
+        }
+        let deeper = usize::from(many.is_some());
+        for ((dim, _), index) in self.given.iter().zip(held) {
+            indices.push((dim + deeper, index.aligned(rank)?));
+        }
+        Ok(indices)
     }
 }
 
@@ -38,6 +76,7 @@ fn unchanged(saved: &[SavedTensor], at: &At<'_>) -> Result<()> {
 /// y = x[indices]
 ///
 /// dy = dx[indices]; x̄ is ȳ added to zeros at the indices
+#[derive(Clone)]
 struct Indexed {
     indices: Indices,
 }
@@ -70,11 +109,49 @@ impl Op for Indexed {
         unchanged(saved, at)?;
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let x = &call.inputs[0];
+        if call.held.iter().all(|index| index.dim.is_none()) {
+            let last = x.rank();
+            let indices = self.indices.with_last(call.size)?;
+            let value = apply_one(Indexed { indices }, &[&x.moved(last)?])?;
+            let dim = Some(value.ndim() - 1);
+            return Ok(Some(smallvec![Samples { value, dim }]));
+        }
+        if self.indices.given.iter().any(|(_, index)| super::index::is_mask(index)) {
+            return Ok(None);
+        }
+        let many = x.dim.map(|_| call.size);
+        let value = index(&x.moved(0)?, &self.indices.of_samples(call.held, many)?)?;
+        let (before, picked) = self.indices.places.standing();
+        if many.is_none() {
+            return Ok(Some(smallvec![Samples { value, dim: Some(before) }]));
+        }
+        // The samples and what was picked of each come first; the dimensions before go between them.
+        let (picked, before) = (picked + 1, before + 1);
+        let moved = (1..before).map(|dim| (dim + picked - 1) as i64);
+        let order: Vec<i64> = std::iter::once(0)
+            .chain(moved)
+            .chain((1..picked).map(|dim| dim as i64))
+            .chain((picked + before - 1..value.ndim()).map(|dim| dim as i64))
+            .collect();
+        Ok(Some(smallvec![Samples::first(permute::permute(&value, &order)?)]))
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.indices.held()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Indexed { indices: self.indices.holding(held)? })
+    }
 }
 
 /// y = x with the values at the indices, or added there
 ///
 /// dy = dx with the dv so; x̄ = ȳ with zeros at the indices, or ȳ; v̄ = ȳ[indices]
+#[derive(Clone)]
 struct IndexPut {
     indices: Indices,
     accumulate: bool,
@@ -119,6 +196,30 @@ impl Op for IndexPut {
         let put = IndexPut { indices: self.indices.clone(), accumulate: self.accumulate };
         one(apply_one(put, &[&x, &values])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        if call.held.iter().any(|index| index.dim.is_some()) {
+            return Ok(None);
+        }
+        let [x, values] = [&call.inputs[0], &call.inputs[1]];
+        let indices = self.indices.with_last(call.size)?;
+        let x = Samples::first(x.front(call.size)?).moved(x.rank())?;
+        let values = match values.dim {
+            Some(_) => values.moved(values.rank())?,
+            None => squeeze::unsqueeze(&values.value, -1)?,
+        };
+        let value = apply_one(IndexPut { indices, accumulate: self.accumulate }, &[&x, &values])?;
+        let dim = Some(value.ndim() - 1);
+        Ok(Some(smallvec![Samples { value, dim }]))
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.indices.held()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(IndexPut { indices: self.indices.holding(held)?, accumulate: self.accumulate })
+    }
 }
 
 /// The tangent of an input, or zeros in its place.
@@ -142,7 +243,16 @@ impl Overwrite for IndexPut {
 
 /// The elements that tensors of indices name, each given with the first dimension it stands for.
 pub(super) fn index(x: &Tensor, indices: &[(usize, Tensor)]) -> Result<Tensor> {
+    check_masks(indices)?;
     apply_one(Indexed { indices: Indices::new(x.layout().shape(), indices)? }, &[x])
+}
+
+/// A mask that differs between samples names different numbers of elements.
+fn check_masks(indices: &[(usize, Tensor)]) -> Result<()> {
+    match indices.iter().any(|(_, index)| super::index::is_mask(index) && batch::is_batched(index)) {
+        true => Err(Error::MappedMask {}.into()),
+        false => Ok(()),
+    }
 }
 
 /// Checks the values against the places.
@@ -151,6 +261,7 @@ fn put(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: boo
         let (destination, source) = (x.dtype(), values.dtype());
         return Err(Error::IndexedValueDType { destination, source }.into());
     }
+    check_masks(indices)?;
     let indices = Indices::new(x.layout().shape(), indices)?;
     let (value, result) = (values.layout().shape().to_vec(), indices.places.result().to_vec());
     if !shape::is_expandable(&value, &result) {

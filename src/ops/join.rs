@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
+use super::batch::{Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};
@@ -20,6 +21,7 @@ impl Keepsake for Places {}
 /// y = the xᵢ side by side along a dimension
 ///
 /// dy is the dxᵢ side by side; x̄ᵢ is the part of ȳ that xᵢ is
+#[derive(Clone)]
 struct Join {
     name: &'static str,
     places: Vec<Option<Part>>,
@@ -70,6 +72,13 @@ impl Op for Join {
         let parts: Vec<&Tensor> = parts.iter().collect();
         let join = Join { name: self.name, places: saved.0.clone(), shape: self.shape.clone() };
         super::apply::one(apply_one(join, &parts)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let places = self.places.iter().map(|part| part.map(|part| part.deeper())).collect();
+        let mut shape = self.shape.clone();
+        shape.insert(0, call.size);
+        call.front(Join { name: self.name, places, shape })
     }
 }
 

@@ -2,32 +2,36 @@
 
 use super::binary::{self, Elementwise2};
 use super::compare::overwrite;
-use super::copy;
 use super::integer::Integer;
 use super::operand::Operand;
 use super::unary::{self, Elementwise, Integers, Keeps};
+use super::{batch, copy};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::Tensor;
 
 /// A function of truth values of two operands; every number but zero is true.
-fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Array> {
-    binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), move |a, b| Bool::new(f(a.get(), b.get())))
+fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
+    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(a, b, f)) {
+        return y;
+    }
+    let combined = move |a: Bool, b: Bool| Bool::new(f(a.get(), b.get()));
+    binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
 }
 
 /// Whether both are true.
 pub fn and<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a & b).map(Tensor::from_array)
+    truths(a.into(), b.into(), |a, b| a & b)
 }
 
 /// Whether either is true.
 pub fn or<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a | b).map(Tensor::from_array)
+    truths(a.into(), b.into(), |a, b| a | b)
 }
 
 /// Whether one of the two is true.
 pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a ^ b).map(Tensor::from_array)
+    truths(a.into(), b.into(), |a, b| a ^ b)
 }
 
 /// `and` in place.
@@ -45,19 +49,19 @@ pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
     overwrite(x, &truths(x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
 }
 
-fn falsehoods(x: &Tensor) -> Result<Array> {
-    let x = x.array();
-    unary::compute::<Bool, Bool>(&*copy::as_type(&x, DType::Bool)?, DType::Bool, |x| Bool::new(!x.get()))
-}
-
 /// Whether elements are false.
 pub fn not(x: &Tensor) -> Result<Tensor> {
-    falsehoods(x).map(Tensor::from_array)
+    if let Some(y) = batch::unary(x, not) {
+        return y;
+    }
+    let x = x.array();
+    let truths = copy::as_type(&x, DType::Bool)?;
+    unary::compute::<Bool, Bool>(&truths, DType::Bool, |x| Bool::new(!x.get())).map(Tensor::from_array)
 }
 
 /// `not` in place.
 pub fn not_(x: &Tensor) -> Result<()> {
-    overwrite(x, &falsehoods(x)?, "LogicalNotBackward0")
+    overwrite(x, &not(x)?, "LogicalNotBackward0")
 }
 
 fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {

@@ -7,10 +7,10 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use super::indexed::tangent_or_zeros;
 use super::part::from_end;
-use super::{binary, copy, create, reshape, split, view};
+use super::{batch, binary, copy, create, reshape, split, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -21,19 +21,18 @@ struct Numbers {
     places: Arc<[i64]>,
     shape: Dims,
     /// The mask or the index as it was given.
-    given: Array,
+    given: Tensor,
 }
 
 impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Numbers {
-        let given = mask.array();
-        let places = gather::flat_nonzero(binary::expanded(&given, shape).view::<Bool>());
-        Numbers { shape: smallvec![places.len()], places: places.into(), given }
+        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape).view::<Bool>());
+        Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() }
     }
 
     fn keep(&self) -> SavedTensor {
-        SavedTensor::new(self.given.clone(), Source::Constant)
+        SavedTensor::constant(&self.given)
     }
 }
 
@@ -49,6 +48,7 @@ fn flat(array: &Array) -> Result<Array> {
 /// y = the named elements of x, which is first expanded to a shape
 ///
 /// dy is those of dx; x̄ is ȳ in their places, or added there, among zeros
+#[derive(Clone)]
 struct Pick {
     name: &'static str,
     numbers: Numbers,
@@ -95,6 +95,7 @@ impl Op for Pick {
 /// y = x with the first elements of v in place of the named elements, or added to them
 ///
 /// dy is dx with those of dv; x̄ is ȳ with zeros there, or ȳ; v̄ is the named elements of ȳ
+#[derive(Clone)]
 struct Place {
     numbers: Numbers,
     add: bool,
@@ -193,6 +194,9 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Err(Error::SelectMask {}.into());
     }
+    if batch::is_batched(mask) {
+        return Err(Error::MappedSelect {}.into());
+    }
     let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
     let numbers = Numbers::of_mask(mask, &shape);
     let pick = Pick { name: "MaskedSelectBackward0", numbers, repeats: false };
@@ -220,12 +224,30 @@ fn placing(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Resul
 /// The tensor with the elements of `source`, one after the other, where a mask says so.
 pub fn masked_scatter(x: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
     let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
+    if batch::is_batched(mask) && mask.dtype() == DType::Bool && source.numel() > 0 {
+        return placed_by_masks(x, mask, source, &shape);
+    }
     let op = placing(x, mask, source, &shape)?;
     apply_one(op, &[&view::expand_to(x, &shape)?, source])
 }
 
+/// `masked_scatter` where each sample has a mask of its own: how many elements a mask names up to a
+/// place says which element of the source goes there.
+fn placed_by_masks(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let mask = view::expand_to(mask, shape)?;
+    let line = reshape::reshape_to(&mask, &[mask.numel()])?;
+    let counts = super::sub(&super::scan::cumsum(&line, 0, Some(DType::Int64))?, 1i64)?;
+    let last = source.numel() as i64 - 1;
+    let places = super::clamp::clamp(&counts, Some(0i64.into()), Some(last.into()))?;
+    let values = take(source, &reshape::reshape_to(&places, shape)?)?;
+    super::select::where_(&mask, &values, &view::expand_to(x, shape)?)
+}
+
 /// `masked_scatter` in place.
 pub fn masked_scatter_(x: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    if batch::is_batched(mask) {
+        return batch::through(x, &[mask, source], "inplace arithmetic", |x| masked_scatter(x, mask, source));
+    }
     let (layout, given) = (x.layout(), mask.layout());
     if !shape::is_expandable(given.shape(), layout.shape()) {
         let broadcast = shape::broadcast(given.shape(), layout.shape())?.to_vec();
@@ -239,6 +261,11 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
     if index.dtype() != DType::Int64 {
         return Err(Error::LongIndex { operation: "take", dtype: index.dtype() }.into());
     }
+    if batch::is_batched(index) && x.ndim() > 0 {
+        let line = reshape::reshape_to(x, &[x.numel()])?;
+        let places = reshape::reshape_to(index, &[index.numel()])?;
+        return reshape::reshape_to(&super::gather::gather(&line, 0, &places)?, index.layout().shape());
+    }
     let numel = x.numel();
     let mut places = index.to_vec::<i64>();
     if numel == 0 && !places.is_empty() {
@@ -249,12 +276,15 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
         *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
     }
     let numbers =
-        Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.array() };
+        Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.clone() };
     apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
 }
 
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
+    if batch::is_batched(x) {
+        return Err(Error::MappedShape { operation: "nonzero" }.into());
+    }
     let (array, ndim) = (x.array(), x.ndim());
     let (count, found) = dispatch!(all array.dtype, T => {
         let found = gather::nonzero(array.view::<T>());
@@ -274,6 +304,9 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
 
 /// The coordinates of the elements that are not zero, a tensor for each dimension.
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    if batch::is_batched(x) {
+        return Err(Error::MappedShape { operation: "where" }.into());
+    }
     let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
     split::unbind(&nonzero(&x)?, 1)
 }

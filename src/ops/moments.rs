@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{add, div, fixed, mul, sub};
 use crate::error::{Error, Result};
@@ -14,6 +15,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// dv = 2/(n - c) Σ (x - m) dx, ds = dv / 2s, dm = Σ dx / n, and backward the transposes. Where s is
 /// 0 its derivative counts as 0.
+#[derive(Clone)]
 pub struct Moments {
     over: Over,
     correction: f64,
@@ -116,6 +118,10 @@ impl Op for Moments {
             outputs.push(Some(self.mean(t)?));
         }
         Ok(outputs)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Moments { over: self.over.deeper(), ..*self })
     }
 }
 

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{abs, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
@@ -16,6 +17,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// ∂y/∂x = sgn x · (|x|/y)^(p-1), and 0 where y is 0. For p = ±∞ it is sgn x, shared by the elements
 /// that attain y.
+#[derive(Clone)]
 pub struct VectorNorm {
     over: Over,
     order: f64,
@@ -88,6 +90,10 @@ impl Op for VectorNorm {
             return Ok(smallvec![None]);
         }
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
 }
 

@@ -93,6 +93,13 @@ impl Kept {
             _ => None,
         }
     }
+
+    pub(super) fn tensor_mut(&mut self) -> Option<&mut SavedTensor> {
+        match self {
+            Kept::Tensor(saved) => Some(saved),
+            _ => None,
+        }
+    }
 }
 
 /// Numbers to calculate with: an operand without its history.
@@ -127,10 +134,6 @@ impl Operand<'_> {
             Operand::Tensor(tensor) => tensor.dtype(),
             Operand::Scalar(scalar) => scalar_type(scalar),
         }
-    }
-
-    pub(super) fn requires_grad(self) -> bool {
-        matches!(self, Operand::Tensor(tensor) if tensor.requires_grad())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{self, Answer, Call};
 use super::copy;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
@@ -25,6 +26,17 @@ pub(super) enum Part {
 }
 
 impl Part {
+    /// The same part behind one more dimension.
+    pub(super) fn deeper(self) -> Part {
+        match self {
+            Part::Select { dim, index } => Part::Select { dim: dim + 1, index },
+            Part::Slice { dim, start, length, step } => Part::Slice { dim: dim + 1, start, length, step },
+            Part::Diagonal { offset, first, second } => {
+                Part::Diagonal { offset, first: first + 1, second: second + 1 }
+            }
+        }
+    }
+
     /// Where the part lies.
     pub(super) fn layout(self, source: &Layout) -> Layout {
         let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
@@ -99,6 +111,7 @@ pub(super) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
 /// y = zeros with x as the part
 ///
 /// dy is dx among zeros; x̄ is the part of ȳ
+#[derive(Clone)]
 struct Embed {
     part: Part,
     whole: Arc<Layout>,
@@ -127,6 +140,11 @@ impl Op for Embed {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(embed(tangent(tangents), self.part, self.whole.shape(), self.name)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let whole = Arc::new(batch::stacked(&self.whole, call.size));
+        call.front(Embed { part: self.part.deeper(), whole, name: self.name })
     }
 }
 

@@ -116,6 +116,11 @@ impl Places {
         shape
     }
 
+    /// How many dimensions of what is named stand before those of the indices, and how many those are.
+    pub(super) fn standing(&self) -> (usize, usize) {
+        (self.before, self.picked.len())
+    }
+
     /// The shape of what is named.
     pub(super) fn result(&self) -> Dims {
         self.around(&self.picked)

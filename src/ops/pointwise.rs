@@ -6,13 +6,14 @@ use smallvec::SmallVec;
 
 use super::add;
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::view::expand_to;
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::tensor::Tensor;
 
 /// An elementwise operation of several tensors.
-pub trait Pointwise: Send + Sync + 'static {
+pub trait Pointwise: Clone + Send + Sync + 'static {
     /// torch's names of the inputs that are kept, an empty one for an input that is not.
     const KEEPS: &'static [&'static str];
 
@@ -43,8 +44,13 @@ impl Keepsake for Saved {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.0.iter().map(Option::as_ref).collect()
     }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.0.iter_mut().flatten().collect()
+    }
 }
 
+#[derive(Clone)]
 struct Recordable<P>(P);
 
 impl<P: Pointwise> Recordable<P> {
@@ -93,6 +99,10 @@ impl<P: Pointwise> Op for Recordable<P> {
         let shape = at.node.form(0).layout.clone();
         let total = total.map(|total| expand_to(&total, shape.shape())).transpose()?;
         Ok(SmallVec::from_elem(total, 1))
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.aligned(self.clone())
     }
 }
 

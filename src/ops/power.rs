@@ -77,8 +77,11 @@ impl Elementwise2 for Pow {
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         match b {
             Value::Scalar(exponent) if exponent.to_f64() == 0.0 => create::zeros_like(t),
-            Value::Scalar(exponent) if exponent.to_f64() == 1.0 => Ok(t.clone()),
-            Value::Scalar(exponent) if exponent.to_f64() == 2.0 => mul(t, &mul(Operand::from(a), 2)?),
+            // Short cuts, unless the slope is recorded: it depends on `a`, even if no number shows it.
+            Value::Scalar(exponent) if exponent.to_f64() == 1.0 && !is_recorded(a) => Ok(t.clone()),
+            Value::Scalar(exponent) if exponent.to_f64() == 2.0 && !is_recorded(a) => {
+                mul(t, &mul(Operand::from(a), 2)?)
+            }
             Value::Scalar(exponent) => mul(t, &mul(&pow(a, less_one(*exponent))?, *exponent)?),
             Value::Tensor(exponent) => {
                 let slope = mul(exponent, &pow(a, &sub(exponent, 1)?)?)?;
@@ -99,6 +102,10 @@ impl Elementwise2 for Pow {
         };
         where_(&at_zero, 0, &mul(t, &logarithm)?)
     }
+}
+
+fn is_recorded(value: &Value) -> bool {
+    matches!(value, Value::Tensor(tensor) if tensor.requires_grad())
 }
 
 fn less_one(exponent: Scalar) -> Scalar {

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::reduce::{Over, accumulated};
 use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};
@@ -17,6 +18,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. It is the product of those
 /// before times that of those after, so that zeros are numbers like others.
+#[derive(Clone)]
 pub struct Prod {
     over: Over,
     dtype: Option<DType>,
@@ -68,6 +70,19 @@ impl Op for Prod {
 
     fn jvp(&self, x: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        // The rule for gradients knows one dimension, or all: those of a sample are made one.
+        if self.over.dims.len() == 1 {
+            return call.front(Prod { over: self.over.deeper(), dtype: self.dtype });
+        }
+        if self.over.keepdim || self.over.dims.is_empty() {
+            return Ok(None);
+        }
+        let flat = reshape::flatten(&call.inputs[0].front(call.size)?, 1, -1)?;
+        let y = apply_one(Prod { over: Over::along(1, false, 2), dtype: self.dtype }, &[&flat])?;
+        Ok(Some(smallvec![Samples::first(y)]))
     }
 }
 

@@ -8,7 +8,9 @@ use ndarray::{ArrayView, Dimension, Ix2, Ix3};
 use smallvec::smallvec;
 
 use super::bilinear::Product;
-use super::{copy, mul, reshape};
+use super::matmul::matmul;
+use super::squeeze::{self, Squeezed};
+use super::{copy, mul, permute, reduce, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::kernels::gemm;
@@ -83,6 +85,11 @@ impl Product for Matrices {
         }
     }
 
+    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let [left, right] = self.turned;
+        matmul(&as_is(a, left)?, &as_is(b, right)?)
+    }
+
     fn multiplications(&self, a: &Layout, b: &Layout) -> u64 {
         let batch = if self.batched { a.shape()[0] } else { 1 };
         self.sizes(a, b).into_iter().fold(batch as u64, |product, size| product.saturating_mul(size as u64))
@@ -135,9 +142,19 @@ impl Product for MatrixVector {
         MatrixVector { turned: !self.turned }.call(a, g)
     }
 
+    fn batch(&self, a: &Tensor, x: &Tensor) -> Result<Tensor> {
+        let y = matmul(&as_is(a, self.turned)?, &squeeze::unsqueeze(x, -1)?)?;
+        squeeze::squeeze(&y, Squeezed::One(-1))
+    }
+
     fn multiplications(&self, a: &Layout, _x: &Layout) -> u64 {
         a.numel() as u64
     }
+}
+
+/// A matrix or batch of them that counts as transposed, as it is.
+fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
+    if turned { permute::transpose(a, -2, -1) } else { Ok(a.clone()) }
 }
 
 /// y = Σ aᵢ bᵢ
@@ -169,6 +186,10 @@ impl Product for Vectors {
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
         mul(g, a)
+    }
+
+    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        reduce::sum(&mul(a, b)?, Some(&[-1]), false, None)
     }
 
     fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{gradient_edges, record, records};
+use super::apply::trace;
 pub use super::distribution::Distribution;
 use super::distribution::elements;
 pub use super::generator::Generator;
 use super::generator::given;
-use super::{binary, copy, create, in_place};
+use super::in_place::Write;
+use super::{batch, binary, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, mode};
+use crate::graph::{At, Gradients, Rule, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -49,9 +50,11 @@ pub fn draw(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    let tensor = create::empty(shape, dtype)?;
-    fill(&tensor.array(), distribution, generator)?;
-    Ok(tensor)
+    batch::creation(shape, &|shape| {
+        let tensor = create::empty(shape, dtype)?;
+        fill(&tensor.array(), distribution, generator)?;
+        Ok(tensor)
+    })
 }
 
 /// A fresh tensor of the shape of `x` and in the order of its memory, every element drawn.
@@ -61,6 +64,9 @@ pub fn draw_like(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
+    }
     let tensor = create::full_like(x, 0i64.into(), dtype)?;
     fill(&tensor.array(), distribution, generator)?;
     Ok(tensor)
@@ -76,15 +82,14 @@ fn overwrite(
     x: &Tensor,
     inputs: &[&Tensor],
     name: &'static str,
-    fill: impl FnOnce(&Array) -> Result<()>,
+    fill: impl Fn(&Array) -> Result<()>,
 ) -> Result<()> {
-    let recording = records(inputs);
-    in_place::check(x, recording)?;
-    let edges: SmallVec<[Option<Edge>; 2]> =
-        if recording { gradient_edges(inputs)? } else { SmallVec::new() };
-    fill(&x.array())?;
-    x.bump_version();
-    if recording { in_place::record(x, Drawn { name }, edges) } else { Ok(()) }
+    let write = Write::begin(inputs)?;
+    match batch::is_mapping() {
+        true => batch::overdraw(x, &|x| fill(&x.array()))?,
+        false => fill(&x.array())?,
+    }
+    write.finish(|_| Drawn { name })
 }
 
 /// Draws the elements of an array in the order in which they lie in memory.
@@ -123,6 +128,9 @@ pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Resu
 
 /// The integers below `n` in random order.
 pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::each_drawn(&|| randperm(n, dtype, generator));
+    }
     let permutation = create::empty(&[n], dtype)?;
     let array = permutation.array();
     match dtype {
@@ -174,6 +182,16 @@ pub fn normal(
             }
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
+        if batch::is_mapping() {
+            let shape = match (mean, std) {
+                (Given(mean), Given(std)) => shape::broadcast(mean.layout().shape(), std.layout().shape())?,
+                _ => like.layout().shape().into(),
+            };
+            batch::refuse_same(&inputs)?;
+            let drawn = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
+            let spread = if let Given(std) = std { super::mul(&drawn, std)? } else { drawn };
+            return super::add(&spread, mean);
+        }
         let y = match (mean, std) {
             (Given(mean), Given(std)) => {
                 let shape = shape::broadcast(mean.layout().shape(), std.layout().shape())?;
@@ -187,25 +205,28 @@ pub fn normal(
         super::add_(&y, mean)?;
         y
     };
-    if records(&inputs) {
-        record(Drawn { name }, gradient_edges(&inputs)?, std::slice::from_ref(&y));
-    }
+    trace(&inputs, std::slice::from_ref(&y), |_| Drawn { name })?;
     Ok(y)
 }
 
 /// Ones and zeros, each one with a probability of its own.
 pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        let y = batch::drawn_from(probabilities, &|p| bernoulli(p, generator))?;
+        return Ok(y);
+    }
     let y = create::zeros_like(probabilities)?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
-    if records(&[probabilities]) {
-        let edges = gradient_edges(&[probabilities])?;
-        record(Drawn { name: "BernoulliBackward0" }, edges, std::slice::from_ref(&y));
-    }
+    trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn { name: "BernoulliBackward0" })?;
     Ok(y)
 }
 
 /// Overwrites every element with a one or a zero, with a probability of its own.
 pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    if batch::is_mapping() {
+        let each = super::expand::expand_as(probabilities, x)?;
+        return super::cast::copy_(x, &bernoulli(&each, generator)?);
+    }
     let each = probabilities.array();
     let shape = x.layout();
     if !shape::is_expandable(each.layout.shape(), shape.shape()) {

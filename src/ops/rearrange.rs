@@ -6,6 +6,7 @@ use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::part::Part;
 use super::{along, binary, cast, copy, expand, reduce, reshape, squeeze};
 use crate::dtype::DType;
@@ -18,6 +19,7 @@ use crate::tensor::{Array, Tensor};
 /// y = x in the opposite order along some dimensions
 ///
 /// dy and x̄ are dx and ȳ in the opposite order along the same
+#[derive(Clone)]
 struct Flip {
     dims: Dims,
 }
@@ -55,6 +57,10 @@ impl Op for Flip {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         self.again(tangent(tangents))
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Flip { dims: self.dims.iter().map(|dim| dim + 1).collect() })
+    }
 }
 
 /// The tensor in the opposite order along some dimensions.
@@ -66,6 +72,7 @@ pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
 /// y = x turned round along some dimensions: what is pushed out at the end comes in at the start
 ///
 /// dy is dx so turned, x̄ is ȳ turned back
+#[derive(Clone)]
 struct Roll {
     /// Dimension and shift, which is less than its size.
     turns: SmallVec<[(usize, usize); 2]>,
@@ -116,6 +123,16 @@ impl Op for Roll {
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Roll { turns: self.turns.clone(), flat: self.flat }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        match self.flat {
+            true => Ok(None),
+            false => {
+                let turns = self.turns.iter().map(|&(dim, shift)| (dim + 1, shift)).collect();
+                call.front(Roll { turns, flat: false })
+            }
+        }
+    }
 }
 
 /// The tensor turned round by `shifts` along `dims`, or along all as one where none are given.
@@ -141,6 +158,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
 /// y = x so many times along every dimension
 ///
 /// dy is dx so repeated, x̄ is ȳ summed over the repetitions
+#[derive(Clone)]
 struct Repeat {
     times: Dims,
 }
@@ -188,6 +206,14 @@ impl Op for Repeat {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Repeat { times: self.times.clone() }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let mut times = self.times.clone();
+        times.insert(0, 1);
+        let rank = self.times.len();
+        let aligned = Samples::first(Samples::first(call.inputs[0].front(call.size)?).aligned(rank)?);
+        Call { inputs: &[aligned], ..*call }.front(Repeat { times })
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
+use super::batch::{Answer, Call};
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::{At, Gradients, mode};
 use crate::kernels::reduce as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -41,6 +42,12 @@ impl Over {
         Over { dims, keepdim, named: true }
     }
 
+    /// The same dimensions behind one more.
+    pub(super) fn deeper(&self) -> Over {
+        let dims = self.dims.iter().map(|dim| dim + 1).collect();
+        Over { dims, keepdim: self.keepdim, named: true }
+    }
+
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
         shape::reduced_shape(shape, &self.dims, self.keepdim)
     }
@@ -61,7 +68,7 @@ impl Over {
 
     /// A result repeated along the dimensions that went.
     pub(super) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
-        if !records(&[result]) {
+        if !records(&[result]) && !mode::special() {
             // The common case, a gradient on its way back: no view that anybody sees.
             let array = result.array();
             let mut strides = Dims::from_elem(0, input.len());
@@ -90,6 +97,7 @@ impl Over {
 /// y = Σ x
 ///
 /// dy = Σ dx, x̄ is ȳ repeated
+#[derive(Clone)]
 pub struct Sum {
     over: Over,
     dtype: Option<DType>,
@@ -125,6 +133,10 @@ impl Op for Sum {
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The type that elements are added or multiplied in unless the caller names one.
@@ -140,6 +152,7 @@ pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>
 /// y = Σ x / n
 ///
 /// dy = Σ dx / n, x̄ is ȳ/n repeated
+#[derive(Clone)]
 pub struct Mean {
     over: Over,
     dtype: DType,
@@ -173,6 +186,10 @@ impl Op for Mean {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
 }
 

@@ -7,6 +7,7 @@ use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::accumulated;
 use super::{copy, in_place, mul};
 use crate::dtype::{DType, Element, Number, Real};
@@ -31,6 +32,11 @@ impl Way {
 
     pub(super) fn turned(self) -> Way {
         Way { dim: self.dim, backward: !self.backward }
+    }
+
+    /// The same way behind one more dimension.
+    fn deeper(self) -> Way {
+        Way { dim: self.dim + 1, backward: self.backward }
     }
 
     /// The elements in an order in which this way leads from the first to the last.
@@ -66,6 +72,7 @@ impl Way {
 /// yₖ = x₀ + … + xₖ
 ///
 /// dy is dx summed so; x̄ is ȳ summed the other way
+#[derive(Clone)]
 pub struct Cumsum {
     way: Way,
     dtype: Option<DType>,
@@ -99,6 +106,10 @@ impl Op for Cumsum {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Cumsum { way: self.way, dtype: self.dtype }, &[tangent(tangents)])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Cumsum { way: self.way.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The cumulative sum along a dimension.
@@ -116,6 +127,7 @@ pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 ///
 /// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁. Nothing is divided by, so
 /// zeros are numbers like others.
+#[derive(Clone)]
 pub struct Cumprod {
     way: Way,
     dtype: Option<DType>,
@@ -156,6 +168,10 @@ impl Op for Cumprod {
         let before = shift(&at.load(y)?, self.way, 1.0)?;
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Cumprod { way: self.way.deeper(), dtype: self.dtype })
+    }
 }
 
 /// The cumulative product along a dimension.
@@ -178,6 +194,7 @@ pub(super) fn product_before(x: &Tensor, way: Way) -> Result<Tensor> {
 ///
 /// ẏₖ = (ḃₖ + ȧₖ yₖ₋₁) + aₖ ẏₖ₋₁. Backward b̄ₖ = ȳₖ + aₖ₊₁ b̄ₖ₊₁, which is a recurrence the other
 /// way, and āₖ = b̄ₖ yₖ₋₁.
+#[derive(Clone)]
 struct Recurrence {
     way: Way,
 }
@@ -237,6 +254,10 @@ impl Op for Recurrence {
         };
         one(recurrence(&at.load(a)?, &b, self.way)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Recurrence { way: self.way.deeper() })
+    }
 }
 
 fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
@@ -246,6 +267,7 @@ fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
 /// yₖ = xₖ₋₁, and a constant for the first
 ///
 /// dy is dx moved and begun with 0; x̄ is ȳ moved back
+#[derive(Clone)]
 struct Shift {
     way: Way,
     first: f64,
@@ -280,6 +302,10 @@ impl Op for Shift {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(shift(tangent(tangents), self.way, 0.0)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Shift { way: self.way.deeper(), first: self.first })
     }
 }
 

@@ -1,14 +1,15 @@
 //! Choosing between elements by a condition.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::memory_order::MemoryOrder;
 use super::operand::{Operand, result_type};
-use super::{binary, copy, create, in_place, view};
+use super::{binary, cast, copy, create, in_place, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::zip;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -16,8 +17,9 @@ use crate::tensor::{Array, Tensor};
 /// y = the first input where the condition holds, else the second; with `FILL` the other way round
 ///
 /// A gradient goes to the input that its element came from; the other one gets zero.
+#[derive(Clone)]
 struct Select<const FILL: bool> {
-    condition: Array,
+    condition: Tensor,
     dtype: DType,
 }
 
@@ -67,11 +69,11 @@ impl<const FILL: bool> Op for Select<FILL> {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (a, b) = (inputs[usize::from(FILL)].array(), inputs[usize::from(!FILL)].array());
-        Ok(smallvec![Tensor::from_array(choose(&self.condition, &a, &b, self.dtype)?)])
+        Ok(smallvec![Tensor::from_array(choose(&self.condition.array(), &a, &b, self.dtype)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
-        SavedTensor::new(self.condition.clone(), Source::Constant)
+        SavedTensor::constant(&self.condition)
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -92,6 +94,18 @@ impl<const FILL: bool> Op for Select<FILL> {
         let (a, b) = (operand(usize::from(FILL)), operand(usize::from(!FILL)));
         let y = where_(&condition, a, b)?;
         Ok(smallvec![Some(view::expand_to(&y, at.node.form(0).layout.shape())?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.aligned(self.clone())
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.condition.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Select { condition: held[0].clone(), dtype: self.dtype })
     }
 }
 
@@ -116,8 +130,8 @@ pub fn where_<'a>(
 ) -> Result<Tensor> {
     let (a, b) = (a.into(), b.into());
     let condition = match condition.dtype() {
-        DType::Bool => condition.array(),
-        DType::UInt8 => copy::converted(&condition.array(), DType::Bool)?,
+        DType::Bool => condition.clone(),
+        DType::UInt8 => cast::to_dtype(condition, DType::Bool)?,
         dtype => return Err(Error::WhereCondition { dtype }.into()),
     };
     let dtype = result_type([&a.numbers(), &b.numbers()]);
@@ -125,8 +139,9 @@ pub fn where_<'a>(
 }
 
 /// y = x with one number where the mask holds,  x̄ = ȳ elsewhere
+#[derive(Clone)]
 struct Fill {
-    mask: Array,
+    mask: Tensor,
     value: Tensor,
 }
 
@@ -140,11 +155,11 @@ impl Op for Fill {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        Ok(smallvec![Tensor::from_array(choose(&self.mask, &self.value.array(), &x, x.dtype)?)])
+        Ok(smallvec![Tensor::from_array(choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
-        SavedTensor::new(self.mask.clone(), Source::Constant)
+        SavedTensor::constant(&self.mask)
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -154,6 +169,18 @@ impl Op for Fill {
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         Ok(smallvec![Some(part(&at.load(saved)?, super::apply::tangent(tangents), false)?)])
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.aligned(self.clone())
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.mask.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Fill { mask: held[0].clone(), value: self.value.clone() })
+    }
 }
 
 /// `x` with `value`, a number or a tensor without dimensions, wherever the mask holds.
@@ -161,7 +188,7 @@ pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>)
     if mask.dtype() != DType::Bool {
         return Err(Error::MaskedFillMask { dtype: mask.dtype() }.into());
     }
-    let (mask, dtype) = (mask.array(), x.dtype());
+    let (mask, dtype) = (mask.clone(), x.dtype());
     match value.into() {
         Operand::Scalar(scalar) => apply_one(Fill { mask, value: create::full(&[], scalar, dtype)? }, &[x]),
         Operand::Tensor(value) if value.ndim() == 0 => {
@@ -174,6 +201,7 @@ pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>)
 /// `masked_fill` in place.
 pub fn masked_fill_<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     let value = value.into();
-    let others: &[&Tensor] = if let Operand::Tensor(value) = &value { &[*value] } else { &[] };
-    in_place::through(x, others, |x| masked_fill(x, mask, value))
+    let mut others: SmallVec<[&Tensor; 2]> = smallvec![mask];
+    others.extend(value.tensor());
+    in_place::through(x, &others, |x| masked_fill(x, mask, value))
 }

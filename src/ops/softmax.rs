@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{cast, copy, default_dtype, exp, mul, sub};
 use crate::dtype::DType;
@@ -29,6 +30,7 @@ fn joined(left: Option<Tensor>, right: Option<Tensor>) -> Result<Gradients> {
 ///
 /// `SoftmaxGradient` says x̄. The Jacobian J of softmax is symmetric, so ẏ = J ẋ is the same; for the
 /// logarithm ẏ = ẋ - Σ eʸ ẋ.
+#[derive(Clone)]
 pub struct Softmax {
     dim: usize,
     log: bool,
@@ -79,6 +81,10 @@ impl Op for Softmax {
             false => apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[&t, &y])?,
         })
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(Softmax { dim: self.dim + 1, ..*self })
+    }
 }
 
 /// From a gradient g and the result y of softmax: z = y (g - Σ g y); of its logarithm: z = g - eʸ Σ g
@@ -86,6 +92,7 @@ impl Op for Softmax {
 /// softmax: ḡ = y (z̄ - Σ z̄ y), ȳ = z̄ (g - Σ g y) - g Σ z̄ y,
 /// ż = y (ġ - Σ ġ y) + ẏ (g - Σ g y) - y Σ g ẏ
 /// logarithm: ḡ = z̄ - Σ z̄ eʸ, ȳ = -z̄ eʸ Σ g, ż = ġ - eʸ Σ ġ - ẏ eʸ Σ g
+#[derive(Clone)]
 struct SoftmaxGradient {
     dim: usize,
     log: bool,
@@ -163,6 +170,10 @@ impl Op for SoftmaxGradient {
         };
         joined(through_g, through_y)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
+    }
 }
 
 impl SoftmaxGradient {
@@ -190,6 +201,7 @@ pub fn log_softmax(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 /// y = ln Σ eˣ
 ///
 /// dy = Σ e^(x - y) dx, x̄ = ȳ e^(x - y)
+#[derive(Clone)]
 pub struct LogSumExp {
     over: Over,
 }
@@ -231,6 +243,10 @@ impl Op for LogSumExp {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(LogSumExp { over: self.over.deeper() })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::apply::{Keep, Op, Outputs, apply, tangent};
+use super::batch::{Answer, Call};
 use super::part::{Part, sliced, take};
 use super::view::show_as;
 use super::{create, join};
@@ -14,6 +15,7 @@ use crate::tensor::{Creation, Tensor};
 /// yᵢ = parts of x along one dimension that are x together
 ///
 /// dyᵢ are those parts of dx; x̄ is the ȳᵢ joined again
+#[derive(Clone)]
 struct Split {
     name: &'static str,
     dim: usize,
@@ -91,6 +93,10 @@ impl Op for Split {
     fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let parts = self.parts(source.shape()[self.dim]);
         parts.into_iter().map(|part| take(tangent(tangents), part).map(Some)).collect()
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(Split { name: self.name, dim: self.dim + 1, cuts: self.cuts.clone() })
     }
 }
 

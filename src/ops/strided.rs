@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
@@ -15,12 +16,14 @@ use crate::tensor::{Array, Tensor};
 ///
 /// As a map of values: lay x out as it was, then read. dy reads dx so; x̄ is ȳ written back, summed
 /// where an element was shown twice.
+#[derive(Clone)]
 pub struct AsStrided {
     pub(super) layout: Arc<Layout>,
 }
 
 impl Op for AsStrided {
     type Saved = Arc<Layout>;
+    const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"
@@ -41,9 +44,20 @@ impl Op for AsStrided {
     }
 
     fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        // A tangent that lies as x did has the window as a view.
+        if tangent(tangents).layout() == *source {
+            return one(super::view::window(tangent(tangents), (*self.layout).clone())?);
+        }
         let window =
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Read };
         one(apply_one(window, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        let x = &call.inputs[0];
+        let layout = Arc::new(x.around(&self.layout));
+        let value = apply_one(AsStrided { layout }, &[&x.value])?;
+        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
     }
 }
 
@@ -95,6 +109,7 @@ enum Direction {
 }
 
 /// A window as a linear map of values, and its transpose.
+#[derive(Clone)]
 struct Window {
     source: Arc<Layout>,
     window: Arc<Layout>,
@@ -126,7 +141,7 @@ impl Window {
 }
 
 /// The storage elements of a layout in row-major order.
-fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
     let mut index: Dims = Dims::from_elem(0, layout.ndim());
     let mut place = layout.offset();
     (0..layout.numel()).map(move |_| {

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::copy;
 use super::part::{self, Part};
 use crate::dtype::Scalar;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 /// y = x with zeros above, or below, a diagonal of its matrices
 ///
 /// dy and x̄ are dx and ȳ with the same zeros
+#[derive(Clone)]
 struct Triangle {
     upper: bool,
     diagonal: i64,
@@ -71,6 +73,10 @@ impl Op for Triangle {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         self.again(tangent(tangents))
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(self.clone())
+    }
 }
 
 fn triangle(x: &Tensor, upper: bool, diagonal: i64, operation: &'static str) -> Result<Tensor> {
@@ -93,6 +99,7 @@ pub fn triu(x: &Tensor, diagonal: i64) -> Result<Tensor> {
 /// y = a copy of a diagonal of x
 ///
 /// dy is that of dx; x̄ is ȳ on the diagonal of zeros
+#[derive(Clone)]
 struct DiagonalCopy {
     part: Part,
 }
@@ -118,6 +125,10 @@ impl Op for DiagonalCopy {
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        call.front(DiagonalCopy { part: self.part.deeper() })
     }
 }
 

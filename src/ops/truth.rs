@@ -1,7 +1,7 @@
 //! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
 
-use super::copy;
 use super::reduce::Over;
+use super::{batch, copy};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::kernels::reduce as kernels;
@@ -21,9 +21,13 @@ pub fn all(x: &Tensor, dims: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
 
 fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<Tensor> {
     let over = Over::new(dims, keepdim, x, if any { "any" } else { "all" })?;
+    let whole = dims.is_some_and(<[i64]>::is_empty);
+    if let Some(y) = batch::reduced(x, &over, whole, |x, dims| truth(x, dims, keepdim, any)) {
+        return y;
+    }
     let array = x.array();
     let truths = copy::as_type(&array, DType::Bool)?;
-    let result = if dims.is_some_and(<[i64]>::is_empty) {
+    let result = if whole {
         copy::dense(&truths)?
     } else {
         let mut result = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Bool)?;
@@ -41,6 +45,9 @@ fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<T
 /// How many elements along some dimensions, or all, are not zero.
 pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
     let over = Over::new(dims, false, x, "count_nonzero")?;
+    if let Some(y) = batch::reduced(x, &over, false, |x, dims| count_nonzero(x, dims)) {
+        return y;
+    }
     let array = x.array();
     let truths = copy::as_type(&array, DType::Bool)?;
     let mut count = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;

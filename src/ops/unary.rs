@@ -4,9 +4,10 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{gradient_edges, one, record_new, records, single, tangent};
+use super::apply::{one, record_new, single, tangent, trace};
+use super::in_place::Write;
 use super::memory_order::MemoryOrder;
-use super::{copy, default_dtype, in_place};
+use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
@@ -118,10 +119,17 @@ impl<E: Elementwise> Rule for Recorded<E> {
         let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
         self.kept.iter().map(|kept| (name, kept)).collect()
     }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.kept.iter_mut().collect()
+    }
 }
 
 /// The operation on a tensor.
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    if mode::special() {
+        return apply_traced(op, x);
+    }
     let reading = x.read();
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
@@ -140,37 +148,57 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    Ok(record_new(Recorded { op, kept }, smallvec![edge], y))
+    record_new(Recorded { op, kept }, smallvec![edge], y)
+}
+
+/// `apply` where more than the history of the operand may matter.
+#[cold]
+fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| apply(op, x)) {
+        let (x, y) = (x.clone(), y?);
+        let values = y.array();
+        trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
+            op,
+            kept: kept::<E>(Some(x.array()), values),
+        })?;
+        return Ok(y);
+    }
+    let array = x.array();
+    let values = forward(&op, &array)?;
+    let y = Tensor::from_array(values.clone());
+    trace(&[x], std::slice::from_ref(&y), |_| Recorded { op, kept: kept::<E>(Some(array), values) })?;
+    Ok(y)
+}
+
+/// What backward needs of the input, which is there if it is needed, and the output.
+fn kept<E: Elementwise>(x: Option<Array>, y: Array) -> Option<SavedTensor> {
+    match E::KEEPS {
+        Keeps::Nothing | Keeps::Flat => None,
+        Keeps::Input => x.map(|x| SavedTensor::new(x, Source::Input(0))),
+        Keeps::Output => Some(SavedTensor::new(y, Source::Output(0))),
+    }
 }
 
 /// The operation in place.
 pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
-    let recorded = records(&[x]);
-    in_place::check(x, recorded)?;
+    if batch::is_batched(x) {
+        return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
+    }
+    let write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
-    let edges = gradient_edges(&[x])?;
     // The old values are about to go.
-    let before = match recorded && E::KEEPS == Keeps::Input {
+    let before = match write.is_traced() && E::KEEPS == Keeps::Input {
         true => Some(copy::dense(&target)?),
         false => None,
     };
     dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
         copy::write(&target, &forward(&op, &target)?)?;
     });
-    x.bump_version();
-    if recorded {
-        let kept = match E::KEEPS {
-            Keeps::Nothing | Keeps::Flat => None,
-            Keeps::Input => before.map(|array| SavedTensor::new(array, Source::Input(0))),
-            Keeps::Output => Some(SavedTensor::new(target, Source::Output(0))),
-        };
-        in_place::record(x, Recorded { op, kept }, edges)?;
-    }
-    Ok(())
+    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
 }
 
 fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{apply_one, gradient_edges, one, record, records, single, tangent};
-use super::{in_place, strided};
+use super::apply::{apply_one, one, single, tangent, trace};
+use super::{batch, in_place, strided};
 use crate::error::Result;
-use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode};
+use crate::graph::{At, Edge, Forms, Gradients, Level, Node, Rule, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
 pub use super::expand::expand;
 pub(super) use super::expand::expand_to;
+use super::reshape::Reshape;
 pub(super) use super::reshape::reshape_to;
 pub use super::reshape::{reshape, view};
 
@@ -24,12 +25,20 @@ pub(super) fn show(source: &Tensor, layout: Layout) -> Tensor {
 
 /// `show` by an operation of that kind.
 pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
-    let creation = if mode::is_grad_enabled() { creation } else { Creation::NoGrad };
-    Tensor::view_of(source, source.array().with_layout(layout), None, creation, refresh)
+    Tensor::view_of(source, source.array().with_layout(layout), None, created_now(creation), refresh)
+}
+
+/// How a view comes to be now that would by itself come to be as `creation`.
+fn created_now(creation: Creation) -> Creation {
+    match mode::is_grad_enabled() {
+        true => creation,
+        false if mode::is_inference() => Creation::Inference,
+        false => Creation::NoGrad,
+    }
 }
 
 /// The edge of a view whose base was written to since: a strided window on the base.
-fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
+pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     let Some(edge) = base.gradient_edge()? else { return Ok(None) };
     let rule = strided::rule(base.layout(), view.layout.clone());
     let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
@@ -54,14 +63,19 @@ pub(super) trait Kind: Send + Sync + 'static {
 }
 
 /// The rule of a view.
-struct Shown<K> {
-    kind: K,
-    source: Arc<Layout>,
+pub(super) struct Shown<K> {
+    pub(super) kind: K,
+    /// The layout before.
+    pub(super) source: Arc<Layout>,
 }
 
 impl<K: Kind> Rule for Shown<K> {
     fn name(&self) -> &str {
         self.kind.name()
+    }
+
+    fn is_view(&self) -> bool {
+        true
     }
 
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -75,14 +89,30 @@ impl<K: Kind> Rule for Shown<K> {
 
 /// A view of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
-    let y = show(x, layout);
-    if records(&[x]) {
-        record(Shown { kind, source: x.layout() }, gradient_edges(&[x])?, std::slice::from_ref(&y));
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::view(kind, x, batch, layout);
     }
+    let y = show(x, layout);
+    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
+    Ok(y)
+}
+
+/// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
+pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
+    let creation = created_now(Creation::Default);
+    let y = Tensor::view_apart(x, x.array(), creation, refresh, level);
+    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind: Reshape { name }, source: x.layout() })?;
     Ok(y)
 }
 
 /// Shows `x` itself in another layout from now on.
 pub(super) fn apply_in_place(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<()> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::lay_out(kind, x, batch, layout);
+    }
     in_place::lay_out(x, layout, Shown { kind, source: x.layout() })
 }

@@ -4,9 +4,10 @@
 mod allocate;
 
 use std::any::Any;
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
 use crate::error::Result;
 
@@ -33,6 +34,29 @@ const CACHE_LINE: usize = 64;
 const LARGE: usize = 1024;
 /// A count beyond this never comes down to zero again: the block is leaked rather than freed twice.
 const IMMORTAL: u32 = u32::MAX / 2;
+
+/// The version of memory whose writes are not counted.
+const UNCOUNTED: u32 = u32::MAX;
+
+thread_local!(static COUNTING: Cell<bool> = const { Cell::new(true) });
+
+/// How many threads allocate memory without a count of writes. While there are none, which is nearly
+/// always, nobody looks further.
+static NOT_COUNTING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether writes to memory that this thread allocates from now on are counted.
+pub fn set_counting(counting: bool) {
+    match (COUNTING.replace(counting), counting) {
+        (true, false) => NOT_COUNTING.fetch_add(1, Ordering::Relaxed),
+        (false, true) => NOT_COUNTING.fetch_sub(1, Ordering::Relaxed),
+        _ => 0,
+    };
+}
+
+/// What the count of a new block starts with.
+fn first_version() -> u32 {
+    if NOT_COUNTING.load(Ordering::Relaxed) == 0 || COUNTING.get() { 0 } else { UNCOUNTED }
+}
 
 /// A strong handle to shared memory.
 pub struct Storage {
@@ -83,7 +107,9 @@ impl Storage {
         let owner = if self.is_external() { self.owner().clone() } else { Arc::new(self.clone()) };
         // SAFETY: the bytes live as long as their owner, be it a handle to this block or whoever
         // keeps this block's bytes.
-        unsafe { Storage::external(self.data(), self.bytes(), owner) }
+        let alias = unsafe { Storage::external(self.data(), self.bytes(), owner) }?;
+        alias.set_version(if self.is_counted() { 0 } else { UNCOUNTED });
+        Ok(alias)
     }
 
     /// The owner that lies behind the header of an external storage.
@@ -99,7 +125,8 @@ impl Storage {
         let block = block.cast::<Header>();
         // SAFETY: the caller gives room, and allocations are aligned for pointers.
         unsafe {
-            block.write(Header { strong: AtomicU32::new(1), version: AtomicU32::new(0), data, bytes });
+            let version = AtomicU32::new(first_version());
+            block.write(Header { strong: AtomicU32::new(1), version, data, bytes });
         }
         Storage { block }
     }
@@ -120,14 +147,24 @@ impl Storage {
         self.header().bytes
     }
 
-    /// How often the bytes were written to in place.
+    /// How often the bytes were written to in place; always the same where nobody counts.
     pub fn version(&self) -> u32 {
         self.header().version.load(Ordering::Relaxed)
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        self.header().version.fetch_add(1, Ordering::Relaxed);
+    /// Whether writes in place are counted.
+    pub fn is_counted(&self) -> bool {
+        self.version() != UNCOUNTED
+    }
+
+    /// Counts one more write in place. Answers whether writes are counted here.
+    pub fn bump_version(&self) -> bool {
+        let next = |version: u32| match version {
+            UNCOUNTED => None,
+            // The count starts over before it could be taken for none.
+            _ => Some((version + 1) % UNCOUNTED),
+        };
+        self.header().version.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
     /// Sets the counter, for a storage that continues another one's count.
@@ -143,6 +180,11 @@ impl Storage {
     /// Whether both handles name the same block: the same bytes and the same counter.
     pub fn is(&self, other: &Storage) -> bool {
         self.block == other.block
+    }
+
+    /// A number that tells this block from all that are alive.
+    pub fn key(&self) -> usize {
+        self.block.as_ptr().addr()
     }
 
     /// Whether the bytes belong to somebody else.
@@ -234,6 +276,26 @@ mod tests {
         drop(last);
         drop(storage);
         assert_eq!(alias.bytes(), 16);
+    }
+
+    #[test]
+    fn memory_allocated_while_nobody_counts_has_no_version_and_neither_have_its_aliases() {
+        let counted = Storage::zeroed(8).unwrap();
+        set_counting(false);
+        let uncounted = Storage::zeroed(8).unwrap();
+        let alias = counted.alias().unwrap();
+        set_counting(true);
+        assert!(counted.bump_version() && alias.is_counted());
+        assert!(!uncounted.bump_version() && !uncounted.alias().unwrap().is_counted());
+        assert!(Storage::zeroed(8).unwrap().is_counted());
+    }
+
+    #[test]
+    fn a_count_that_is_full_starts_over() {
+        let storage = Storage::zeroed(8).unwrap();
+        storage.set_version(u32::MAX - 1);
+        assert!(storage.bump_version());
+        assert_eq!(storage.version(), 0);
     }
 
     #[test]

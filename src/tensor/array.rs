@@ -109,6 +109,17 @@ impl Array {
         unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) }
     }
 
+    /// The elements as a slice, to be overwritten in place, if they lie in row-major order. Operands
+    /// show none of them: see `overlaps`.
+    #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
+    pub fn writable_slice<T: Element>(&self) -> Option<&mut [T]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) })
+    }
+
     /// The first element.
     pub fn start<T: Element>(&self) -> *mut T {
         assert_eq!(T::DTYPE, self.dtype, "an array is read as what it is");

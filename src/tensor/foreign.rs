@@ -1,13 +1,14 @@
 //! A slot for the host's object that stands for an engine object, so that one tensor is one object
 //! there too. The engine never looks inside.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::Tensor;
-use crate::graph::{Hook, Hooks};
+use crate::graph::{Hook, Hooks, NodeRef};
 
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
@@ -47,6 +48,28 @@ impl Tensor {
     /// Drops the hooks that `own_hooks` finds, which breaks the circles that go through them.
     pub fn clear_own_hooks(&self) {
         self.visit_own_hooks(Hooks::clear);
+    }
+
+    /// Shows the host's parts of rules that only the holder of this handle leads to.
+    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
+        if self.handles() > 1 {
+            return;
+        }
+        let edge = self.0.core.read().edge.clone();
+        // One handle is the edge's, one ours.
+        if let Some(edge) = edge.filter(|edge| edge.node.count() == 2) {
+            edge.node.visit_own_hosts(visit);
+        }
+    }
+
+    /// Shows the node that made the tensor, if the only handle is the asker's and that of the host's
+    /// object which the tensor owns.
+    pub fn visit_own_node(&self, visit: &mut dyn FnMut(&NodeRef)) {
+        if self.handles() == 1 + usize::from(self.foreign().is_owned())
+            && let Some(edge) = &self.0.core.read().edge
+        {
+            visit(&edge.node);
+        }
     }
 
     fn visit_own_hooks(&self, mut visit: impl FnMut(&Hooks)) {

@@ -4,27 +4,35 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::view::View;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, leaf};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
 #[derive(Default)]
 pub(super) struct Cold {
     pub(super) view: Option<View>,
+    /// What a tensor that stands for many samples is around.
+    pub(super) batch: Option<Wrapper>,
     grad: Mutex<Option<Tensor>>,
-    /// The node that accumulates into this leaf, while some graph leads to it.
-    pub(super) accumulator: Mutex<Option<NodeId>>,
+    /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
+    former: Mutex<Vec<NodeRef>>,
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
+    pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
 }
 
 impl Cold {
-    pub(super) fn of_view(view: View) -> Cold {
-        Cold { view: Some(view), ..Cold::default() }
+    pub(super) fn of_view(view: View, batch: Option<Wrapper>) -> Cold {
+        Cold { view: Some(view), batch, ..Cold::default() }
+    }
+
+    pub(super) fn of_batch(wrapper: Wrapper) -> Cold {
+        Cold { batch: Some(wrapper), ..Cold::default() }
     }
 }
 
@@ -89,6 +97,9 @@ impl Tensor {
         if requires_grad && !core.array.dtype.is_float() {
             return Err(Error::RequiresGradDType {}.into());
         }
+        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+            return Err(Error::InferenceRequiresGrad {}.into());
+        }
         core.requires_grad = requires_grad;
         Ok(())
     }
@@ -111,8 +122,10 @@ impl Tensor {
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
-            if core.edge.is_some() && !core.is_view {
-                return Ok(core.edge.clone());
+            if !core.is_view
+                && let Some(edge) = core.edge_here()
+            {
+                return Ok(Some(edge));
             }
             (core.is_view, core.requires_grad)
         };
@@ -122,15 +135,32 @@ impl Tensor {
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
-    /// The node that accumulates into this leaf: one for as long as any graph leads to it.
+    /// The node of this leaf; of an inner leaf, its boundary.
     fn accumulator(&self) -> NodeRef {
-        let mut slot = self.cold().accumulator.lock();
-        if let Some(node) = slot.and_then(Strong::<Node>::upgrade) {
-            return node;
+        if let Some(node) = &self.0.core.read().accumulator {
+            return node.clone();
         }
-        let node = leaf::accumulator(self.clone());
-        *slot = Some(node.id());
-        node
+        let new = leaf::accumulator(self);
+        let mut core = self.0.core.write();
+        // Another thread may have been here in the meantime.
+        core.accumulator.get_or_insert(new).clone()
+    }
+
+    /// Gives up the node of this leaf if the leaf no longer looks as the node says.
+    pub(super) fn renew_accumulator(&self) {
+        let old = {
+            let mut core = self.0.core.write();
+            let fits = core.accumulator.as_ref().is_none_or(|node| {
+                let form = node.form(0);
+                form.dtype == core.array.dtype && form.layout.shape() == core.array.layout.shape()
+            });
+            if fits { None } else { core.accumulator.take() }
+        };
+        if let Some(old) = old.and_then(NodeRef::disown) {
+            let mut former = self.cold().former.lock();
+            let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
+            *former = kept.chain([old]).collect();
+        }
     }
 
     /// Gives a tensor that was written to in place, or made by an operation, its new history.
@@ -158,7 +188,7 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        Tensor::from_array(self.array())
+        self.aside(self.array())
     }
 
     /// A tensor on the same memory with a version counter of its own, without history.
@@ -250,7 +280,8 @@ impl Tensor {
         if !self.requires_grad() {
             return Err(Error::HookNoGrad {}.into());
         }
-        Ok(match self.edge()? {
+        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
+        Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
                 let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }

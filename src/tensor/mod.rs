@@ -2,9 +2,12 @@
 //! it takes part in autograd in `history`, what a view knows of its base in `view`.
 
 mod array;
+mod batched;
+mod boundary;
 mod foreign;
 mod history;
 pub mod print;
+mod tangent;
 mod view;
 
 use std::sync::{Arc, Weak};
@@ -14,10 +17,11 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, NodeRef, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
+pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
@@ -42,6 +46,8 @@ struct TensorImpl {
 struct Core {
     array: Array,
     edge: Option<Edge>,
+    /// The node of a leaf, once a graph has led to it: see Note [Leaves and their nodes].
+    accumulator: Option<NodeRef>,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
     is_view: bool,
@@ -56,6 +62,15 @@ impl Core {
             true => Some(true),
             false if self.is_view => None,
             false => Some(false),
+        }
+    }
+
+    /// Where a gradient goes, if that is known here.
+    fn edge_here(&self) -> Option<Edge> {
+        match (&self.edge, &self.accumulator) {
+            (Some(edge), _) => Some(edge.clone()),
+            (None, Some(node)) if self.requires_grad => Some(Edge { node: node.clone(), output: 0 }),
+            _ => None,
         }
     }
 }
@@ -76,9 +91,9 @@ impl Reading<'_> {
         self.0.records()
     }
 
-    /// The edge, unless it has to be looked up: that of a leaf, or of a view.
+    /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
-        if self.0.is_view { None } else { self.0.edge.clone() }
+        if self.0.is_view { None } else { self.0.edge_here() }
     }
 }
 
@@ -94,7 +109,7 @@ impl Tensor {
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, requires_grad: false, is_view };
+        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
 
@@ -157,9 +172,21 @@ impl Tensor {
         self.0.core.read().array.storage.version()
     }
 
-    /// Counts one more write in place.
-    pub fn bump_version(&self) {
-        self.0.core.read().array.storage.bump_version();
+    /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
+    pub fn bump_version(&self) -> Result<()> {
+        let counted = {
+            let core = self.0.core.read();
+            let counted = core.array.storage.bump_version();
+            writes::note(&core.array.storage);
+            counted
+        };
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
+    /// nothing that is recorded may keep it.
+    pub fn is_inference(&self) -> bool {
+        !self.0.core.read().array.storage.is_counted()
     }
 
     /// Where the first element lies.
@@ -197,6 +224,9 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
+        if self.is_batched() {
+            return Err(Error::MappedItem {}.into());
+        }
         let array = self.array();
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
@@ -218,22 +248,23 @@ impl Tensor {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
-        alias.set_version(self.version());
+        if alias.is_counted() && !self.is_inference() {
+            alias.set_version(self.version());
+        }
         let mut core = self.0.core.write();
         let old = std::mem::replace(&mut core.array.storage, alias);
         core.array.layout = array.layout;
-        let retyped = std::mem::replace(&mut core.array.dtype, array.dtype) != array.dtype;
+        core.array.dtype = array.dtype;
         drop(core);
         drop(old);
-        if retyped && let Some(cold) = self.0.cold.get() {
-            *cold.accumulator.lock() = None;
-        }
+        self.renew_accumulator();
         Ok(())
     }
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
         self.0.core.write().array.layout = Arc::new(layout);
+        self.renew_accumulator();
     }
 }
 

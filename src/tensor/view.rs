@@ -11,11 +11,13 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use once_cell::race::OnceBox;
+use parking_lot::Mutex;
 
+use super::batched::Wrapper;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
-use crate::graph::Edge;
+use crate::graph::{Edge, Level};
 
 /// How a view came to be, which decides whether it may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +26,12 @@ pub enum Creation {
     Default,
     /// While nothing was recorded.
     NoGrad,
+    /// In inference mode.
+    Inference,
     /// As one of several outputs, such as those of `unbind`.
     MultiOutput,
+    /// By a function of the host, whose own backward a write would pass over.
+    Custom,
 }
 
 /// Makes the edge of a view anew from its base. The operation room gives it, since it records a
@@ -34,14 +40,25 @@ pub type Refresh = fn(view: &Array, base: &Tensor) -> Result<Option<Edge>>;
 
 pub(super) struct View {
     pub(super) base: Tensor,
-    pub(super) creation: Creation,
+    /// The level at which the view has a tangent of its own, not that of its base. Zero is none.
+    apart: Level,
+    /// The nearest of the views that this one is a view of that has a tangent of its own.
+    dual: Option<Tensor>,
+    creation: Mutex<Creation>,
     /// The version of the memory at which the edge was right.
     seen: AtomicU32,
     refresh: Refresh,
 }
 
+impl View {
+    pub(super) fn creation(&self) -> Creation {
+        *self.creation.lock()
+    }
+}
+
 impl Tensor {
-    /// A view of `source` at `array`, which shows the same memory.
+    /// A view of `source` at `array`, which shows the same memory. What is shown of an inference tensor
+    /// is another one: nobody counts the writes to it, so that it could not follow its base.
     pub fn view_of(
         source: &Tensor,
         array: Array,
@@ -49,15 +66,57 @@ impl Tensor {
         creation: Creation,
         refresh: Refresh,
     ) -> Tensor {
+        Tensor::build_view(source, array, edge, creation, (refresh, 0), None)
+    }
+
+    /// `view_of` around a view of the value that the source is around.
+    pub(super) fn view_with(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        wrapper: Wrapper,
+    ) -> Tensor {
+        Tensor::build_view(source, array, None, creation, (refresh, 0), Some(wrapper))
+    }
+
+    /// A view of `source` at `array` that has a tangent of its own at a level.
+    pub fn view_apart(
+        source: &Tensor,
+        array: Array,
+        creation: Creation,
+        refresh: Refresh,
+        level: Level,
+    ) -> Tensor {
+        let wrapper = source.wrapper().map(Wrapper::again);
+        Tensor::build_view(source, array, None, creation, (refresh, level), wrapper)
+    }
+
+    fn build_view(
+        source: &Tensor,
+        array: Array,
+        edge: Option<Edge>,
+        creation: Creation,
+        (refresh, apart): (Refresh, Level),
+        wrapper: Option<Wrapper>,
+    ) -> Tensor {
+        if !array.storage.is_counted() {
+            return Tensor::with_history(array, edge);
+        }
         let (base, creation) = match source.view() {
-            Some(view) if view.creation == Creation::Default => (view.base.clone(), creation),
+            Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
-            Some(view) => (view.base.clone(), view.creation),
+            Some(view) => (view.base.clone(), view.creation()),
             None => (source.clone(), creation),
         };
         let seen = AtomicU32::new(array.storage.version());
-        let view = View { base, creation, seen, refresh };
-        let cold = OnceBox::with_value(Box::new(Cold::of_view(view)));
+        let dual = match source.view() {
+            Some(view) if view.apart != 0 => Some(source.clone()),
+            Some(view) => view.dual.clone(),
+            None => None,
+        };
+        let view = View { base, apart, dual, creation: Mutex::new(creation), seen, refresh };
+        let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
         Tensor::build(array, edge, cold, true)
     }
 
@@ -75,12 +134,32 @@ impl Tensor {
         if self.is_view() { self.view().map(|view| view.base.clone()) } else { None }
     }
 
+    /// Whether this is a view that has a tangent of its own at a level, or none.
+    pub(crate) fn is_apart(&self, level: Level) -> bool {
+        self.view().is_some_and(|view| view.apart == level)
+    }
+
+    /// The tensor of whose tangent at a level that of this view is a view.
+    pub fn forward_base(&self, level: Level) -> Option<Tensor> {
+        let mut view = self.view().filter(|view| view.apart != level)?;
+        while let Some(dual) = &view.dual {
+            match dual.view() {
+                Some(further) if further.apart != level => view = further,
+                _ => return Some(dual.clone()),
+            }
+        }
+        Some(view.base.clone())
+    }
+
     /// How the view came to be.
     pub fn creation(&self) -> Creation {
-        if self.is_view() {
-            self.view().map_or(Creation::Default, |view| view.creation)
-        } else {
-            Creation::Default
+        if self.is_view() { self.view().map_or(Creation::Default, View::creation) } else { Creation::Default }
+    }
+
+    /// Says anew how a view came to be, by what made it after all.
+    pub(crate) fn set_creation(&self, creation: Creation) {
+        if let Some(view) = self.view() {
+            *view.creation.lock() = creation;
         }
     }
 
@@ -94,14 +173,19 @@ impl Tensor {
         if self.0.core.read().edge.is_none() && !view.base.requires_grad() {
             return Ok(());
         }
-        match view.creation {
+        match view.creation() {
             Creation::Default => {}
             Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
-            Creation::MultiOutput => {
+            Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
+            creation @ (Creation::MultiOutput | Creation::Custom) => {
                 let edge = self.0.core.read().edge.clone();
                 let output = edge.as_ref().map_or(0, |edge| edge.output);
                 let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(Error::MultiViewStale { function, output }.into());
+                return Err(match creation {
+                    Creation::Custom => Error::CustomViewStale { function, output },
+                    _ => Error::MultiViewStale { function, output },
+                }
+                .into());
             }
         }
         let edge = (view.refresh)(&self.array(), &view.base)?;

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 /// A room and what its files may name. A longer path allows that one file of a room only.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("error", &["dtype", "shape"]),
+    ("origin", &[]),
+    ("error", &["dtype", "shape", "origin"]),
     ("dtype", &["error", "shape"]),
     ("shape", &["error", "dtype"]),
     ("storage", &["error", "dtype"]),
     ("kernels", &["dtype", "shape", "storage"]),
     ("tensor", &["error", "dtype", "shape", "storage", "kernels", "graph"]),
-    ("graph", &["error", "dtype", "shape", "storage", "tensor"]),
+    ("graph", &["error", "dtype", "shape", "storage", "tensor", "origin"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),
-    ("engine", &["error", "shape", "tensor", "graph", "kernels::parallel", "ops::accumulate"]),
+    ("engine", &["error", "origin", "shape", "tensor", "graph", "kernels::parallel", "ops::accumulate"]),
 ];
 
 /// Macros that the whole crate uses; they are at its root whatever room they are written in.

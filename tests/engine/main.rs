@@ -7,6 +7,7 @@
 
 mod backward;
 mod deep_graph;
+mod dual;
 mod gradcheck;
 mod layering;
 mod random_graph;

@@ -258,3 +258,159 @@ def test_the_modes_answer_to_their_names():
     assert isinstance(torch.no_grad(), torch.autograd.grad_mode.no_grad)
     assert torch.autograd.no_grad is torch.no_grad
     assert torch.autograd.set_grad_enabled is torch.set_grad_enabled
+
+
+class FixedMode(torch.no_grad):
+    """A mode of somebody's own."""
+
+
+def test_a_class_derived_from_a_mode_is_one():
+    with FixedMode() as value:
+        assert value is None and not torch.is_grad_enabled()
+
+    @FixedMode
+    def function():
+        return torch.is_grad_enabled()
+
+    assert isinstance(FixedMode(), FixedMode) and not function()
+    assert torch.is_grad_enabled()
+
+
+def test_a_mode_knows_what_it_found():
+    mode = torch.no_grad()
+    assert mode.prev is False
+    with mode:
+        assert mode.prev is True
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad(), torch.inference_mode(), torch.set_grad_enabled(True)])
+def test_decorating_a_class_warns_and_wraps_its_construction(mode):
+    torch.set_grad_enabled(True)
+    text = (
+        "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+        "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+        "and nothing else."
+    )
+
+    class Thing:
+        def __init__(self):
+            self.enabled = torch.is_grad_enabled()
+
+        def method(self):
+            return torch.is_grad_enabled()
+
+    with pytest.warns(FutureWarning) as caught:
+        decorated = mode(Thing)
+    assert [str(warning.message) for warning in caught] == [text]
+    if not isinstance(mode, torch.set_grad_enabled):
+        assert caught[0].filename == __file__
+    assert not isinstance(decorated, type)
+    thing = decorated()
+    assert type(thing) is Thing and thing.method()
+    assert thing.enabled is isinstance(mode, torch.set_grad_enabled)
+
+
+def test_a_coroutine_function_is_decorated_as_a_function_is():
+    @torch.no_grad()
+    async def function():
+        return torch.is_grad_enabled()
+
+    coroutine = function()
+    with pytest.raises(StopIteration) as stop:
+        coroutine.send(None)
+    assert stop.value.value is True
+
+
+def test_a_generator_that_sets_the_mode_itself_keeps_it_to_itself():
+    @torch.no_grad()
+    def generate():
+        torch.set_grad_enabled(True)
+        yield torch.is_grad_enabled()
+        yield torch.is_grad_enabled()
+
+    generator = generate()
+    assert next(generator) is True and torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    assert next(generator) is False
+    assert not torch.is_grad_enabled()
+
+
+def test_the_generator_of_an_enabled_mode_is_suspended_outside_of_it():
+    @torch.enable_grad()
+    def generate():
+        while True:
+            received = yield torch.is_grad_enabled()
+            if received == "raise":
+                raise LookupError("inside")
+
+    with torch.no_grad():
+        generator = generate()
+        for _ in range(3):
+            assert next(generator) is True
+            assert not torch.is_grad_enabled()
+        with raises(LookupError, "inside"):
+            generator.send("raise")
+        assert not torch.is_grad_enabled()
+
+
+def test_an_undecorated_generator_leaks_its_mode_until_it_goes_on():
+    def generate():
+        with torch.no_grad():
+            yield
+        yield
+
+    generator = generate()
+    next(generator)
+    assert not torch.is_grad_enabled()
+    next(generator)
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize(("argument", "name"), [("a", "str"), (1, "int"), (None, "NoneType")])
+def test_the_mode_is_a_bool(argument, name):
+    with raises(TypeError, f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {name}"):
+        torch.set_grad_enabled(argument)
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("create", [True, False])
+def test_hooks_run_with_recording_exactly_when_the_run_is_recorded(before, create):
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    y.grad_fn.register_hook(lambda *_: seen.append(torch.is_grad_enabled()))
+    y.grad_fn.register_prehook(lambda *_: seen.append(torch.is_grad_enabled()))
+    x.register_hook(lambda g: seen.append(torch.is_grad_enabled()))
+    with torch.set_grad_enabled(before):
+        torch.autograd.grad(y, x, create_graph=create)
+        assert torch.is_grad_enabled() is before
+    assert seen == [create] * 3
+
+
+def test_a_hook_that_changes_the_mode_does_not_change_the_callers():
+    x = torch.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    y.register_hook(lambda g: torch.set_grad_enabled(True) and None)
+    y.backward()
+    assert torch.is_grad_enabled()
+    with torch.no_grad():
+        y = (x * x).sum()
+    assert not y.requires_grad
+
+
+def test_a_run_within_a_hook_has_a_mode_of_its_own():
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+
+    def hook(g):
+        with torch.enable_grad():
+            z = (x * x).sum()
+        z.register_hook(lambda g: seen.append(torch.is_grad_enabled()))
+        torch.autograd.grad(z, x, create_graph=True)
+        seen.append(torch.is_grad_enabled())
+
+    y = (x * 2).sum()
+    y.register_hook(hook)
+    y.backward()
+    assert seen == [True, False]

@@ -8,6 +8,7 @@ use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::object::{TensorBase, wrap_as};
 use crate::tensor::values::is_true;
+use crate::transform::refuse_inside_transform;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -40,6 +41,9 @@ pub(super) const TABLE: &[Function] = &[
     }),
     question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
+    }),
+    question("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
+        answer(a, a.tensor(0)?.is_inference())
     }),
     question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
@@ -134,6 +138,7 @@ fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, 
 }
 
 fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    refuse_inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")?;
     let object = receiver(arguments)?;
     let value = arguments.boolean(1);
     object.get().check_leaf(value, false)?;

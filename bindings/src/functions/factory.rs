@@ -10,7 +10,7 @@ use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
-use rushlight::ops::random;
+use rushlight::ops::{batch, random};
 use rushlight::{Result, Tensor};
 
 /// A signature that ends in the options: `options!("(int[] size, *, ")`.
@@ -53,7 +53,12 @@ pub(super) fn made(
         let text = "Only Tensors of floating point and complex dtype can require gradients";
         return Err(PyRuntimeError::new_err(text));
     }
-    let tensor = make(dtype).map_err(raise)?;
+    let mut tensor = make(dtype).map_err(raise)?;
+    // What is made like a tensor of many samples has room for all of them.
+    if let Some(like) = arguments.optional_tensor(0).filter(|like| like.is_batched() && !tensor.is_batched())
+    {
+        tensor = batch::with_room(tensor, &[like]).map_err(raise)?;
+    }
     if requires_grad {
         tensor.set_requires_grad(true).map_err(raise)?;
     }

@@ -2,6 +2,7 @@
 //! from the engine's own lists; the others stand by family in the files beside this one, which say
 //! how arguments become a call.
 
+mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
@@ -32,6 +33,7 @@ use rushlight::ops;
 
 /// The families.
 const TABLES: &[&[Function]] = &[
+    anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
     blends::TABLE,

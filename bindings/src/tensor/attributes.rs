@@ -3,12 +3,15 @@
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rushlight::Error;
 use rushlight::dtype::DType;
 use rushlight::ops::permute;
 
 use super::object::{TensorBase, wrap};
+use super::values::check_memory;
 use crate::device::{Device, Layout, strided};
 use crate::dtype::wrap_dtype;
+use crate::error::raise;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 
@@ -91,14 +94,18 @@ impl TensorBase {
     }
 
     /// The address of the first element.
-    fn data_ptr(&self) -> usize {
-        self.tensor().data_ptr().addr()
+    fn data_ptr(&self) -> PyResult<usize> {
+        check_memory(self.tensor())?;
+        Ok(self.tensor().data_ptr().addr())
     }
 
     /// How often the memory was written to in place.
     #[getter]
-    fn _version(&self) -> u32 {
-        self.tensor().version()
+    fn _version(&self) -> PyResult<u32> {
+        match self.tensor().is_inference() {
+            true => Err(raise(Error::InferenceVersion {}.into())),
+            false => Ok(self.tensor().version()),
+        }
     }
 
     /// Whether elements have a fraction.
@@ -128,7 +135,7 @@ impl TensorBase {
 
     /// Whether the tensor was made in inference mode.
     fn is_inference(&self) -> bool {
-        false
+        self.tensor().is_inference()
     }
 
     /// Whether the memory is shared between processes.

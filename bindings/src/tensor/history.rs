@@ -10,6 +10,7 @@ use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
+use crate::transform::refuse_inside_transform;
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -150,11 +151,18 @@ impl TensorBase {
     /// A tensor on the same memory without history, whose writes autograd does not see.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.tensor().is_batched() {
+            return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
+        }
         wrap(py, self.tensor().data().map_err(raise)?)
     }
 
     #[setter]
     fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tensor().is_batched() {
+            let text = "mutating directly with `.data` under vmap transform is not allowed.";
+            return Err(PyRuntimeError::new_err(text));
+        }
         let Some(data) = as_tensor(value) else {
             let found = value.get_type().name()?;
             return Err(PyTypeError::new_err(format!("Variable data has to be a tensor, but got {found}")));
@@ -181,6 +189,7 @@ impl TensorBase {
 
     /// Keeps the gradient in `grad` although the tensor is not a leaf.
     fn retain_grad(&self) -> PyResult<()> {
+        refuse_inside_transform("retain_grad()", "")?;
         if !self.tensor().requires_grad() {
             return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
         }

@@ -125,6 +125,8 @@ fn positions(sequence: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 /// A tensor between the brackets. One integer alone is an integer.
 fn indices(py: Python<'_>, tensor: Tensor) -> PyResult<Index> {
     match (tensor.dtype(), tensor.ndim()) {
+        // What it names differs between samples.
+        (DType::Int64 | DType::Int32 | DType::Bool, 0) if tensor.is_batched() => Ok(Index::Indices(tensor)),
         (DType::Int64 | DType::Int32, 0) => Ok(Index::Int(tensor.item().map_err(raise)?.to())),
         (DType::Bool, 0) => Ok(Index::Bool(tensor.item().map_err(raise)? == Scalar::Bool(true))),
         (DType::UInt8, _) => {

@@ -16,6 +16,7 @@ use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
 use super::object::{TensorBase, wrap};
+use super::values::check_memory;
 use crate::error::raise;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
@@ -219,6 +220,7 @@ fn code(dtype: DType) -> String {
 
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    check_memory(tensor)?;
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
     as_array.call1((Memory { tensor: tensor.clone() },))

@@ -1,19 +1,25 @@
 //! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
 
 use pyo3::prelude::*;
-use rushlight::dispatch;
 use rushlight::dtype::Element;
-use rushlight::ops::default_dtype;
+use rushlight::graph::mode;
+use rushlight::ops::{default_dtype, tangents};
 use rushlight::shape::Dims;
+use rushlight::tensor::Batch;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
+use rushlight::{Tensor, dispatch};
 
-use super::object::{TensorBase, tensor_class};
+use super::object::{TensorBase, tensor_class, wrap};
+use crate::error::raise;
 
 #[pymethods]
 impl TensorBase {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let py = slf.py();
         let tensor = slf.get().tensor();
+        if let Some(batch) = tensor.batch() {
+            return around(py, tensor, batch);
+        }
         let class = slf.get_type();
         let name = if class.is(tensor_class(py)) { "tensor".to_owned() } else { class.name()?.to_string() };
         // A view that could not follow a write to its base has numbers to show, but no history.
@@ -21,10 +27,14 @@ impl TensorBase {
             Ok(edge) => edge.map(|edge| edge.node.name()),
             Err(_) => Some("Invalid".to_owned()),
         };
+        let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
+        let tangent =
+            tangent.map(|tangent| PyResult::Ok(wrap(py, tangent)?.repr()?.to_string())).transpose()?;
         let heading = Heading {
             name: &name,
             grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
             requires_grad: tensor.requires_grad(),
+            tangent: tangent.as_deref(),
             default_dtype: default_dtype::get(),
         };
         let array = tensor.array();
@@ -37,6 +47,26 @@ impl TensorBase {
             render(element, array.dtype, shape, &heading, &print_options())
         }))
     }
+}
+
+/// The text of a batched tensor: what it is around, and how.
+fn around(py: Python<'_>, tensor: &Tensor, batch: Batch) -> PyResult<String> {
+    let value = wrap(py, batch.value)?.repr()?.to_string();
+    let framed = |title: String, value: &str| {
+        let indented: Vec<String> = value.lines().map(|line| format!("    {line}")).collect();
+        let lines: Vec<&str> =
+            indented.iter().map(|line| if line.trim().is_empty() { "" } else { line }).collect();
+        format!("{title}, value=\n{}\n)", lines.join("\n"))
+    };
+    let depth = batch.mapping.depth();
+    let text = match batch.dim {
+        Some(dim) => framed(format!("BatchedTensor(lvl={depth}, bdim={dim}"), &value),
+        None => value,
+    };
+    Ok(match tensor.requires_grad() {
+        true => framed(format!("GradTrackingTensor(lvl={}", depth + 1), &text),
+        false => text,
+    })
 }
 
 /// The index in every dimension of the element at a row-major position.

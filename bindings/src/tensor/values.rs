@@ -25,12 +25,18 @@ impl TensorBase {
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check_memory(self.tensor())?;
         let array = self.tensor().array();
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
         });
         nested(py, array.layout.shape(), &mut elements.into_iter())
     }
+}
+
+/// A tensor that stands for many samples has no elements of its own.
+pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
+    if tensor.is_batched() { Err(raise(Error::MappedMemory {}.into())) } else { Ok(()) }
 }
 
 /// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
@@ -53,6 +59,9 @@ fn nested<'py>(
 
 /// The only element, for the conversions of the language.
 fn only(tensor: &Tensor) -> PyResult<Scalar> {
+    if tensor.is_batched() {
+        return tensor.item().map_err(raise);
+    }
     tensor
         .item()
         .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
@@ -71,6 +80,9 @@ pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 
 /// `sequence[x]`.
 pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    if tensor.is_batched() {
+        return Err(raise(Error::MappedItem {}.into()));
+    }
     match tensor.item() {
         Ok(element) if element.category() != Category::Float => {
             Ok(PyInt::new(py, element.to::<i64>()).into_any())
@@ -83,6 +95,9 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 
 /// `bool(x)`.
 pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
+    if tensor.is_batched() {
+        return Err(raise(Error::MappedTruth {}.into()));
+    }
     match tensor.item() {
         Ok(element) => Ok(element.to_f64() != 0.0),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._rushlight import Tensor, _run_backward, zeros_like
+from .._rushlight import Tensor, _run_backward, _vmap_nesting, zeros_like
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def backward(
     >>> x.grad
     tensor([ 3., 30.])
     """
+    if _vmap_nesting():
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad "
+            "or functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if grad_variables is not None:
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")
@@ -112,23 +117,19 @@ def _run_batch(
     retain_graph: bool,
     *options: Any,
 ) -> tuple[Any, ...]:
-    """Run once for every index of the gradients' first dimension; stack what comes back."""
-    from .._rushlight import stack
+    """Run for all gradients together, which lie along their first dimension."""
+    from .._rushlight import _add_batch_dim, _remove_batch_dim
+    from ..func.vmap import level
 
     sizes = {len(gradient) for gradient in gradients if gradient is not None}
-    count = sizes.pop() if len(sizes) == 1 else 0
-    if not count:
-        raise ValueError(f"is_grads_batched=True needs one common, non-zero batch size, got {sizes}")
-    rows = [
-        _run_backward(
-            roots,
-            tuple(None if gradient is None else gradient[row] for gradient in gradients),
-            retain_graph or row + 1 < count,
-            *options,
-        )
-        for row in range(count)
-    ]
-    return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
+    if len(sizes) != 1:
+        raise ValueError(f"is_grads_batched=True needs one common batch size, got {sizes}")
+    with level(sizes.pop(), "error") as number:
+        entered = [
+            None if gradient is None else _add_batch_dim(gradient, 0, number) for gradient in gradients
+        ]
+        found = _run_backward(roots, tuple(entered), retain_graph, *options)
+        return tuple(None if one is None else _remove_batch_dim(one, number, 0) for one in found)
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:

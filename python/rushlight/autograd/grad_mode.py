@@ -1,8 +1,22 @@
-"""Switching the recording of gradients on and off, for a block or for a function."""
+"""The modes in which a thread computes: recording or not, inference, and how backward runs.
+
+Each is a context manager that also decorates functions. The mode itself is a flag of the thread and
+lives in the compiled module, as do entering and leaving the common ones.
+"""
 
 from __future__ import annotations
 
-from .._rushlight import _set_grad_enabled, is_grad_enabled
+from .._rushlight import (
+    _EnableGrad,
+    _InferenceMode,
+    _is_grad_layout_enforcement_enabled,
+    _is_multithreading_enabled,
+    _NoGrad,
+    _set_grad_enabled,
+    _set_grad_layout_enforcement_enabled,
+    _set_multithreading_enabled,
+    is_grad_enabled,
+)
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -13,7 +27,14 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-__all__ = ["enable_grad", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "enable_grad",
+    "enforce_grad_layout_policy",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 _CLASS_WARNING = (
     "Decorating classes is deprecated and will be disabled in future versions. "
@@ -22,11 +43,10 @@ _CLASS_WARNING = (
 )
 
 
-class _GradMode:
-    """A context manager that also decorates: every call enters a fresh copy of it."""
+class _Decorates:
+    """Makes a context manager decorate: every call of the function enters a fresh copy of it."""
 
-    __slots__ = ("prev",)
-    prev: bool
+    __slots__ = ()
 
     def __call__(self, orig_func: Function) -> Function:
         """Return `orig_func` running in this mode."""
@@ -44,16 +64,8 @@ class _GradMode:
         """Return a context manager of the same mode that is not entered yet."""
         return type(self)()
 
-    def __enter__(self) -> None:
-        """Remember the mode; a subclass sets its own."""
-        self.prev = is_grad_enabled()
 
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
-        """Bring the remembered mode back."""
-        _set_grad_enabled(self.prev)
-
-
-class no_grad(_GradMode):
+class no_grad(_NoGrad, _Decorates):
     """Do not record: results of the block have `requires_grad=False`.
 
     >>> import rushlight as torch
@@ -78,17 +90,8 @@ class no_grad(_GradMode):
         @overload
         def __new__(cls, orig_func: None = None) -> Self: ...
 
-    def __new__(cls, orig_func: Any = None) -> Any:
-        if orig_func is None:
-            return object.__new__(cls)
-        return cls()(orig_func)
 
-    def __enter__(self) -> None:
-        self.prev = is_grad_enabled()
-        _set_grad_enabled(False)
-
-
-class enable_grad(_GradMode):
+class enable_grad(_EnableGrad, _Decorates):
     """Record, also inside of `no_grad`.
 
     >>> import rushlight as torch
@@ -108,17 +111,73 @@ class enable_grad(_GradMode):
         @overload
         def __new__(cls, orig_func: None = None) -> Self: ...
 
-    def __new__(cls, orig_func: Any = None) -> Any:
-        if orig_func is None:
-            return object.__new__(cls)
-        return cls()(orig_func)
+
+class inference_mode(_InferenceMode, _Decorates):
+    """Compute only: nothing is recorded, and writes to what is made are not counted.
+
+    A tensor made in the block is an inference tensor for ever: nothing that is recorded may keep it.
+    `inference_mode(False)` is a block out of the mode.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> with torch.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad, y.is_inference()
+    (False, True)
+    >>> @torch.inference_mode()
+    ... def double(x):
+    ...     return x * 2
+    >>> double(x).is_inference()
+    True
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, mode: Function) -> Function: ...  # type: ignore[misc]
+        @overload
+        def __new__(cls, mode: bool = True) -> Self: ...
+
+    def clone(self) -> Self:
+        return type(self)(self.mode)
+
+
+class _Flag(_Decorates):
+    """Sets a flag of the thread at once, by being called, or for a block."""
+
+    __slots__ = ("mode", "prev")
+    mode: bool
+    prev: bool
+
+    @staticmethod
+    def _is_set() -> bool:
+        """Tell how the flag stands."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _set(mode: bool) -> None:
+        """Set the flag."""
+        raise NotImplementedError
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = self._is_set()
+        self._set(mode)
+        self.mode = mode
 
     def __enter__(self) -> None:
-        self.prev = is_grad_enabled()
-        _set_grad_enabled(True)
+        """Do nothing: the flag was set when this was made."""
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        """Bring back how the flag stood."""
+        self._set(self.prev)
+
+    def clone(self) -> Self:
+        return type(self)(self.mode)
 
 
-class set_grad_enabled(_GradMode):
+class set_grad_enabled(_Flag):
     """Set the mode at once, by calling it, or for a block.
 
     >>> import rushlight as torch
@@ -130,29 +189,57 @@ class set_grad_enabled(_GradMode):
     True
     """
 
-    __slots__ = ("mode",)
-
-    def __init__(self, mode: bool) -> None:
-        self.prev = is_grad_enabled()
-        self.mode = mode
-        _set_grad_enabled(mode)
+    __slots__ = ()
+    _is_set = staticmethod(is_grad_enabled)
+    _set = staticmethod(_set_grad_enabled)
 
     def __call__(self, orig_func: Function) -> Function:
         """Return `orig_func` running in this mode; the decoration itself changes nothing."""
-        _set_grad_enabled(self.prev)
+        self._set(self.prev)
         return super().__call__(orig_func)
 
     def __enter__(self) -> None:
-        _set_grad_enabled(self.mode)
-
-    def clone(self) -> Self:
-        return type(self)(self.mode)
+        self._set(self.mode)
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__name__}(mode={self.mode})"
 
 
-def _decorate(make_context: Callable[[], _GradMode], function: Any) -> Any:
+class set_multithreading_enabled(_Flag):
+    """Let backward use other threads or not, at once or for a block; the results are the same.
+
+    >>> import rushlight as torch
+    >>> with torch.autograd.set_multithreading_enabled(False):
+    ...     torch.ones(2, requires_grad=True).sum().backward()
+    """
+
+    __slots__ = ()
+    _is_set = staticmethod(_is_multithreading_enabled)
+    _set = staticmethod(_set_multithreading_enabled)
+
+
+class enforce_grad_layout_policy(_Flag):
+    """Lay a leaf's first gradient out in memory as the leaf is, or (`False`) take it as it comes.
+
+    >>> import rushlight as torch
+    >>> with torch.autograd.enforce_grad_layout_policy(False):
+    ...     torch.ones(2, 3).t().requires_grad_().exp().sum().backward()
+    """
+
+    __slots__ = ()
+    _is_set = staticmethod(_is_grad_layout_enforcement_enabled)
+    _set = staticmethod(_set_grad_layout_enforcement_enabled)
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
+
+    def __call__(self, orig_func: Function) -> Function:
+        """Return `orig_func` running under this policy; the decoration itself changes nothing."""
+        self._set(self.prev)
+        return super().__call__(orig_func)
+
+
+def _decorate(make_context: Callable[[], Any], function: Any) -> Any:
     from functools import wraps
     from inspect import isgeneratorfunction
 
@@ -171,9 +258,7 @@ def _decorate(make_context: Callable[[], _GradMode], function: Any) -> Any:
     return in_context
 
 
-def _drive(
-    make_context: Callable[[], _GradMode], generator: Generator[Any, Any, Any]
-) -> Generator[Any, Any, Any]:
+def _drive(make_context: Callable[[], Any], generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """Run `generator` in the mode, and the code between its steps outside of it."""
     step, argument = generator.send, None
     while True:

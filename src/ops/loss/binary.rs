@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
 use crate::ops::{add, binary, create, mul, neg, sigmoid, sub};
 use crate::shape;
@@ -16,6 +17,7 @@ use crate::tensor::Tensor;
 /// y = Σ w ((1 - t) x - (1 + (p - 1) t) ln σ(x)), or the mean, or each; w and p are 1 unless given
 ///
 /// ∂y/∂x = w ((p t + 1 - t) σ(x) - p t),  ∂y/∂t = w ((1 - p) ln σ(x) - x)
+#[derive(Clone)]
 pub struct BinaryCrossEntropyWithLogits {
     reduction: Reduction,
     weighted: bool,
@@ -154,6 +156,11 @@ impl Op for BinaryCrossEntropyWithLogits {
             (None, None) => unreachable!("rules run with a tangent"),
         };
         one(self.reduction.apply(&losses)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction
+            .of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
     }
 }
 

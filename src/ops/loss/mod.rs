@@ -11,6 +11,7 @@ pub mod squared;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernels::reduce as kernels;
+use crate::ops::batch::{Answer, Samples};
 use crate::ops::operand::{Numbers, result_type};
 use crate::ops::reduce::{mean, sum};
 use crate::tensor::{Array, Tensor};
@@ -59,6 +60,21 @@ impl Reduction {
             Reduction::Mean => mean(losses, None, false, None),
             Reduction::Sum => sum(losses, None, false, None),
         }
+    }
+
+    /// The loss of each of many samples from those of their elements.
+    pub(super) fn of_each(self, losses: Option<Answer>) -> Result<Option<Answer>> {
+        let Some(losses) = losses else { return Ok(None) };
+        let reduced = |losses: Samples| {
+            let dims: Vec<i64> = (1..losses.value.ndim() as i64).collect();
+            Ok(Samples::first(match self {
+                _ if dims.is_empty() => losses.value,
+                Reduction::None => losses.value,
+                Reduction::Mean => mean(&losses.value, Some(&dims), false, None)?,
+                Reduction::Sum => sum(&losses.value, Some(&dims), false, None)?,
+            }))
+        };
+        losses.into_iter().map(reduced).collect::<Result<_>>().map(Some)
     }
 
     /// The gradient of each of `count` single losses, still to be broadcast.

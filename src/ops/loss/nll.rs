@@ -9,19 +9,21 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::extremes_along::placed;
-use crate::ops::{copy, gather, mul, reduce, reshape};
+use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select};
 use crate::tensor::{Array, Tensor};
 
 /// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample
 /// whose class is ignored counts nowhere.
 ///
 /// Linear in x: with c = -wₜ, or -wₜ / Σ wₜ, dy = Σ c dxₜ, and x̄ is c ȳ at t and 0 elsewhere.
+#[derive(Clone)]
 pub struct NllLoss {
     reduction: Reduction,
     targets: Targets,
 }
 
 /// What the target says, in the shape of the input with one class.
+#[derive(Clone)]
 struct Targets {
     /// The dimension that classes lie along.
     dim: usize,
@@ -174,6 +176,9 @@ pub fn nll_loss(
     if let Some(got) = weight.map(Tensor::dtype).filter(|&weight| weight != dtype) {
         return Err(Error::ScalarTypeExpected { expected: dtype, got }.into());
     }
+    if batch::highest([x, target].into_iter().chain(weight)).is_some() {
+        return composed(x, target, weight, reduction, ignored);
+    }
     let samples: Vec<i64> =
         copy::as_type(&target.array(), DType::Int64)?.view::<i64>().iter().copied().collect();
     let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
@@ -187,6 +192,44 @@ pub fn nll_loss(
         unreachable!("the input was found to be of a floating-point type")
     });
     apply_one(NllLoss { reduction, targets }, &[x, target])
+}
+
+/// The loss as operations that need not know the classes, each sample having its own.
+fn composed(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+    ignored: i64,
+) -> Result<Tensor> {
+    let layout = x.layout();
+    let dim = class_dim(layout.shape());
+    let mut shape = layout.shape().to_vec();
+    shape[dim] = 1;
+    let target = reshape::reshape_to(&cast::to_dtype(target, DType::Int64)?, &shape)?;
+    let counts = compare::ne(&target, ignored)?;
+    let index = select::where_(&counts, &target, 0i64)?;
+    let picked = gather::gather(x, dim as i64, &index)?;
+    let weights = match weight {
+        Some(weight) => {
+            let line = reshape::reshape_to(&index, &[index.numel()])?;
+            reshape::reshape_to(&gather::gather(weight, 0, &line)?, &shape)?
+        }
+        None => create::ones_like(&picked.detach())?,
+    };
+    let weights = select::where_(&counts, &weights, 0.0)?;
+    let losses = select::where_(&counts, &neg(&mul(&picked, &weights)?)?, 0.0)?;
+    match reduction {
+        Reduction::None => {
+            shape.remove(dim);
+            reshape::reshape_to(&losses, &shape)
+        }
+        Reduction::Sum => reduce::sum(&losses, None, false, None),
+        Reduction::Mean => {
+            let [loss, total] = [&losses, &weights].map(|x| reduce::sum(x, None, false, None));
+            div(&loss?, &total?)
+        }
+    }
 }
 
 /// Whether there is a weight for each class, if there are weights.

@@ -12,6 +12,7 @@ use crate::tensor::Tensor;
 /// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
 ///
 /// ∂y/∂x = w (x - t)/(x (1 - x)), ∂y/∂t = w (ln(1 - x) - ln x)
+#[derive(Clone)]
 struct BinaryCrossEntropy {
     reduction: Reduction,
     weight: Option<Tensor>,

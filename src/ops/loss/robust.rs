@@ -6,6 +6,7 @@ use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{abs, add, fixed, mul, neg, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -14,6 +15,7 @@ use crate::tensor::Tensor;
 /// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
 ///
 /// ∂y/∂z = s z where |z| < b, s b sgn z elsewhere
+#[derive(Clone)]
 pub struct RobustLoss {
     reduction: Reduction,
     bound: f64,
@@ -89,6 +91,10 @@ impl Op for RobustLoss {
         };
         let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
         one(self.reduction.apply(&mul(&slope, &moved)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction.of_each(call.aligned(RobustLoss { reduction: Reduction::None, ..*self })?)
     }
 }
 

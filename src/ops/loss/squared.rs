@@ -6,6 +6,7 @@ use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
 use crate::ops::{binary, mul, neg, sub};
 use crate::shape;
@@ -14,6 +15,7 @@ use crate::tensor::Tensor;
 /// y = Σ (x - t)², or the mean, or each
 ///
 /// dy = Σ 2 (x - t) (dx - dt), x̄ = 2 (x - t) ȳ, t̄ = -x̄
+#[derive(Clone)]
 pub struct MseLoss {
     reduction: Reduction,
 }
@@ -59,6 +61,10 @@ impl Op for MseLoss {
         };
         let losses = mul(&mul(&sub(&at.load(x)?, &at.load(target)?)?, 2.0)?, &moved)?;
         one(self.reduction.apply(&losses)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        self.reduction.of_each(call.aligned(MseLoss { reduction: Reduction::None })?)
     }
 }
 

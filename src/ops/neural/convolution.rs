@@ -34,6 +34,7 @@ pub struct Options {
 /// y = w ∗ x + b, or with the transposed convolution in the place of w
 ///
 /// x̄ and w̄ are the other cases of the correlation; b̄ = Σ ȳ over all but the channels
+#[derive(Clone)]
 struct Convolution {
     correlation: Correlation,
     biased: bool,

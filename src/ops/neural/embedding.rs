@@ -15,6 +15,7 @@ use crate::tensor::Tensor;
 /// y = the rows of w that the indices name
 ///
 /// dy are those of dw; w̄ = ȳ added to zeros at the rows, but for the one that stands for padding
+#[derive(Clone)]
 struct Embedding {
     indices: Tensor,
     padding: Option<i64>,

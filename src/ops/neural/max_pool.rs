@@ -25,6 +25,7 @@ enum Cover {
 /// y = the greatest element of each window, and its number among the elements of its channel
 ///
 /// dy = dx there; x̄ = ȳ added there
+#[derive(Clone)]
 struct MaxPool {
     cover: Cover,
     counts: Vec<usize>,

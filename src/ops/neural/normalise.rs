@@ -15,6 +15,7 @@ use crate::tensor::Tensor;
 ///
 /// With h = ȳ w: x̄ = r (h - mean h - x̂ mean(h x̂)), w̄ = Σ ȳ x̂, b̄ = Σ ȳ; and x̄ = r h where μ and r were
 /// given.
+#[derive(Clone)]
 struct Normalise {
     name: &'static str,
     /// The shape in which dimensions are those that share a mean, or not.

@@ -18,6 +18,7 @@ use crate::tensor::{Array, Tensor};
 /// y = x with `value` around it; negative numbers cut elements off
 ///
 /// dy = dx with zeros around it; x̄ = ȳ with as much cut off
+#[derive(Clone)]
 struct ConstantPad {
     /// Before and behind, from the last dimension on.
     pad: Arc<[i64]>,

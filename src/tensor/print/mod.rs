@@ -20,13 +20,21 @@ pub struct Heading<'a> {
     pub grad_fn: Option<&'a str>,
     /// Whether the tensor wants a gradient; shown when there is no `grad_fn`.
     pub requires_grad: bool,
+    /// The text of the tangent that the tensor carries.
+    pub tangent: Option<&'a str>,
     /// The element type that needs no mention.
     pub default_dtype: DType,
 }
 
 impl Default for Heading<'_> {
     fn default() -> Self {
-        Heading { name: "tensor", grad_fn: None, requires_grad: false, default_dtype: DType::Float32 }
+        Heading {
+            name: "tensor",
+            grad_fn: None,
+            requires_grad: false,
+            tangent: None,
+            default_dtype: DType::Float32,
+        }
     }
 }
 
@@ -178,6 +186,7 @@ fn suffixes(dtype: DType, shape: &[usize], heading: &Heading<'_>, options: &Prin
         None if heading.requires_grad => suffixes.push("requires_grad=True".to_owned()),
         None => {}
     }
+    suffixes.extend(heading.tangent.map(|tangent| format!("tangent={tangent}")));
     suffixes
 }
 

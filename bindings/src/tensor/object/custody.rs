@@ -99,11 +99,36 @@ fn give_back(tensor: &Tensor) {
     }
 }
 
+/// A reference that an engine object holds to a Python object. It is given back at once by a thread
+/// that has the GIL, also where the binding's library does not know that it has: in the slots.
+pub(crate) struct Reference<T>(Option<Py<T>>);
+
+impl<T> Reference<T> {
+    pub(crate) fn new(object: Py<T>) -> Self {
+        Reference(Some(object))
+    }
+
+    /// The object.
+    pub(crate) fn get(&self) -> &Py<T> {
+        self.0.as_ref().unwrap_or_else(|| unreachable!("it is taken only when this goes"))
+    }
+}
+
+impl<T> Drop for Reference<T> {
+    fn drop(&mut self) {
+        let object = self.0.take();
+        // SAFETY: both may be asked from any thread, at any time.
+        if unsafe { ffi::Py_IsInitialized() != 0 && ffi::PyGILState_Check() != 0 } {
+            Python::attach(|_| drop(object));
+        }
+    }
+}
+
 /// Gives a Python object into the keeping of an engine object's slot, which must be empty. It goes
 /// when the engine object goes, on whatever thread that is.
 pub(crate) fn deposit(slot: &Foreign, object: Py<PyAny>) {
     debug_assert!(slot.get().is_null());
-    slot.set(Box::into_raw(Box::new(object)).cast());
+    slot.set(Box::into_raw(Box::new(Reference::new(object))).cast());
     slot.set_owned(true);
 }
 
@@ -111,13 +136,25 @@ pub(crate) fn deposit(slot: &Foreign, object: Py<PyAny>) {
 pub(crate) fn deposited<'a>(slot: &'a Foreign, _: Python<'_>) -> Option<&'a Py<PyAny>> {
     // SAFETY: the pointer is null or that of the box that `deposit` made, which nobody takes out
     // before the slot's owner goes, but `withdraw`, which needs the GIL as well.
-    unsafe { slot.get().cast::<Py<PyAny>>().as_ref() }
+    unsafe { slot.get().cast::<Reference<PyAny>>().as_ref() }.map(Reference::get)
 }
 
 /// Shows a deposit to the collector.
 pub(crate) fn visit_deposit(slot: &Foreign, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     // SAFETY: the collector runs with the GIL held.
     visit.call(deposited(slot, unsafe { Python::assume_attached() }))
+}
+
+/// Shows the collector the object that a tensor owns, if whoever holds this handle is the only one
+/// through whom it is held.
+pub(crate) fn visit_owned(tensor: &Tensor, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    if tensor.handles() != 2 || !tensor.foreign().is_owned() {
+        return Ok(());
+    }
+    // SAFETY: the collector runs with the GIL held, and an owned object is alive.
+    let object =
+        unsafe { Bound::from_borrowed_ptr_or_opt(Python::assume_attached(), tensor.foreign().get().cast()) };
+    visit.call(object.map(Bound::unbind).as_ref())
 }
 
 /// Takes a deposit out again.
@@ -132,5 +169,5 @@ pub(crate) fn withdraw(slot: &Foreign, _: Python<'_>) {
 /// Lets a deposit go. Without the GIL the reference is given back by the next thread that has it.
 fn release(object: *mut c_void) {
     // SAFETY: as in `deposited`; whoever calls has ended the slot's ownership.
-    drop(unsafe { Box::from_raw(object.cast::<Py<PyAny>>()) });
+    drop(unsafe { Box::from_raw(object.cast::<Reference<PyAny>>()) });
 }

@@ -6,7 +6,7 @@ use std::ptr;
 use pyo3::ffi;
 use rushlight::Tensor;
 
-use super::collect::track_raw;
+use super::collect::{is_hosted, track_raw};
 use super::custody::{look_at_waiting, survives};
 use super::{Object, TensorBase, kind::tensor_type};
 
@@ -63,7 +63,11 @@ pub(super) fn create(class: *mut ffi::PyTypeObject, tensor: Tensor) -> *mut ffi:
             return prefer_existing(object, tensor);
         }
         tensor.foreign().set(object.cast());
+        let hosted = is_hosted(&tensor);
         ptr::write(&raw mut (*object).body, TensorBase::new(tensor));
+        if hosted {
+            track_raw(object.cast());
+        }
         object.cast()
     }
 }

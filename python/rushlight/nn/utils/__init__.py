@@ -1,5 +1,6 @@
-"""Gradients clipped, and parameters as one vector."""
+"""What is useful around modules: gradients clipped, parameters as one vector, calls with others."""
 
+from . import stateless
 from .gradients import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -16,5 +17,6 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "stateless",
     "vector_to_parameters",
 ]

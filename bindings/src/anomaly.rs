@@ -1,0 +1,81 @@
+//! Anomaly mode as Python asks for it and is told of failures: the tracebacks of the nodes that
+//! failed are shown as warnings, in torch's words, and added to the exception.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rushlight::Error;
+use rushlight::graph::anomaly::{self, Observer, Trace, register_observer};
+use rushlight::graph::arena::Strong;
+use rushlight::graph::{Node, NodeRef};
+
+use crate::error::{carry, raise};
+use crate::node::wrap_node;
+use crate::origin;
+
+/// How many nodes back, derivative by derivative, a failure is followed.
+const GENERATIONS: usize = 100;
+
+/// Tells the engine who observes.
+pub(crate) fn listen() {
+    register_observer(Observer { stack: origin::stack, failed });
+}
+
+/// Tell whether anomaly mode is on.
+#[pyfunction]
+pub(crate) fn is_anomaly_enabled() -> bool {
+    anomaly::is_enabled()
+}
+
+/// Tell whether anomaly mode, when it is on, looks for gradients that are not numbers.
+#[pyfunction]
+pub(crate) fn is_anomaly_check_nan_enabled() -> bool {
+    anomaly::checks_nan()
+}
+
+fn failed(node: &NodeRef, error: Box<Error>) -> Box<Error> {
+    let exception = raise(error);
+    Python::attach(|py| {
+        if let Err(broken) = tell(py, node, &exception) {
+            // A warning that was made an exception must not hide the failure.
+            broken.write_unraisable(py, None);
+        }
+    });
+    carry(exception)
+}
+
+fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
+    let generations = PyList::empty(py);
+    let mut next = trace(node);
+    for _ in 0..GENERATIONS {
+        let Some(trace) = next else { break };
+        generations.append((trace.name.as_str(), lines(py, trace)?))?;
+        next = trace.parent.as_ref();
+    }
+    let arguments = (exception.value(py), node.name(), generations);
+    py.import("rushlight._origins")?.call_method1("tell_of_anomaly", arguments)?;
+    Ok(())
+}
+
+fn trace(node: &NodeRef) -> Option<&Arc<Trace>> {
+    node.extras().and_then(|extras| extras.trace.get())
+}
+
+/// The lines of a traceback, outermost first.
+fn lines<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyAny>> {
+    let origins = trace.stack.iter().rev().map(|&origin| origin::describe(py, origin));
+    let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
+    py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
+}
+
+/// Puts into a node's metadata what anomaly mode keeps of it, under torch's names.
+pub(crate) fn fill(metadata: &Bound<'_, PyDict>, node: &NodeRef) -> PyResult<()> {
+    let Some(trace) = trace(node) else { return Ok(()) };
+    let py = metadata.py();
+    metadata.set_item("traceback_", lines(py, trace)?)?;
+    if let Some(parent) = trace.parent_node.and_then(Strong::<Node>::upgrade) {
+        metadata.set_item("parent_", wrap_node(py, &parent)?)?;
+    }
+    Ok(())
+}

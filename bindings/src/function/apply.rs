@@ -1,0 +1,230 @@
+//! Calling a function of Python: its forward runs unrecorded, then its results become the outputs of
+//! a node of its own.
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use rushlight::Tensor;
+use rushlight::graph::mode::{self, GradModeGuard};
+use rushlight::graph::{Held, NodeRef, tangents};
+use rushlight::ops::apply::gradient_edges;
+use rushlight::ops::custom::{self, Call, Outcome};
+use smallvec::SmallVec;
+
+use super::rule::{Custom, function_class};
+use super::{FunctionBase, State, Wishes};
+use crate::error::raise;
+use crate::tensor::object::{as_tensor, track_hosted, wrap};
+
+const STRAY: &std::ffi::CStr =
+    c"ctx.mark_dirty() received a tensor that was not an input. Only input Tensors \
+    that have been mutated should be passed to ctx.mark_dirty().";
+
+type Tensors = SmallVec<[Tensor; 4]>;
+
+/// `class.apply(*args, **kwargs)`
+pub(super) fn apply<'py>(
+    class: &Bound<'py, PyType>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let forward = class.getattr(intern!(py, "forward"))?;
+    let setup = class.getattr(intern!(py, "setup_context"))?;
+    let is_apart = !setup.is(&function_class(py)?.getattr(intern!(py, "setup_context"))?);
+    let bound = match kwargs {
+        None if !is_apart || takes_exactly(&forward, args.len())? => None,
+        _ => Some(bind(&forward, is_apart, args, kwargs)?),
+    };
+    let args = bound.as_ref().unwrap_or(args);
+
+    let made = class.getattr(intern!(py, "_backward_cls"))?.call0()?;
+    let context = made.cast::<FunctionBase>()?;
+    let inputs: Tensors = args.iter_borrowed().filter_map(|it| as_tensor(&it).cloned()).collect();
+    let needs: Vec<bool> =
+        args.iter_borrowed().map(|it| as_tensor(&it).is_some_and(Tensor::requires_grad)).collect();
+    let edges = match mode::is_grad_enabled() && needs.contains(&true) {
+        true => Some(gradient_edges(&inputs.iter().collect::<SmallVec<[&Tensor; 4]>>()).map_err(raise)?),
+        false => None,
+    };
+    {
+        let mut state = context.get().state();
+        state.inputs = args.iter_borrowed().map(|it| as_tensor(&it).is_some()).collect();
+        state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
+    }
+
+    let run = || {
+        if is_apart {
+            let output = forward.call1(args)?;
+            setup.call1((context, args, &output))?;
+            Ok(output)
+        } else {
+            forward.call1(with_context(context, args)?)
+        }
+    };
+    finish(context, &inputs, edges, is_apart, &unrecorded(run)?)
+}
+
+/// Runs `body` while neither gradients nor tangents are seen to.
+fn unrecorded<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let _off = GradModeGuard::off();
+    let before = tangents::set_enabled(false);
+    let result = body();
+    tangents::set_enabled(before);
+    result
+}
+
+/// The arguments of a forward that wants its context.
+fn with_context<'py>(
+    context: &Bound<'py, FunctionBase>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let all: SmallVec<[Bound<'py, PyAny>; 8]> =
+        std::iter::once(context.clone().into_any()).chain(args.iter()).collect();
+    PyTuple::new(context.py(), all)
+}
+
+/// Whether a forward has exactly so many parameters, by position.
+fn takes_exactly(forward: &Bound<'_, PyAny>, count: usize) -> PyResult<bool> {
+    let py = forward.py();
+    match forward.getattr_opt(intern!(py, "__code__"))? {
+        Some(code) => Ok(code.getattr(intern!(py, "co_argcount"))?.extract::<usize>()? == count),
+        None => Ok(false),
+    }
+}
+
+/// The arguments by position, defaults included.
+#[cold]
+fn bind<'py>(
+    forward: &Bound<'py, PyAny>,
+    is_apart: bool,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let module = forward.py().import("rushlight.autograd.function")?;
+    Ok(module.call_method1("_bind", (forward, is_apart, args, kwargs))?.cast_into()?)
+}
+
+/// Gives the results their roles, and the context what it is to know.
+fn finish<'py>(
+    context: &Bound<'py, FunctionBase>,
+    inputs: &[Tensor],
+    edges: Option<SmallVec<[Option<rushlight::graph::Edge>; 2]>>,
+    is_apart: bool,
+    raw: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = context.py();
+    let results: SmallVec<[Bound<'py, PyAny>; 4]> = match raw.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => SmallVec::from_elem(raw.clone(), 1),
+    };
+    let wishes = {
+        let mut state = context.get().state();
+        let saved_for_forward = state.wishes.saved_for_forward.take();
+        std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
+    };
+    if results.is_empty() {
+        return Ok(raw.clone());
+    }
+    let outputs: SmallVec<[Option<Tensor>; 4]> =
+        results.iter().map(|result| as_tensor(result).cloned()).collect();
+    let dirty = marked(py, &wishes.dirty_tensors, || {
+        PyRuntimeError::new_err("mark_dirty can only accept variables, but argument ")
+    })?;
+    let constant = marked(py, &wishes.non_differentiable, || {
+        PyRuntimeError::new_err("mark_non_differentiable only accepts variable arguments, but got ")
+    })?;
+    let is_recorded = edges.is_some();
+    let to_save = match is_recorded {
+        true => saved(py, &wishes)?,
+        false => Vec::new(),
+    };
+    let kept_apart: Tensors = match is_apart {
+        true => to_save.iter().flatten().cloned().collect(),
+        false => Tensors::new(),
+    };
+    let call =
+        Call { inputs, outputs: &outputs, dirty: &dirty, constant: &constant, kept_apart: &kept_apart };
+    let mut outcome = custom::adopt(&call, edges, || Custom::new(context)).map_err(raise)?;
+    if outcome.stray {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), STRAY, 1)?;
+    }
+    if let Some(node) = &outcome.node {
+        remember(context, node, &outcome, &to_save)?;
+    }
+    if mode::special() {
+        context.get().state().primals = inputs.into();
+        let passed = outcome.pass_tangents(&call);
+        let primals = std::mem::take(&mut context.get().state().primals);
+        drop(primals);
+        passed.map_err(raise)?;
+    }
+    let saved_for_forward = context.get().state().wishes.saved_for_forward.take();
+    drop(saved_for_forward);
+    let mut answers: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
+    for ((result, before), after) in results.into_iter().zip(&outputs).zip(outcome.outputs) {
+        answers.push(match (before, after) {
+            (Some(before), Some(after)) if !before.is(&after) => wrap(py, after)?,
+            _ => result,
+        });
+        if is_recorded {
+            track_hosted(&answers[answers.len() - 1]);
+        }
+    }
+    match raw.is_instance_of::<PyTuple>() {
+        true => Ok(PyTuple::new(py, answers)?.into_any()),
+        false => answers.pop().map_or_else(|| unreachable!("a result that is no tuple is one"), Ok),
+    }
+}
+
+/// Tells the context its node, and keeps for it what it asked to be kept.
+fn remember(
+    context: &Bound<'_, FunctionBase>,
+    node: &NodeRef,
+    outcome: &Outcome,
+    to_save: &[Option<Tensor>],
+) -> PyResult<()> {
+    let keep = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| Held::new(tensor, node)).transpose();
+    let kept: rushlight::Result<Vec<Option<Held>>> = to_save.iter().map(keep).collect();
+    let kept = kept.map_err(raise)?;
+    let mut state = context.get().state();
+    let State { outputs, edges, forms, .. } = &mut *state;
+    outputs.extend(outcome.outputs.iter().map(Option::is_some));
+    edges.extend(node.edges().iter().cloned());
+    forms.extend((0..node.outputs() as u32).map(|output| node.form(output).clone()));
+    state.node = Some(node.id());
+    state.kept = kept;
+    Ok(())
+}
+
+/// The tensors of a tuple that the function has set.
+fn marked(py: Python<'_>, wish: &Option<Py<PyAny>>, refusal: impl Fn() -> PyErr) -> PyResult<Tensors> {
+    let Some(wish) = wish else { return Ok(Tensors::new()) };
+    let tensors = wish.bind(py).cast::<PyTuple>()?.iter().map(|object| match as_tensor(&object) {
+        Some(tensor) => Ok(tensor.clone()),
+        None => Err(refusal()),
+    });
+    tensors.collect()
+}
+
+/// What is to be kept for backward.
+fn saved(py: Python<'_>, wishes: &Wishes) -> PyResult<Vec<Option<Tensor>>> {
+    let Some(wish) = &wishes.to_save else { return Ok(Vec::new()) };
+    let Ok(tuple) = wish.bind(py).cast::<PyTuple>() else {
+        return Err(PyRuntimeError::new_err(
+            "autograd internal error: to_save attribute is expected to be a tuple but is ",
+        ));
+    };
+    let tensors = tuple.iter().enumerate().map(|(index, object)| match as_tensor(&object) {
+        Some(tensor) => Ok(Some(tensor.clone())),
+        None if object.is_none() => Ok(None),
+        None => {
+            let found = object.get_type().name()?;
+            let text =
+                format!("save_for_backward can only save variables, but argument {index} is of type {found}");
+            Err(PyTypeError::new_err(text))
+        }
+    });
+    tensors.collect()
+}

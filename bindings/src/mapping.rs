@@ -1,0 +1,121 @@
+//! Mapping a function over samples: the levels that `func.vmap` opens and closes, and the tensors
+//! that enter and leave them. The names are torch's.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::Tensor;
+use rushlight::ops::batch;
+use rushlight::tensor::{Mapping, Randomness};
+
+use crate::error::raise;
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
+
+/// Open a level for as many samples; return its number.
+#[pyfunction]
+#[pyo3(name = "_vmap_increment_nesting")]
+pub(crate) fn open(batch_size: usize, randomness: &str) -> usize {
+    let randomness = match randomness {
+        "different" => Randomness::Different,
+        "same" => Randomness::Same,
+        _ => Randomness::Error,
+    };
+    Mapping::open(batch_size, randomness).depth()
+}
+
+/// Close the innermost level.
+#[pyfunction]
+#[pyo3(name = "_vmap_decrement_nesting")]
+pub(crate) fn close() {
+    Mapping::close();
+}
+
+/// Tell how many levels are open on this thread.
+#[pyfunction]
+#[pyo3(name = "_vmap_nesting")]
+pub(crate) fn nesting() -> usize {
+    Mapping::innermost().map_or(0, |mapping| mapping.depth())
+}
+
+fn level(number: usize) -> PyResult<Arc<Mapping>> {
+    Mapping::at(number).ok_or_else(|| PyRuntimeError::new_err(format!("there is no level {number}")))
+}
+
+/// Return a tensor that stands for each sample of `tensor`, which lie along a dimension.
+#[pyfunction]
+#[pyo3(name = "_add_batch_dim")]
+pub(crate) fn enter<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    dim: usize,
+    number: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, batch::enter(tensor.get().tensor(), dim, &level(number)?).map_err(raise)?)
+}
+
+/// Return all samples of a tensor along a dimension.
+#[pyfunction]
+#[pyo3(name = "_remove_batch_dim")]
+pub(crate) fn leave<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    number: usize,
+    dim: i64,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, batch::leave(tensor.get().tensor(), dim, &level(number)?).map_err(raise)?)
+}
+
+/// Return what a tensor is around at a level, and along which dimension the samples lie.
+#[pyfunction]
+#[pyo3(name = "_unwrap_batched")]
+pub(crate) fn unwrap<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    number: usize,
+) -> PyResult<(Bound<'py, PyAny>, Option<usize>)> {
+    let batch = tensor.get().tensor().batch_at(&level(number)?);
+    Ok((wrap(py, batch.value)?, batch.dim))
+}
+
+fn batched<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {
+    as_tensor(object).filter(|tensor| tensor.is_batched())
+}
+
+/// Tell whether a tensor stands for many samples.
+#[pyfunction]
+#[pyo3(name = "_is_batchedtensor")]
+pub(crate) fn is_batchedtensor(tensor: &Bound<'_, PyAny>) -> bool {
+    batched(tensor).is_some()
+}
+
+/// Return what a batched tensor is around.
+#[pyfunction]
+#[pyo3(name = "_get_unwrapped")]
+pub(crate) fn get_unwrapped<'py>(py: Python<'py>, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match batched(tensor).and_then(Tensor::batch) {
+        Some(batch) => wrap(py, batch.value),
+        None => Err(PyRuntimeError::new_err("No wrappers present!")),
+    }
+}
+
+/// Return along which dimension of what it is around the samples of a tensor lie, -1 for none.
+#[pyfunction]
+#[pyo3(name = "_maybe_get_bdim")]
+pub(crate) fn maybe_get_bdim(tensor: &Bound<'_, PyAny>) -> i64 {
+    batched(tensor).and_then(Tensor::batch).and_then(|batch| batch.dim).map_or(-1, |dim| dim as i64)
+}
+
+/// Return the level that a batched tensor belongs to, -1 for none.
+#[pyfunction]
+#[pyo3(name = "_maybe_get_level")]
+pub(crate) fn maybe_get_level(tensor: &Bound<'_, PyAny>) -> i64 {
+    batched(tensor).and_then(Tensor::mapping).map_or(-1, |mapping| mapping.depth() as i64)
+}
+
+/// Return the tensor as one of the innermost level: what is differentiated within it has to be.
+#[pyfunction]
+#[pyo3(name = "_wrap_for_level")]
+pub(crate) fn within<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, batch::within(tensor.get().tensor()).map_err(raise)?)
+}

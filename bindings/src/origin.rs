@@ -1,0 +1,278 @@
+//! Where the Python program is, as a number that costs next to nothing to take: the code object and
+//! the instruction of the running frame. The line is looked up when somebody asks for it.
+//!
+//! Note [Code objects]
+//! ----
+//! Code objects are numbered as they are met, and kept, since a graph may outlive the code that
+//! recorded it: a cell of a notebook is gone when its last line has run. A program that makes code in
+//! a loop must not grow by that, so when there are many the oldest that nobody else has are dropped;
+//! numbers are not used again, and the line of a dropped one is unknown. Each thread remembers some of
+//! the codes that it met last, by address; when codes are dropped that is forgotten, because another
+//! code may come to lie at the same address.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::path::MAIN_SEPARATOR;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use rushlight::origin::{Origin, register_locator};
+
+/// A code object that was met.
+#[derive(Clone, Copy)]
+struct Code {
+    address: usize,
+    number: u32,
+    /// Whether it is part of rushlight's own Python package, whose lines tell users nothing.
+    own: bool,
+    /// The value of `DROPS` for which the rest holds.
+    drops: u32,
+}
+
+const NO_CODE: Code = Code { address: 0, number: 0, own: false, drops: 0 };
+
+/// How many codes each thread remembers.
+const REMEMBERED: usize = 64;
+thread_local! {
+    static LAST: [Cell<Code>; REMEMBERED] = const { [const { Cell::new(NO_CODE) }; REMEMBERED] };
+    static STACK: RefCell<Arc<[Origin]>> = RefCell::new(Arc::new([]));
+}
+
+/// How often codes were dropped.
+static DROPS: AtomicU32 = AtomicU32::new(0);
+
+/// From this many on codes that nobody else has are dropped.
+const MANY: usize = 1024;
+
+#[derive(Default)]
+struct Codes {
+    numbers: HashMap<usize, (u32, bool)>,
+    /// By number, which is by age.
+    kept: BTreeMap<u32, Py<PyAny>>,
+    last: u32,
+    /// The number of codes at which the next search for droppable ones is worth its while.
+    limit: usize,
+}
+
+static CODES: Mutex<Option<Codes>> = Mutex::new(None);
+
+fn codes() -> MutexGuard<'static, Option<Codes>> {
+    CODES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells the engine how to find out where the program is.
+pub(crate) fn listen() {
+    register_locator(locate);
+}
+
+/// A frame of the running thread, counted.
+struct Frame(*mut ffi::PyFrameObject);
+
+impl Frame {
+    /// The innermost Python frame of this thread. None without the interpreter's lock, which this
+    /// does not wait for.
+    fn running() -> Option<Frame> {
+        // SAFETY: both may be asked on any thread at any time; with the lock held the frame may be
+        // asked for, and it is alive while it runs, so that its count may be raised.
+        unsafe {
+            if ffi::Py_IsInitialized() == 0 || ffi::PyGILState_Check() == 0 {
+                return None;
+            }
+            let frame = ffi::PyEval_GetFrame();
+            ffi::Py_XINCREF(frame.cast());
+            (!frame.is_null()).then(|| Frame(frame))
+        }
+    }
+
+    /// The frame that called.
+    fn back(&self) -> Option<Frame> {
+        // SAFETY: the frame is alive and belongs to this thread, which holds the lock.
+        let back = unsafe { ffi::PyFrame_GetBack(self.0) };
+        (!back.is_null()).then(|| Frame(back))
+    }
+
+    fn code(&self) -> Code {
+        // SAFETY: as above. A frame has a code, which lives as long as the frame does.
+        let code = unsafe {
+            let code = ffi::PyFrame_GetCode(self.0).cast::<ffi::PyObject>();
+            ffi::Py_DECREF(code);
+            code
+        };
+        let drops = DROPS.load(Ordering::Acquire);
+        let address = code.addr();
+        LAST.with(|last| {
+            // Objects are at least 16 bytes apart.
+            let slot = &last[(address >> 4 ^ address >> 10) % REMEMBERED];
+            let known = slot.get();
+            if known.address == address && known.drops == drops {
+                return known;
+            }
+            // SAFETY: see above; the lock is held.
+            let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), code) };
+            let (number, own) = number_of(&code);
+            let known = Code { address, number, own, drops: DROPS.load(Ordering::Acquire) };
+            slot.set(known);
+            known
+        })
+    }
+
+    /// The instruction that is being executed; before Python 3.11, the line.
+    fn position(&self) -> u32 {
+        // SAFETY: as above.
+        #[cfg(Py_3_11)]
+        let position = unsafe { ffi::PyFrame_GetLasti(self.0) };
+        // SAFETY: as above.
+        #[cfg(not(Py_3_11))]
+        let position = unsafe { ffi::PyFrame_GetLineNumber(self.0) };
+        position.max(0).cast_unsigned()
+    }
+
+    fn origin(&self, code: Code) -> Origin {
+        match code.number {
+            0 => Origin::UNKNOWN,
+            number => Origin::new(u64::from(number) << 32 | u64::from(self.position())),
+        }
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours and the lock is held: frames do not leave their functions.
+        unsafe { ffi::Py_DECREF(self.0.cast()) }
+    }
+}
+
+/// How far out the user's own frame is looked for.
+const OUTWARD: usize = 64;
+
+/// Where the program is: in the innermost frame that is not rushlight's own.
+fn locate() -> Origin {
+    let Some(innermost) = Frame::running() else { return Origin::UNKNOWN };
+    let code = innermost.code();
+    let here = innermost.origin(code);
+    if !code.own {
+        return here;
+    }
+    let mut frame = innermost;
+    for _ in 0..OUTWARD {
+        let Some(outer) = frame.back() else { break };
+        let code = outer.code();
+        if !code.own {
+            return outer.origin(code);
+        }
+        frame = outer;
+    }
+    here
+}
+
+/// Where the program is and was called from, innermost first. Shared with the answer before if the
+/// program has not moved.
+pub(crate) fn stack() -> Arc<[Origin]> {
+    let mut stack: smallvec::SmallVec<[Origin; 64]> = smallvec::SmallVec::new();
+    let mut next = Frame::running();
+    while let Some(frame) = next {
+        stack.push(frame.origin(frame.code()));
+        next = frame.back();
+    }
+    STACK.with_borrow_mut(|last| {
+        if **last != *stack {
+            *last = Arc::from(stack.as_slice());
+        }
+        last.clone()
+    })
+}
+
+/// The number of a code object, and whether it is rushlight's own. Zero if there are no more numbers.
+#[cold]
+fn number_of(code: &Bound<'_, PyAny>) -> (u32, bool) {
+    let address = code.as_ptr().addr();
+    if let Some(&known) = codes().as_ref().and_then(|codes| codes.numbers.get(&address)) {
+        return known;
+    }
+    let own = is_own(code).unwrap_or(false);
+    let mut dropped = Vec::new();
+    let known = {
+        let mut codes = codes();
+        let codes = codes.get_or_insert_with(|| Codes { limit: MANY, ..Codes::default() });
+        let Some(number) = codes.last.checked_add(1) else { return (0, own) };
+        codes.last = number;
+        if codes.kept.len() >= codes.limit {
+            dropped = codes.drop_oldest(code.py());
+        }
+        codes.numbers.insert(address, (number, own));
+        codes.kept.insert(number, code.clone().unbind());
+        (number, own)
+    };
+    // Outside of the lock: constants of a code may be anything.
+    drop(dropped);
+    known
+}
+
+impl Codes {
+    /// Takes out the codes that nobody else has, but for the youngest.
+    fn drop_oldest(&mut self, _: Python<'_>) -> Vec<Py<PyAny>> {
+        // SAFETY: the objects are alive, and whoever could count has the lock, which is held.
+        let is_alone = |code: &Py<PyAny>| unsafe { ffi::Py_REFCNT(code.as_ptr()) == 1 };
+        let alone: Vec<u32> =
+            self.kept.iter().filter(|(_, code)| is_alone(code)).map(|(number, _)| *number).collect();
+        let oldest = &alone[..alone.len().saturating_sub(MANY / 2)];
+        let dropped: Vec<_> = oldest.iter().filter_map(|number| self.kept.remove(number)).collect();
+        for code in &dropped {
+            self.numbers.remove(&code.as_ptr().addr());
+        }
+        self.limit = self.kept.len() + MANY / 2;
+        DROPS.fetch_add(1, Ordering::Release);
+        dropped
+    }
+}
+
+/// Whether a code object comes from rushlight's own package.
+fn is_own(code: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static DIRECTORY: PyOnceLock<String> = PyOnceLock::new();
+    let py = code.py();
+    let directory = DIRECTORY.get_or_try_init(py, || {
+        let package = py.import("rushlight")?;
+        let directory: String = package.getattr("__path__")?.get_item(0)?.extract()?;
+        Ok::<_, PyErr>(format!("{directory}{MAIN_SEPARATOR}"))
+    })?;
+    let file: String = code.getattr("co_filename")?.extract()?;
+    Ok(file.starts_with(directory.as_str()))
+}
+
+/// The place as `rushlight._origins.Origin(file, line, function)`, or `None` if it is unknown.
+pub(crate) fn describe(py: Python<'_>, origin: Origin) -> PyResult<Bound<'_, PyAny>> {
+    let number = (origin.number() >> 32) as u32;
+    let code = codes().as_ref().and_then(|codes| codes.kept.get(&number)).map(|code| code.clone_ref(py));
+    let Some(code) = code else { return Ok(py.None().into_bound(py)) };
+    let code = code.bind(py);
+    let arguments = PyDict::new(py);
+    arguments.set_item("file", code.getattr("co_filename")?)?;
+    arguments.set_item("line", line(code, origin.number() as u32)?)?;
+    let name = code.getattr("co_qualname").or_else(|_| code.getattr("co_name"))?;
+    arguments.set_item("function", name)?;
+    py.import("rushlight._origins")?.getattr("Origin")?.call((), Some(&arguments))
+}
+
+/// The line of an instruction.
+#[cfg(Py_3_11)]
+fn line(code: &Bound<'_, PyAny>, position: u32) -> PyResult<u32> {
+    for range in code.call_method0("co_lines")?.try_iter()? {
+        let (start, end, line): (u32, u32, Option<u32>) = range?.extract()?;
+        if let Some(line) = line
+            && (start..end).contains(&position)
+        {
+            return Ok(line);
+        }
+    }
+    code.getattr("co_firstlineno")?.extract()
+}
+
+/// The line, which is what was kept.
+#[cfg(not(Py_3_11))]
+fn line(_code: &Bound<'_, PyAny>, position: u32) -> PyResult<u32> {
+    Ok(position)
+}

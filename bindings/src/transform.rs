@@ -1,0 +1,74 @@
+//! What the transforms of functions in `rushlight.func` need of the engine: to begin and to end, to
+//! take tensors in, and to let them out.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::graph::boundary;
+use rushlight::ops::transform;
+use rushlight::tensor::Mapping;
+
+use crate::error::raise;
+use crate::tensor::object::{TensorBase, wrap};
+
+/// Begin a transform on this thread; answers where on the tape it begins.
+#[pyfunction]
+#[pyo3(name = "_enter_transform")]
+pub(crate) fn enter_transform() -> u64 {
+    boundary::enter()
+}
+
+/// End the transform that began last on this thread.
+#[pyfunction]
+#[pyo3(name = "_leave_transform")]
+pub(crate) fn leave_transform() {
+    boundary::leave();
+}
+
+/// Return a leaf on the memory of `tensor`, whose gradients go on to `tensor` if it is `tracked`.
+#[pyfunction]
+#[pyo3(name = "_inner_leaf")]
+pub(crate) fn inner_leaf<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    tracked: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, transform::inner_leaf(tensor.get().tensor(), tracked).map_err(raise)?)
+}
+
+/// Tell whether the history of `tensor` leads out of the transform that began at `since`.
+#[pyfunction]
+#[pyo3(name = "_leads_out")]
+pub(crate) fn leads_out(tensor: &Bound<'_, TensorBase>, since: u64) -> PyResult<bool> {
+    tensor.get().tensor().leads_out(since).map_err(raise)
+}
+
+/// Return `tensor` without what the transform that began at `since` recorded, unless that leads out
+/// of it and the outside is `tracked`.
+#[pyfunction]
+#[pyo3(name = "_outer")]
+pub(crate) fn outer<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    since: u64,
+    tracked: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let outer = transform::outer(tensor.get().tensor(), since, tracked).map_err(raise)?;
+    if outer.is(tensor.get().tensor()) { Ok(tensor.clone().into_any()) } else { wrap(py, outer) }
+}
+
+/// Whether a function that is being transformed, or mapped over samples, runs on this thread.
+pub(crate) fn is_inside_transform() -> bool {
+    boundary::depth() > 0 || Mapping::innermost().is_some()
+}
+
+/// Refuses what a function that is being transformed may not do to a tensor.
+pub(crate) fn refuse_inside_transform(method: &str, hint: &str) -> PyResult<()> {
+    if !is_inside_transform() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(format!(
+        "You are attempting to call Tensor.{method}{hint} inside of a function being transformed by a functorch \
+         transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, \
+         jacfwd, hessian) or call {method} outside of a function being transformed instead."
+    )))
+}

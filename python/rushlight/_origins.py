@@ -1,0 +1,97 @@
+"""Places in the program, as errors and tracebacks show them.
+
+The compiled module keeps a code object and an instruction for every node; it makes an
+`Origin` of them when somebody asks.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Origin:
+    """A line of the program.
+
+    >>> from rushlight._origins import Origin
+    >>> print(Origin("model.py", 31, "Net.forward"))
+    model.py:31, in Net.forward
+    """
+
+    __slots__ = ("file", "function", "line")
+
+    def __init__(self, file: str, line: int, function: str) -> None:
+        self.file = file
+        self.line = line
+        self.function = function
+
+    @property
+    def source(self) -> str:
+        """The text of the line, if it can still be had."""
+        import linecache
+
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}"
+        return where if self.function == "<module>" else f"{where}, in {self.function}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __format__(self, _: str) -> str:
+        """Write the place, and the line itself below it."""
+        source = self.source
+        return str(self) + (f"\n    {source}" if source else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin) and (self.file, self.line) == (other.file, other.line)
+
+    def __hash__(self) -> int:
+        return hash((self.file, self.line))
+
+
+def add_notes(exception: BaseException, notes: Sequence[str]) -> None:
+    """Add lines to what a traceback shows of the exception, and none to its text."""
+    if notes:
+        # What `add_note` does, which Python 3.10 does not have.
+        exception.__notes__ = [*getattr(exception, "__notes__", ()), *notes]  # type: ignore[attr-defined]
+
+
+def format_stack(origins: Sequence[Origin | None]) -> list[str]:
+    """Write the lines of a traceback, outermost first."""
+    import traceback
+
+    known = (origin for origin in origins if origin is not None)
+    rows = [(origin.file, origin.line, origin.function.rpartition(".")[2], None) for origin in known]
+    return traceback.StackSummary.from_list(rows).format()  # type: ignore[arg-type]
+
+
+_INDUCED = (
+    "\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous "
+    "calculation:\n{stack}"
+)
+
+
+def tell_of_anomaly(
+    exception: BaseException,
+    name: str,
+    generations: Sequence[tuple[str, Sequence[str]]],
+) -> None:
+    """Warn of a node that failed in anomaly mode, and add its traceback to the exception."""
+    import warnings
+
+    texts = [
+        f"Error detected in {name}. No forward pass information available. Enable detect anomaly during "
+        "forward pass for more information."
+    ]
+    if generations:
+        texts = [
+            f"Error detected in {name}. Traceback of forward call that caused the error:\n"
+            + "".join(generations[0][1])
+        ]
+        texts += [_INDUCED.format(name=name, stack="".join(stack)) for name, stack in generations[1:]]
+    add_notes(exception, [text.strip() for text in texts])
+    for text in texts:
+        warnings.warn(text, UserWarning, stacklevel=2)

@@ -1,0 +1,178 @@
+"""Derivatives in forward direction: dual tensors carry a tangent, and every operation passes it on.
+
+>>> import rushlight as torch
+>>> import rushlight.autograd.forward_ad as fwAD
+>>> with fwAD.dual_level():
+...     dual = fwAD.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+...     print(fwAD.unpack_dual(dual * dual))
+UnpackedDualTensor(primal=tensor(9.), tangent=tensor(6.))
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import local
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import _rushlight as _core
+from .._rushlight import Tensor, _is_fwd_grad_enabled
+from .grad_mode import _Decorates, _Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+_NESTED = "Nested forward mode AD is not supported at the moment"
+
+# The level as the functions here count: zero inside of a level, less outside. In the engine levels
+# have numbers that never come again: that of this level is kept beside it.
+_current_level = -1
+_entered = 0
+
+
+class _Transforms(local):
+    """The levels of the transforms that a thread is in, by the engine's numbers."""
+
+    def __init__(self) -> None:
+        self.levels: list[int] = []
+
+
+_transforms = _Transforms()
+
+
+def enter_dual_level() -> int:
+    """Enter a level of forward mode, at which tensors may be given tangents; there is one at a time."""
+    global _current_level, _entered
+    if _current_level >= 0 or _transforms.levels:
+        raise RuntimeError(_NESTED)
+    _current_level, _entered = 0, _core._enter_dual_level()
+    return _current_level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leave the level: all tangents go."""
+    global _current_level
+    if level is None:
+        level = _current_level
+    if level != _current_level:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. "
+            "This is not supported."
+        )
+    if level < 0:
+        raise RuntimeError("Dual level must be a positive number.")
+    _core._exit_forward_level(_entered)
+    _current_level = -1
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A dual tensor taken apart: its values, and its tangent if it has one."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+@contextmanager
+def _transform() -> Iterator[None]:
+    """Enter a level for a transform on this thread; such levels nest."""
+    if _current_level >= 0 and not _transforms.levels:
+        raise RuntimeError(_NESTED)
+    level = _core._enter_jvp_level()
+    _core._enter_transform()
+    _transforms.levels.append(level)
+    try:
+        yield
+    finally:
+        _transforms.levels.remove(level)
+        _core._leave_transform()
+        _core._exit_forward_level(level)
+
+
+def _level(level: int | None) -> int:
+    """Return the level as the functions here count; one that was not given is the current one."""
+    if level is not None:
+        return level
+    return 0 if _transforms.levels else _current_level
+
+
+def _number(level: int) -> int:
+    """Return the engine's number of a level; zero for one that was not entered."""
+    if level > 0:
+        return 0
+    if _transforms.levels:
+        return _transforms.levels[-1]
+    return _entered if _current_level >= 0 else 0
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """Return a view of `tensor` that carries `tangent`.
+
+    The tangent is carried as it is if it lies in memory as the tensor does, and copied otherwise. A
+    gradient passes to both.
+    """
+    level = _level(level)
+    if level < 0:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, part in (("primal", tensor), ("tangent", tangent)):
+        if not (part.is_floating_point() or part.is_complex()):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {part.dtype}")
+    if level > 0:
+        raise RuntimeError("Invalid level given to _make_dual")
+    number = _number(level)
+    if number == 0:
+        raise RuntimeError(
+            "Trying to access a forward AD level with an invalid index. This index was either not "
+            "created or is already deleted."
+        )
+    return _core._make_dual(tensor, tangent, number)
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """Return the values of `tensor` and its tangent, which is `None` if it has none."""
+    level = _level(level)
+    if level < 0:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))
+
+
+class dual_level(_Decorates):
+    """A level of forward mode for a block, or for every call of a function.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd.forward_ad import dual_level, make_dual, unpack_dual
+    >>> @dual_level()
+    ... def slope(f, x):
+    ...     return unpack_dual(f(make_dual(x, torch.ones_like(x)))).tangent
+    >>> slope(torch.exp, torch.zeros(2))
+    tensor([1., 1.])
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> int:
+        """Enter the level and return it."""
+        return enter_dual_level()
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        """Leave the level."""
+        exit_dual_level()
+
+
+class _set_fwd_grad_enabled(_Flag):
+    """Have operations pass tangents on, or not: from the making of the object to the end of its block."""
+
+    __slots__ = ()
+    _is_set = staticmethod(_is_fwd_grad_enabled)
+    _set = staticmethod(_core._set_fwd_grad_enabled)

@@ -1,0 +1,47 @@
+"""What older programs call for the two Jacobians that are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .analytical import summary
+from .numerical import numerical_jacobians
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._rushlight import Tensor
+
+_DEPRECATED = (
+    "`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it "
+    "will be removed in a future version of PyTorch. If you have a specific use for this or feature request "
+    "for this to be a stable API, please file us an issue at https://github.com/pytorch/pytorch/issues/new"
+)
+
+
+def get_numerical_jacobian(
+    fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
+) -> tuple[Tensor, ...]:
+    """Return the Jacobians of the first output of `fn`, which takes the inputs as one tuple. Deprecated."""
+    _check("get_numerical_jacobian", grad_out)
+    matrices = numerical_jacobians(lambda *arguments: fn(arguments), inputs, None, target, eps)
+    return tuple(row[0] for row in matrices)
+
+
+def get_analytical_jacobian(
+    inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
+    """Return the Jacobians of `output`, and whether they are repeatable and of the right sizes and types.
+
+    Deprecated.
+    """
+    _check("get_analytical_jacobian", grad_out)
+    return summary(inputs, output, nondet_tol)
+
+
+def _check(name: str, grad_out: float) -> None:
+    import warnings
+
+    warnings.warn(_DEPRECATED.format(name=name), FutureWarning, stacklevel=3)
+    if grad_out != 1.0:
+        raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")

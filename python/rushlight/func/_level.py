@@ -1,0 +1,99 @@
+"""A reverse transform while it runs: tensors that enter it, and results that leave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import (
+    Tensor,
+    _enter_transform,
+    _inner_leaf,
+    _leads_out,
+    _leave_transform,
+    _outer,
+    _set_grad_enabled,
+    is_grad_enabled,
+    zeros_like,
+)
+from ..autograd.differentiate import grad
+from ..utils._pytree import tree_map
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+
+class Level:
+    """The inside of a reverse transform.
+
+    What is recorded inside does not depend on whether the outside records; what comes out does.
+    """
+
+    __slots__ = ("_entered", "recording", "since")
+    since: int
+    recording: bool
+    _entered: dict[int, tuple[Tensor, Tensor]]
+
+    def __enter__(self) -> Self:
+        self.recording = is_grad_enabled()
+        self.since = _enter_transform()
+        self._entered = {}
+        _set_grad_enabled(True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _set_grad_enabled(self.recording)
+        _leave_transform()
+
+    def enter(self, tensor: Any) -> Tensor:
+        """Return the inner leaf of a tensor by which is differentiated."""
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
+        if not tensor.is_floating_point():
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        leaf = _inner_leaf(tensor, self.recording)
+        self._entered[id(leaf)] = leaf, tensor
+        return leaf
+
+    def leave(self, tree: Any) -> Any:
+        """Return results as the outside sees them."""
+        return tree_map(self._leave_one, tree)
+
+    def _leave_one(self, tensor: Any) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(tensor)}")
+        if id(tensor) in self._entered:
+            return self._entered[id(tensor)][1]
+        return _outer(tensor, self.since, self.recording)
+
+    def is_tracked(self, outputs: Sequence[Tensor]) -> bool:
+        """Tell whether `outputs` depend on what the outside tracks."""
+        return self.recording and any(_leads_out(output, self.since) for output in outputs)
+
+
+def gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Any] | None = None,
+    *,
+    retain_graph: bool,
+    create_graph: bool,
+) -> list[Tensor]:
+    """Return the gradients of those outputs that have one; zeros for inputs that they do not depend on."""
+    weights = [None] * len(outputs) if grad_outputs is None else grad_outputs
+    recorded = [pair for pair in zip(outputs, weights, strict=False) if pair[0].requires_grad]
+    if not recorded or not inputs:
+        return [zeros_like(tensor) for tensor in inputs]
+    found: Any = grad(
+        [output for output, _ in recorded],
+        inputs,
+        None if grad_outputs is None else [weight for _, weight in recorded],
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        allow_unused=True,
+    )
+    return [
+        zeros_like(tensor) if gradient is None else gradient
+        for gradient, tensor in zip(found, inputs, strict=True)
+    ]

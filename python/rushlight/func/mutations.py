@@ -1,0 +1,35 @@
+"""`functionalize`: a function without visible writes in place."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """Return a function that does what `func` does.
+
+    For a tracer it would show writes in place as computations of new tensors. Nothing traces here, and
+    to those who call it such a function is no different from `func`.
+
+    >>> import rushlight as torch
+    >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.zeros(2))
+    tensor([1., 1.])
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            "functionalize(f, remove='mutations'): received invalid argument for"
+            f" remove={remove}. Valid options are:\n     remove='mutations': all inplace and out= operators"
+            " will be removed from the program, and replaced with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view}"
+            " will be replaced with their non-aliasing counterparts, {view}_copy.\n"
+        )
+
+    @wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return wrapper

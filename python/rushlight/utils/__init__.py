@@ -1,0 +1,1 @@
+"""What is useful around tensors and is not about tensors."""

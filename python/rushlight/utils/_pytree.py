@@ -1,0 +1,540 @@
+"""Nested containers taken apart into leaves, and put together again.
+
+>>> from rushlight.utils._pytree import tree_flatten, tree_map, tree_unflatten
+>>> leaves, spec = tree_flatten({"a": 1, "b": (2, [3])})
+>>> leaves
+[1, 2, 3]
+>>> tree_unflatten([10, 20, 30], spec)
+{'a': 10, 'b': (20, [30])}
+>>> tree_map(lambda x: x + 1, [1, (2, 3)])
+[2, (3, 4)]
+
+Tuples, lists, dictionaries, named tuples and deques are containers; everything else, `None` included, is a
+leaf. `register_pytree_node` adds a class of containers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rushlight import return_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+PyTree = Any
+Context = Any
+
+
+class NodeDef(NamedTuple):
+    """How a class of containers is taken apart, and put together again."""
+
+    type: type[Any]
+    flatten_fn: Callable[[Any], tuple[list[Any], Context]]
+    unflatten_fn: Callable[[Iterable[Any], Context], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None
+
+
+class SequenceKey(NamedTuple):
+    """Where a child stands in a sequence."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """The child."""
+        return sequence[self.idx]
+
+
+class MappingKey(NamedTuple):
+    """Where a child stands in a dictionary."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """The child."""
+        return mapping[self.key]
+
+
+class GetAttrKey(NamedTuple):
+    """Where a child stands in an object."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, owner: Any) -> Any:
+        """The child."""
+        return getattr(owner, self.name)
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+
+
+def register_pytree_node(
+    cls: type[Any],
+    flatten_fn: Callable[[Any], tuple[list[Any], Context]],
+    unflatten_fn: Callable[[Iterable[Any], Context], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Context], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Context] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
+) -> None:
+    """Makes a class a class of containers.
+
+    `flatten_fn` takes a container apart into its children and whatever else is needed to put it together;
+    `unflatten_fn` puts it together. What concerns specs in files is taken for compatibility.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+def _deregister_pytree_node(cls: type[Any]) -> None:
+    del SUPPORTED_NODES[cls]
+
+
+def _items(keys: Iterable[Any], children: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(MappingKey(key), child) for key, child in zip(keys, children, strict=True)]
+
+
+def _entries(children: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(SequenceKey(index), child) for index, child in enumerate(children)]
+
+
+def _fields(container: Any) -> list[tuple[Any, Any]]:
+    return [(GetAttrKey(name), getattr(container, name)) for name in type(container)._fields]
+
+
+def _default_context(container: defaultdict[Any, Any]) -> Context:
+    return [container.default_factory, list(container)]
+
+
+def _default_dict(children: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
+    return defaultdict(context[0], zip(context[1], children, strict=True))
+
+
+register_pytree_node(
+    tuple,
+    lambda node: (list(node), None),
+    lambda children, _: tuple(children),
+    flatten_with_keys_fn=lambda node: (_entries(node), None),
+)
+register_pytree_node(
+    list,
+    lambda node: (list(node), None),
+    lambda children, _: list(children),
+    flatten_with_keys_fn=lambda node: (_entries(node), None),
+)
+register_pytree_node(
+    dict,
+    lambda node: (list(node.values()), list(node)),
+    lambda children, keys: dict(zip(keys, children, strict=True)),
+    flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
+)
+register_pytree_node(
+    namedtuple,  # type: ignore[arg-type]
+    lambda node: (list(node), type(node)),
+    lambda children, cls: cls(*children),
+    flatten_with_keys_fn=lambda node: (_fields(node), type(node)),
+)
+register_pytree_node(
+    OrderedDict,
+    lambda node: (list(node.values()), list(node)),
+    lambda children, keys: OrderedDict(zip(keys, children, strict=True)),
+    flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
+)
+register_pytree_node(
+    defaultdict,
+    lambda node: (list(node.values()), _default_context(node)),
+    _default_dict,
+    flatten_with_keys_fn=lambda node: (_items(node, node.values()), _default_context(node)),
+)
+register_pytree_node(
+    deque,
+    lambda node: (list(node), node.maxlen),
+    lambda children, maxlen: deque(children, maxlen=maxlen),
+    flatten_with_keys_fn=lambda node: (_entries(node), node.maxlen),
+)
+
+_DICTIONARIES = (dict, OrderedDict, defaultdict)
+_BUILT_IN = (*_DICTIONARIES, tuple, list, namedtuple, deque)
+_NAMED_RESULTS = frozenset(
+    cls for cls in vars(return_types).values() if isinstance(cls, type) and issubclass(cls, tuple)
+)
+
+
+def is_namedtuple_instance(node: object) -> bool:
+    """Whether an object is of a class that `namedtuple` or `NamedTuple` made."""
+    cls = type(node)
+    fields = getattr(cls, "_fields", None)
+    return isinstance(node, tuple) and isinstance(fields, tuple) and all(type(name) is str for name in fields)
+
+
+def _node_type(tree: PyTree) -> Any:
+    cls = type(tree)
+    if cls in SUPPORTED_NODES:
+        return cls
+    if cls in _NAMED_RESULTS:
+        register_pytree_node(cls, lambda node: (list(node), None), lambda children, _: cls(children))
+        return cls
+    return namedtuple if is_namedtuple_instance(tree) else cls
+
+
+def _is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
+    return (is_leaf is not None and is_leaf(tree)) or _node_type(tree) not in SUPPORTED_NODES
+
+
+tree_is_leaf = _is_leaf
+
+
+class TreeSpec:
+    """What is left of a nested container when its leaves are taken out: the structure."""
+
+    __slots__ = ("_children", "_context", "num_children", "num_leaves", "num_nodes", "type")
+
+    def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
+        self.type = type
+        self._context = context
+        self._children = children_specs
+        self.num_children = len(children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children_specs)
+
+    @property
+    def context(self) -> Context:
+        """What else than the children is needed to put the container together."""
+        return self._context
+
+    @property
+    def children_specs(self) -> list[TreeSpec]:
+        """The structures of the children."""
+        return self._children
+
+    def children(self) -> list[TreeSpec]:
+        """The structures of the children, in a list of one's own."""
+        return list(self._children)
+
+    def child(self, index: int) -> TreeSpec:
+        """The structure of one child."""
+        return self._children[index]
+
+    def is_leaf(self) -> bool:
+        """Whether this is no container."""
+        return self.type is None
+
+    def __repr__(self, indent: int = 0) -> str:
+        if self.type is None:
+            return "*"
+        deeper = indent + 2
+        children = (",\n" + " " * deeper).join(child.__repr__(deeper) for child in self._children)
+        return f"TreeSpec({self.type.__name__}, {self._context}, [{children}])"
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        return (self.type, self._context, self._children) == (other.type, other._context, other._children)
+
+    def __hash__(self) -> int:
+        context = self._context
+        keys = tuple(context) if isinstance(context, list) else context
+        return hash((self.type, keys, tuple(self._children)))
+
+    def unflatten(self, leaves: Iterable[Any]) -> PyTree:
+        """A container of this structure with these leaves."""
+        leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to "
+                f"a pytree that holds {self.num_leaves} items ({self})."
+            )
+        return self._build(iter(leaves))
+
+    def _build(self, leaves: Iterator[Any]) -> PyTree:
+        if self.type is None:
+            return next(leaves)
+        children = [child._build(leaves) for child in self._children]
+        return SUPPORTED_NODES[self.type].unflatten_fn(children, self._context)
+
+    def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
+        """The parts of a tree that stand where this structure has leaves."""
+        if self.type is None:
+            return [tree]
+        children = self._matching_children(tree)
+        return [
+            part
+            for spec, child in zip(self._children, children, strict=True)
+            for part in spec.flatten_up_to(child)
+        ]
+
+    def _matching_children(self, tree: PyTree) -> list[Any]:
+        node_type = _node_type(tree)
+        dictionaries = self.type in _DICTIONARIES and node_type in _DICTIONARIES
+        if self.type != node_type and not dictionaries:
+            what = "Node type" if self.type in _BUILT_IN else "Type"
+            raise ValueError(f"{what} mismatch; expected {self.type!r}, but got {node_type!r}.")
+        children, context = SUPPORTED_NODES[node_type].flatten_fn(tree)
+        if len(children) != self.num_children:
+            raise ValueError(f"Node arity mismatch; expected {self.num_children}, but got {len(children)}.")
+        if dictionaries:
+            return self._in_order_of_keys(tree)
+        if self.type not in _BUILT_IN and context != self._context:
+            raise ValueError(f"Node context mismatch for custom node type {self.type!r}.")
+        if self.type is not deque and context != self._context:
+            raise ValueError(
+                f"Node context mismatch for node type {self.type!r}; "
+                f"expected {self._context!r}, but got {context!r}."
+            )
+        return children
+
+    def _in_order_of_keys(self, tree: dict[Any, Any]) -> list[Any]:
+        keys = self._context[1] if self.type is defaultdict else self._context
+        missing, extra = set(keys) - set(tree), set(tree) - set(keys)
+        if missing or extra:
+            of_missing = f"; missing key(s): {missing}" if missing else ""
+            of_extra = f"; extra key(s): {extra}" if extra else ""
+            raise ValueError(f"Node keys mismatch{of_missing}{of_extra}.")
+        return [tree[key] for key in keys]
+
+
+class LeafSpec(TreeSpec):
+    """The structure of what is no container."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The structure as a container of asterisks."""
+    return repr(treespec.unflatten([_Asterisk()] * treespec.num_leaves))
+
+
+class _Asterisk:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a nested container, and its structure."""
+    leaves: list[Any] = []
+
+    def flatten(node: PyTree) -> TreeSpec:
+        if _is_leaf(node, is_leaf):
+            leaves.append(node)
+            return LeafSpec()
+        node_type = _node_type(node)
+        children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
+        return TreeSpec(node_type, context, [flatten(child) for child in children])
+
+    spec = flatten(tree)
+    return leaves, spec
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """The nested container of that structure with these leaves."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}."
+        )
+    return treespec.unflatten(leaves)
+
+
+def tree_iter(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> Iterator[Any]:
+    """The leaves, one after another."""
+    if _is_leaf(tree, is_leaf):
+        yield tree
+        return
+    for child in SUPPORTED_NODES[_node_type(tree)].flatten_fn(tree)[0]:
+        yield from tree_iter(child, is_leaf)
+
+
+def tree_leaves(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> list[Any]:
+    """The leaves in a list."""
+    return list(tree_iter(tree, is_leaf))
+
+
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of the arguments of a call."""
+    return [*tree_iter(args), *tree_iter(kwargs)]
+
+
+def tree_structure(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> TreeSpec:
+    """The structure alone."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> PyTree:
+    """A container of the same structure with what `func` makes of the leaves; further containers give further
+    arguments."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    return spec.unflatten(map(func, leaves, *(spec.flatten_up_to(rest) for rest in rests)))
+
+
+def tree_map_(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> PyTree:
+    """Calls `func` with every leaf; answers the container itself."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    deque(map(func, leaves, *(spec.flatten_up_to(rest) for rest in rests)), maxlen=0)
+    return tree
+
+
+def _wanted(type_or_types_or_pred: Any) -> Callable[[Any], bool]:
+    if isinstance(type_or_types_or_pred, type | tuple):
+        return lambda x: isinstance(x, type_or_types_or_pred)
+    if callable(type_or_types_or_pred):
+        return type_or_types_or_pred  # type: ignore[no-any-return]
+    raise TypeError("Argument must be a type, a tuple of types, or a callable.")
+
+
+def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Makes a function leave alone what is not of the type, or does not satisfy the predicate."""
+    wanted = _wanted(type_or_types_or_pred)
+
+    def wrapper(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: func(x) if wanted(x) else x
+
+    return wrapper
+
+
+def tree_map_only(
+    type_or_types_or_pred: Any,
+    /,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> PyTree:
+    """`tree_map` that leaves other leaves as they are."""
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: Any,
+    /,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> PyTree:
+    """`tree_map_` of some leaves."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(
+    pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> bool:
+    """Whether all leaves satisfy the predicate."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(
+    pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> bool:
+    """Whether a leaf satisfies the predicate."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(
+    type_or_types_or_pred: Any,
+    /,
+    pred: Callable[[Any], bool],
+    tree: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> bool:
+    """`tree_all` of some leaves."""
+    wanted = _wanted(type_or_types_or_pred)
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if wanted(x))
+
+
+def tree_any_only(
+    type_or_types_or_pred: Any,
+    /,
+    pred: Callable[[Any], bool],
+    tree: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> bool:
+    """`tree_any` of some leaves."""
+    wanted = _wanted(type_or_types_or_pred)
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if wanted(x))
+
+
+def _broadcast_to_and_flatten(
+    tree: PyTree, treespec: TreeSpec, is_leaf: Callable[[PyTree], bool] | None = None
+) -> list[Any] | None:
+    """For each leaf of the structure the leaf of `tree` that is there or above; `None` if they do not fit."""
+    full = treespec.unflatten([0] * treespec.num_leaves)
+    leaves, spec = tree_flatten(tree, is_leaf)
+    try:
+        parts = spec.flatten_up_to(full)
+    except ValueError:
+        return None
+    counts = (len(tree_leaves(part, is_leaf)) for part in parts)
+    return [leaf for leaf, count in zip(leaves, counts, strict=True) for _ in range(count)]
+
+
+def tree_leaves_with_path(
+    tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves, each with the keys that lead to it."""
+
+    def walk(path: tuple[Any, ...], node: PyTree) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        if _is_leaf(node, is_leaf):
+            yield path, node
+            return
+        definition = SUPPORTED_NODES[_node_type(node)]
+        if definition.flatten_with_keys_fn is None:
+            raise ValueError(f"Did not find a flatten_with_keys_fn for type: {definition.type}")
+        for key, child in definition.flatten_with_keys_fn(node)[0]:
+            yield from walk((*path, key), child)
+
+    return list(walk((), tree))
+
+
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
+) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
+    """`tree_leaves_with_path`, and the structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[PyTree], bool] | None = None,
+) -> PyTree:
+    """`tree_map` that gives the keys before the leaf."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    paths, leaves = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return spec.unflatten(map(func, paths, leaves, *(spec.flatten_up_to(rest) for rest in rests)))
+
+
+def keystr(kp: tuple[Any, ...]) -> str:
+    """Keys as one would write them behind a name."""
+    return "".join(str(key) for key in kp)
+
+
+def key_get(obj: Any, kp: tuple[Any, ...]) -> Any:
+    """What keys lead to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

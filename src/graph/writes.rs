@@ -1,0 +1,105 @@
+//! The last writes in place to memory that others hold: where they were made, and which nodes they
+//! led to. Asked only when backward finds a saved tensor overwritten; the failure is made here.
+//!
+//! The table has room for a fixed number of blocks of memory, each in the place that its address
+//! hashes to; a later block takes the place of an earlier one, of which then less can be said.
+
+use parking_lot::Mutex;
+
+use super::anomaly;
+use super::node::NodeRef;
+use crate::error::Error;
+use crate::origin::{self, Origin};
+use crate::storage::Storage;
+use crate::tensor::Array;
+
+/// What is known of a write.
+#[derive(Clone)]
+pub(crate) struct Write {
+    storage: usize,
+    version: u32,
+    /// Where it was made.
+    pub(crate) origin: Origin,
+    /// The name of the node of the last recorded write, which may be gone.
+    pub(crate) node: Option<String>,
+}
+
+const PLACES: usize = 256;
+const NONE: Write = Write { storage: 0, version: 0, origin: Origin::UNKNOWN, node: None };
+static WRITES: [Mutex<Write>; PLACES] = [const { Mutex::new(NONE) }; PLACES];
+
+fn slot(storage: &Storage) -> &'static Mutex<Write> {
+    // Blocks of one size lie at equal distances: the multiplication spreads them.
+    let hash = (storage.key() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    &WRITES[(hash >> 56) as usize % PLACES]
+}
+
+/// Remembers a write that was just counted, unless nobody else holds the memory.
+pub(crate) fn note(storage: &Storage) {
+    if storage.is_unique() {
+        return;
+    }
+    let (key, version, origin) = (storage.key(), storage.version(), origin::here());
+    let mut write = slot(storage).lock();
+    // An unrecorded write leaves the history of the tensor as it was.
+    let continues = write.storage == key && write.version.wrapping_add(1) == version;
+    let node = if continues { write.node.take() } else { None };
+    *write = Write { storage: key, version, origin, node };
+}
+
+/// The write that was just noted made `node` the history of the memory's tensor.
+pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
+    let mut write = slot(storage).lock();
+    if write.storage == storage.key() {
+        write.node = Some(node.name());
+    }
+}
+
+/// The last write to this memory, if it is still known.
+pub(crate) fn last(storage: &Storage) -> Option<Write> {
+    let write = slot(storage).lock().clone();
+    (write.storage == storage.key() && write.version == storage.version()).then_some(write)
+}
+
+/// What `node` kept as `saved` was overwritten since; it comes from output `output` of `source`.
+#[cold]
+pub(super) fn modified(
+    node: &NodeRef,
+    saved: &Array,
+    expected: u32,
+    (source, output): (String, u32),
+) -> Box<Error> {
+    Error::Modified {
+        dtype: saved.dtype,
+        shape: saved.layout.shape().to_vec(),
+        output,
+        source,
+        version: saved.storage.version(),
+        expected,
+        anomaly: anomaly::is_enabled(),
+        node: node.name(),
+        saved: node.origin(),
+        written: last(&saved.storage).map_or(Origin::UNKNOWN, |write| write.origin),
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_remembered_if_somebody_else_holds_the_memory() {
+        let storage = Storage::zeroed(16).unwrap();
+        storage.bump_version();
+        note(&storage);
+        assert!(last(&storage).is_none());
+        let _held = storage.clone();
+        let _line = origin::within(Origin::new(3));
+        storage.bump_version();
+        note(&storage);
+        assert_eq!(last(&storage).map(|write| write.origin.number()), Some(3));
+        storage.bump_version();
+        assert!(last(&storage).is_none(), "a write that was not noted makes what is known stale");
+    }
+}

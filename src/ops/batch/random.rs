@@ -1,0 +1,94 @@
+//! Random numbers while a function is mapped: whether each sample gets its own is for the caller of
+//! the mapping to say.
+
+use smallvec::SmallVec;
+
+use super::{Samples, samples};
+use crate::error::{Error, Result};
+use crate::graph::mode;
+use crate::tensor::{Mapping, Randomness, Tensor};
+
+/// A fresh tensor of a shape that `draw` gives: one for each sample, or for all together.
+pub(in crate::ops) fn creation(shape: &[i64], draw: &dyn Fn(&[i64]) -> Result<Tensor>) -> Result<Tensor> {
+    let Some(mapping) = current() else { return draw(shape) };
+    match mapping.randomness() {
+        Randomness::Error => Err(Error::RandomRefused {}.into()),
+        Randomness::Same => Mapping::below(|| creation(shape, draw)),
+        Randomness::Different => {
+            let mut many: SmallVec<[i64; 6]> = shape.into();
+            many.insert(0, mapping.size() as i64);
+            let drawn = Mapping::below(|| creation(&many, draw))?;
+            Tensor::batched(drawn, Some(0), &mapping)
+        }
+    }
+}
+
+/// What `draw` makes of the samples of a tensor that has a say in what is drawn.
+pub(in crate::ops) fn from(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let Some(mapping) = current() else { return draw(x) };
+    let Samples { value, dim } = samples(x, &mapping);
+    match (mapping.randomness(), dim) {
+        (Randomness::Error, _) => Err(Error::RandomRefused {}.into()),
+        (Randomness::Same, Some(_)) => Err(Error::RandomSame {}.into()),
+        (Randomness::Same, None) => Mapping::below(|| from(&value, draw)),
+        (Randomness::Different, dim) => {
+            let front = Samples { value, dim }.front(mapping.size())?;
+            Tensor::batched(Mapping::below(|| from(&front, draw))?, Some(0), &mapping)
+        }
+    }
+}
+
+/// Overwrites the samples of a tensor with what `draw` writes, and answers whether there were any: a
+/// tensor outside of all mappings is left to the caller.
+pub(in crate::ops) fn overwrite(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<()>) -> Result<()> {
+    let Some(mapping) = current() else { return draw(x) };
+    let own = samples(x, &mapping);
+    match (mapping.randomness(), own.dim) {
+        (Randomness::Error, _) => Err(Error::RandomRefused {}.into()),
+        (Randomness::Different, None) => Err(Error::RandomUnbatched {}.into()),
+        (Randomness::Different, Some(_)) => {
+            let front = own.moved(0)?;
+            Mapping::below(|| overwrite(&front, draw))
+        }
+        (Randomness::Same, None) => Mapping::below(|| overwrite(&own.value, draw)),
+        (Randomness::Same, Some(_)) => {
+            let one = crate::ops::cast::clone_contiguous(&own.sample(0)?.detach())?;
+            Mapping::below(|| overwrite(&one, draw))?;
+            crate::ops::cast::copy_(&own.moved(0)?, &one)
+        }
+    }
+}
+
+/// What `draw` gives, for each sample or once for all.
+pub(in crate::ops) fn each_drawn(draw: &dyn Fn() -> Result<Tensor>) -> Result<Tensor> {
+    let Some(mapping) = current() else { return draw() };
+    match mapping.randomness() {
+        Randomness::Error => Err(Error::RandomRefused {}.into()),
+        Randomness::Same => Mapping::below(draw),
+        Randomness::Different => {
+            let draws = (0..mapping.size()).map(|_| Mapping::below(draw)).collect::<Result<Vec<Tensor>>>()?;
+            let draws: Vec<&Tensor> = draws.iter().collect();
+            Tensor::batched(crate::ops::join::stack(&draws, 0)?, Some(0), &mapping)
+        }
+    }
+}
+
+/// The same numbers for all samples are not drawn where samples that differ have a say.
+pub(in crate::ops) fn refuse_same(inputs: &[&Tensor]) -> Result<()> {
+    match current() {
+        Some(mapping) if mapping.randomness() == Randomness::Same => {
+            let differs = |x: &&Tensor| samples(x, &mapping).dim.is_some();
+            if inputs.iter().any(differs) { Err(Error::RandomSame {}.into()) } else { Ok(()) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a function is being mapped on this thread.
+pub(in crate::ops) fn is_mapping() -> bool {
+    mode::special() && Mapping::innermost().is_some()
+}
+
+fn current() -> Option<std::sync::Arc<Mapping>> {
+    if mode::special() { Mapping::innermost() } else { None }
+}

@@ -1,0 +1,199 @@
+//! Operations that the host has written: what becomes of the tensors that such a function returned.
+//! The function itself, and the rule that calls its backward, are the host's.
+
+use smallvec::SmallVec;
+
+use super::apply::form;
+use super::tangents::{self, Passing};
+use super::{in_place, view};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::mode::{self, GradModeGuard};
+use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
+use crate::shape::Layout;
+use crate::tensor::{Creation, Tensor};
+use std::sync::Arc;
+
+/// What a function of the host did.
+pub struct Call<'a> {
+    /// The tensors that it was given.
+    pub inputs: &'a [Tensor],
+    /// What it returned; `None` stands for what is not a tensor.
+    pub outputs: &'a [Option<Tensor>],
+    /// What it says to have written to.
+    pub dirty: &'a [Tensor],
+    /// What it says to be constant with respect to the inputs.
+    pub constant: &'a [Tensor],
+    /// What it keeps, and must not be an input that it returns.
+    pub kept_apart: &'a [Tensor],
+}
+
+/// The outcome: the node, unless nothing was recorded, and the outputs in their new roles.
+pub struct Outcome {
+    /// The node whose outputs they are.
+    pub node: Option<NodeRef>,
+    /// What the caller of the function is to get.
+    pub outputs: SmallVec<[Option<Tensor>; 2]>,
+    /// Whether something was said to be written to that was no input.
+    pub stray: bool,
+    passing: Option<Passing>,
+}
+
+fn among(tensors: &[Tensor], tensor: &Tensor) -> bool {
+    tensors.iter().any(|other| other.is(tensor))
+}
+
+/// Makes what the function returned the outputs of a node with the rule that `rule` makes, if the call
+/// is recorded or tangents pass it. The latter is left for `Outcome::pass_tangents`.
+pub fn adopt<R: Rule + 'static>(
+    call: &Call<'_>,
+    edges: Option<SmallVec<[Option<Edge>; 2]>>,
+    rule: impl FnOnce() -> R,
+) -> Result<Outcome> {
+    call.dirty.iter().try_for_each(Tensor::bump_version)?;
+    let is_recorded = edges.is_some();
+    let passing = match mode::special() {
+        true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
+        false => None,
+    };
+    let node = (is_recorded || passing.is_some()).then(|| {
+        let edges = edges.unwrap_or_else(|| SmallVec::from_elem(None, call.inputs.len()));
+        Node::record(rule(), edges, forms(call.outputs))
+    });
+    let mut outcome = Outcome { node, outputs: SmallVec::new(), stray: false, passing };
+    let mut differentiable = 0;
+    for (number, output) in (0..).zip(call.outputs) {
+        let Some(output) = output else {
+            outcome.outputs.push(None);
+            continue;
+        };
+        let node = outcome.node.as_ref().filter(|_| is_recorded && call.depends(output));
+        differentiable += usize::from(node.is_some());
+        let edge = node.map(|node| Edge { node: node.clone(), output: number });
+        let (output, stray) = call.adopt_one(output, edge)?;
+        outcome.stray |= stray;
+        outcome.outputs.push(Some(output));
+    }
+    if differentiable > 1 {
+        let views = outcome.outputs.iter().flatten().filter(|output| output.is_view());
+        views.for_each(|view| view.set_creation(Creation::MultiOutput));
+    }
+    if !call.dirty.iter().all(|dirty| call.outputs.iter().flatten().any(|output| output.is(dirty))) {
+        return Err(Error::DirtyNotReturned {}.into());
+    }
+    Ok(outcome)
+}
+
+impl Outcome {
+    /// Gives the outputs their tangents, by the rule of the node.
+    pub fn pass_tangents(&mut self, call: &Call<'_>) -> Result<()> {
+        let (Some(passing), Some(node)) = (self.passing.take(), &self.node) else { return Ok(()) };
+        let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
+            let (before, after) = (before.as_ref()?, after.as_ref()?);
+            let role = match among(call.dirty, before) {
+                true => tangents::Role::Written,
+                false => tangents::Role::New,
+            };
+            call.depends(before).then_some((after, role))
+        });
+        passing.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
+    }
+}
+
+/// Stands for what has no form.
+pub fn no_form() -> Form {
+    Form { layout: Arc::new(Layout::contiguous(&[])), dtype: DType::Float32 }
+}
+
+/// What the outputs look like. One that is no tensor is never asked for.
+fn forms(outputs: &[Option<Tensor>]) -> Forms {
+    let mut forms = outputs.iter().map(|output| match output {
+        Some(output) => form(output),
+        None => no_form(),
+    });
+    let first = forms.next().unwrap_or_else(|| unreachable!("what returns nothing is not recorded"));
+    Forms { first, further: forms.collect() }
+}
+
+impl Call<'_> {
+    /// Whether an output is one that a derivative exists for.
+    fn depends(&self, output: &Tensor) -> bool {
+        output.dtype().is_float() && !among(self.constant, output)
+    }
+
+    /// One output in its new role: its history is `edge`, if it has one.
+    fn adopt_one(&self, output: &Tensor, edge: Option<Edge>) -> Result<(Tensor, bool)> {
+        let is_input = among(self.inputs, output);
+        let is_dirty = among(self.dirty, output);
+        let mut adopted = output.clone();
+        match edge {
+            None if !output.requires_grad() => {
+                if is_input && !is_dirty {
+                    adopted = alias(output);
+                }
+            }
+            // The input keeps its history; what is returned has none.
+            None if is_input => adopted = output.detach(),
+            None if !output.is_view() => output.detach_in_place()?,
+            None => {}
+            Some(edge) if is_dirty => {
+                if output.is_leaf()? && output.requires_grad() {
+                    return Err(Error::LeafOverwritten {}.into());
+                }
+                if output.is_view() && self.outputs.len() > 1 {
+                    return Err(Error::DirtyViewOfMany {}.into());
+                }
+                match output.is_view() {
+                    true => in_place::rebase(output, edge.node)?,
+                    false => output.set_edge(Some(edge)),
+                }
+            }
+            Some(edge) => {
+                if is_input {
+                    if among(self.kept_apart, output) {
+                        return Err(Error::ReturnedInputKept {}.into());
+                    }
+                    adopted = alias(output);
+                }
+                adopted.set_edge(Some(edge));
+            }
+        }
+        if !(is_input && is_dirty) && adopted.is_view() {
+            adopted.set_creation(Creation::Custom);
+        }
+        Ok((adopted, is_dirty && !is_input))
+    }
+}
+
+/// The tensor once more, as a view without history.
+fn alias(x: &Tensor) -> Tensor {
+    let _off = GradModeGuard::off();
+    let layout = x.layout();
+    view::show(x, Layout::strided(layout.shape().into(), layout.strides().into(), layout.offset()))
+}
+
+/// A rule that refuses: the tensors behind it cannot be differentiated once more.
+struct Refusal;
+
+impl Rule for Refusal {
+    fn name(&self) -> &str {
+        "torch::autograd::Error"
+    }
+
+    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        Err(Error::OnceDifferentiable {}.into())
+    }
+}
+
+/// The tensor once more, with a history that cannot be differentiated.
+pub fn refuse(x: &Tensor) -> Result<Tensor> {
+    let leaf = x.detach();
+    if leaf.dtype().is_float() {
+        leaf.set_requires_grad(true)?;
+        let y = leaf.detach();
+        let edges = SmallVec::from_elem(leaf.gradient_edge()?, 1);
+        super::apply::record(Refusal, edges, std::slice::from_ref(&y))?;
+        return Ok(y);
+    }
+    Ok(leaf)
+}

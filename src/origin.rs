@@ -1,0 +1,79 @@
+//! Where in the host's program something happened: which line recorded a node, wrote to a tensor, ran
+//! backward. The engine keeps the number that the host gave it and never looks inside.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+/// A place in the host's program, eight bytes small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin(u64);
+
+impl Origin {
+    /// A place that nobody knows.
+    pub const UNKNOWN: Origin = Origin(0);
+
+    /// The place that the host calls by this number; zero is none.
+    pub const fn new(number: u64) -> Origin {
+        Origin(number)
+    }
+
+    /// What the host calls it.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+static LOCATE: OnceLock<fn() -> Origin> = OnceLock::new();
+
+/// Tells the engine how to find out where the program is. Called once, by the host. The function may
+/// be called on any thread, with or without the host's lock, and must not wait for it.
+pub fn register_locator(locate: fn() -> Origin) {
+    // A second registration would come from a second host in the process: the first one stays.
+    let _ = LOCATE.set(locate);
+}
+
+thread_local!(static INSIDE: Cell<Origin> = const { Cell::new(Origin::UNKNOWN) });
+
+/// Where the program is now; while a rule runs, where its node was recorded.
+pub fn here() -> Origin {
+    let inside = INSIDE.get();
+    if inside != Origin::UNKNOWN {
+        return inside;
+    }
+    LOCATE.get().map_or(Origin::UNKNOWN, |locate| locate())
+}
+
+/// Makes `here` answer `origin` on this thread until the guard goes: what a rule does belongs to the
+/// line that recorded it, and the host need not be asked.
+pub fn within(origin: Origin) -> Within {
+    Within { before: INSIDE.replace(origin) }
+}
+
+/// Puts back what `here` answered before.
+#[must_use = "the origin lasts as long as the guard"]
+pub struct Within {
+    before: Origin,
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        INSIDE.set(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_inside_of_a_rule_belongs_to_the_line_of_its_node() {
+        assert_eq!(here(), Origin::UNKNOWN);
+        let outer = within(Origin::new(7));
+        let inner = within(Origin::new(8));
+        assert_eq!(here().number(), 8);
+        drop(inner);
+        assert_eq!(here().number(), 7);
+        drop(outer);
+        assert_eq!(here(), Origin::UNKNOWN);
+    }
+}

@@ -1,0 +1,50 @@
+//! Tensors that enter and leave a transform of a function: see Note [Boundaries].
+
+use super::Tensor;
+use crate::error::{Error, Result};
+use crate::graph::{Form, NodeRef, boundary};
+
+impl Tensor {
+    /// A leaf on the memory of this tensor for the inside of a transform. Its gradients go on to the
+    /// history of this tensor if `tracked`.
+    pub(crate) fn inner_leaf(&self, tracked: bool) -> Result<Tensor> {
+        let onward = if tracked { self.gradient_edge()? } else { None };
+        let array = self.array();
+        if !array.dtype.is_float() {
+            return Err(Error::RequiresGradDType {}.into());
+        }
+        let form = Form { layout: array.layout.clone(), dtype: array.dtype };
+        let inner = self.without_history();
+        {
+            let mut core = inner.0.core.write();
+            core.accumulator = Some(boundary::boundary(form, onward));
+            core.requires_grad = true;
+        }
+        Ok(inner)
+    }
+
+    /// The boundary, if this is an inner leaf.
+    pub(super) fn boundary(&self) -> Option<NodeRef> {
+        self.0.core.read().accumulator.clone().filter(|node| node.leaf().is_none())
+    }
+
+    /// Whether the history of this tensor leads out of the transform that began at `since`.
+    pub fn leads_out(&self, since: u64) -> Result<bool> {
+        if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {
+            return Ok(true);
+        }
+        self.batch().map_or(Ok(false), |batch| batch.value.leads_out(since))
+    }
+
+    /// This tensor as the world outside of the transform that began at `since` sees it: without what
+    /// was recorded inside, unless that leads out and the outside is `tracked`.
+    pub(crate) fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
+        match self.gradient_edge()? {
+            Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
+                let stays = tracked && boundary::leads_out(&edge.node, since);
+                Ok(if stays { self.clone() } else { self.without_history() })
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+}
