@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._messages_functions import FUNCTIONS, VIEW
+from ._messages_composites import COMPOSITES
 from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING
 from ._messages_mapping import MAPPING
 from ._messages_notes import notes
+from ._messages_matrices import MATRICES
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
 from ._origins import add_notes
@@ -494,10 +496,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
     **FUNCTIONS,
+    **COMPOSITES,
     **INDEXING,
     **MAKING,
     **MAPPING,
     **LAYERS,
+    **MATRICES,
     **REDUCING,
     **UNITS,
 }
