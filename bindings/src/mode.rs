@@ -120,7 +120,7 @@ impl NoGrad {
     #[new]
     #[classmethod]
     #[pyo3(signature = (orig_func = None))]
-    fn new<'py>(
+    fn construct<'py>(
         class: &Bound<'py, PyType>,
         orig_func: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -152,7 +152,7 @@ impl EnableGrad {
     #[new]
     #[classmethod]
     #[pyo3(signature = (orig_func = None))]
-    fn new<'py>(
+    fn construct<'py>(
         class: &Bound<'py, PyType>,
         orig_func: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -189,7 +189,10 @@ impl InferenceMode {
     #[new]
     #[classmethod]
     #[pyo3(signature = (mode = None))]
-    fn new<'py>(class: &Bound<'py, PyType>, mode: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    fn construct<'py>(
+        class: &Bound<'py, PyType>,
+        mode: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let on = mode.map_or(Some(true), |mode| mode.cast::<PyBool>().ok().map(|mode| mode.is_true()));
         let manager = InferenceMode { mode: on.unwrap_or(true), before: Mutex::new(None) };
         manager_or_decorated(class, manager, if on.is_none() { mode } else { None })

@@ -36,11 +36,13 @@ impl Watch {
 
     /// Whether the run is to end. The calling thread asks the host, the others hear of its answer.
     pub(super) fn is_over(&self, is_caller: bool) -> bool {
-        if is_caller && !self.is_over.load(Ordering::Relaxed) && self.is_time() {
-            if let Err(error) = self.host.poll() {
-                self.failure.lock().get_or_insert(error);
-                self.is_over.store(true, Ordering::Relaxed);
-            }
+        if is_caller
+            && !self.is_over.load(Ordering::Relaxed)
+            && self.is_time()
+            && let Err(error) = self.host.poll()
+        {
+            self.failure.lock().get_or_insert(error);
+            self.is_over.store(true, Ordering::Relaxed);
         }
         self.is_over.load(Ordering::Relaxed)
     }

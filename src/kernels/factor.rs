@@ -120,7 +120,8 @@ pub fn cholesky<T: Real>(matrix: &[T], n: usize) -> Result<Vec<T>, usize> {
                 rest = rest - triangle[row * n + before] * triangle[column * n + before];
             }
             if row == column {
-                if !(rest > T::ZERO) {
+                let is_positive = rest > T::ZERO;
+                if !is_positive {
                     return Err(row + 1);
                 }
                 triangle[row * n + column] = rest.sqrt();

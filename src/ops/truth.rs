@@ -45,7 +45,7 @@ fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<T
 /// How many elements along some dimensions, or all, are not zero.
 pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
     let over = Over::new(dims, false, x, "count_nonzero")?;
-    if let Some(y) = batch::reduced(x, &over, false, |x, dims| count_nonzero(x, dims)) {
+    if let Some(y) = batch::reduced(x, &over, false, count_nonzero) {
         return y;
     }
     let array = x.array();

@@ -66,13 +66,13 @@ pub(super) const TABLE: &[Function] = &[
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
-        |a| power(a),
+        power,
     ),
     both(
         "matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
-        |a| power(a),
+        power,
     ),
     linear(
         "linalg_sums_norm",
