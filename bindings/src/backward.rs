@@ -76,11 +76,7 @@ pub(crate) fn run_backward<'py>(
 }
 
 /// One root: where its gradient goes, and which it is.
-fn start(
-    root: &Bound<'_, PyAny>,
-    gradient: &Bound<'_, PyAny>,
-    index: usize,
-) -> PyResult<(Edge, Tensor)> {
+fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
     let gradient = match as_tensor(gradient) {
         Some(gradient) => Some(gradient.clone()),
         None if gradient.is_none() => None,

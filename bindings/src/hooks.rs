@@ -178,7 +178,10 @@ impl RemovableHandle {
         };
         let references = std::iter::once(hooks_dict.clone()).chain(extra);
         let references = references.filter_map(|it| PyWeakrefReference::new(&it).ok().map(Bound::unbind));
-        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), on: On::Dictionaries(references.collect()) }
+        RemovableHandle {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            on: On::Dictionaries(references.collect()),
+        }
     }
 
     /// Removes the hook; nothing happens if it is gone already.

@@ -80,8 +80,8 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers, set_version,
-        watch_writes,
+        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        set_version, watch_writes,
     };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;

@@ -9,14 +9,14 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
 use rushlight::dtype::{DType, Scalar};
+use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
+use crate::anomaly;
 use crate::device::Device;
 use crate::dtype::wrap_dtype;
-use crate::anomaly;
 use crate::error::raise;
 use crate::function::{FunctionBase, context_in};
 use crate::hooks::{PythonHook, RemovableHandle};
@@ -373,7 +373,8 @@ impl InputMetadata {
 
 /// What the outputs of a node look like.
 pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyTuple>> {
-    let forms = (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
+    let forms =
+        (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
     PyTuple::new(py, forms.collect::<PyResult<Vec<_>>>()?)
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use rushlight::graph::saved::Kept;
 use rushlight::graph::packing::Watcher;
+use rushlight::graph::saved::Kept;
 use rushlight::graph::{NodeRef, Packer, packing};
 use rushlight::{Error, Result, Tensor};
 
@@ -158,9 +158,7 @@ impl SavedTensor {
         match &slf.get().place {
             Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
             Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
-            Place::Context(context, index) => {
-                FunctionBase::pack(context.bind(slf.py()), *index, &packer)
-            }
+            Place::Context(context, index) => FunctionBase::pack(context.bind(slf.py()), *index, &packer),
         }
     }
 
@@ -173,9 +171,7 @@ impl SavedTensor {
                 Some((_, saved)) => saved.load(node, true).to_python(py),
                 None => Ok(py.None().into_bound(py)),
             },
-            Place::Context(context, index) => {
-                FunctionBase::held(context.bind(py), *index)
-            }
+            Place::Context(context, index) => FunctionBase::held(context.bind(py), *index),
         }
     }
 
@@ -234,7 +230,9 @@ impl Watcher for PythonWatcher {
 #[pyfunction]
 #[pyo3(name = "_watch_writes")]
 pub(crate) fn watch_writes(function: Option<Py<PyAny>>) {
-    packing::watch(function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>));
+    packing::watch(
+        function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>),
+    );
 }
 
 /// Return where a tensor's memory is: the same for all that share it.

@@ -89,7 +89,8 @@ pub(crate) struct Inherited {
 impl Inherited {
     /// What this thread goes by.
     pub(crate) fn here() -> Inherited {
-        let packers = PACKERS.with_borrow(|packers| packers.iter().map(|(packer, _)| packer.clone()).collect());
+        let packers =
+            PACKERS.with_borrow(|packers| packers.iter().map(|(packer, _)| packer.clone()).collect());
         Inherited { packers, refusal: refusal() }
     }
 

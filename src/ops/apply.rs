@@ -12,7 +12,8 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{
-    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source, check_kept, mode,
+    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
+    check_kept, mode,
 };
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};

@@ -3,10 +3,10 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::mul;
 use super::operand::{Kept, Operand, Value};
-use crate::graph::shown::shown;
-use crate::graph::Attributes;
 use crate::dtype::{DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::tensor::Tensor;
 
 /// t · factor, without a multiplication by one

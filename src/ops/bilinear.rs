@@ -115,7 +115,8 @@ impl<P: Product> Op for Times<P> {
         if self.0.name() != "MmBackward0" {
             return Attributes::new();
         }
-        let forms = FORMS.iter().zip(&kept.0).filter_map(|(names, kept)| Some((names, kept.as_ref()?.layout())));
+        let forms =
+            FORMS.iter().zip(&kept.0).filter_map(|(names, kept)| Some((names, kept.as_ref()?.layout())));
         let forms = forms.flat_map(|(names, layout)| {
             [(names[0], layout.shape().into()), (names[1], layout.strides().into())]
         });

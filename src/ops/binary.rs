@@ -186,7 +186,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => shown.push((name, Shown::Number(*number))),
+                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                    shown.push((name, Shown::Number(*number)))
+                }
                 Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
                 Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
                 _ => {}

@@ -13,9 +13,11 @@ use super::apply::{form, needed, single};
 use super::tangents::{self, Passing};
 use super::{batch, copy, view};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes};
-use crate::shape::{self, Layout};
 use crate::graph::saved::COPY_SLICES;
+use crate::graph::{
+    At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+};
+use crate::shape::{self, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
 

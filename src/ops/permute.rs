@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::view::{Kind, apply, apply_in_place};
-use crate::graph::shown::shown;
-use crate::graph::Attributes;
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 

@@ -107,7 +107,11 @@ pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let shape = shape::infer_shape(shape, layout.numel())?;
     let strides =
         shape::view_strides(layout.shape(), layout.strides(), &shape).ok_or(Error::ViewStride {})?;
-    apply(Reshape { name: "ViewBackward0", along: Along::Nothing }, x, Layout::strided(shape, strides, layout.offset()))
+    apply(
+        Reshape { name: "ViewBackward0", along: Along::Nothing },
+        x,
+        Layout::strided(shape, strides, layout.offset()),
+    )
 }
 
 /// `view` in the shape of another tensor.
@@ -131,7 +135,11 @@ pub(in crate::ops) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> 
     match shape::view_strides(layout.shape(), layout.strides(), shape) {
         Some(strides) => {
             let name = if layout.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
-            apply(Reshape { name, along: Along::Nothing }, x, Layout::strided(shape.into(), strides, layout.offset()))
+            apply(
+                Reshape { name, along: Along::Nothing },
+                x,
+                Layout::strided(shape.into(), strides, layout.offset()),
+            )
         }
         None => unsafe_view(&cast::clone_contiguous(x)?, shape),
     }

@@ -83,5 +83,9 @@ pub fn unsqueeze(x: &Tensor, dim: i64) -> Result<Tensor> {
 
 /// Gives the tensor itself a new dimension of size one.
 pub fn unsqueeze_(x: &Tensor, dim: i64) -> Result<()> {
-    apply_in_place(Reshape { name: "UnsqueezeBackward1", along: Along::New(dim) }, x, unsqueezed(&x.layout(), dim)?)
+    apply_in_place(
+        Reshape { name: "UnsqueezeBackward1", along: Along::New(dim) },
+        x,
+        unsqueezed(&x.layout(), dim)?,
+    )
 }

@@ -15,8 +15,8 @@ use crate::tensor::{Array, Creation, Tensor};
 
 pub use super::expand::expand;
 pub(super) use super::expand::expand_to;
-use super::reshape::{Along, Reshape};
 pub(super) use super::reshape::reshape_to;
+use super::reshape::{Along, Reshape};
 pub use super::reshape::{reshape, view};
 
 /// A view of `source` in another layout, still without an edge.
@@ -113,7 +113,10 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
     let y = Tensor::view_apart(x, x.array(), creation, refresh, level);
-    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind: Reshape { name, along: Along::Nothing }, source: x.layout() })?;
+    trace(&[x], std::slice::from_ref(&y), |_| Shown {
+        kind: Reshape { name, along: Along::Nothing },
+        source: x.layout(),
+    })?;
     Ok(y)
 }
 
