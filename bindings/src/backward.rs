@@ -75,6 +75,13 @@ pub(crate) fn run_backward<'py>(
     PyTuple::new(py, found)
 }
 
+/// Tell whether every run that this thread is in leads to every leaf.
+#[pyfunction]
+#[pyo3(name = "_is_checkpoint_valid")]
+pub(crate) fn is_unrestricted() -> bool {
+    engine::is_unrestricted()
+}
+
 /// One root: where its gradient goes, and which it is.
 fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
     let gradient = match as_tensor(gradient) {

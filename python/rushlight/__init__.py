@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import sys
 
-from . import _rushlight, _tensor, autograd
+from . import _composites, _rushlight, _tensor, autograd
 from ._rushlight import *  # noqa: F403 - it is the public API
+from ._composites import *  # noqa: F403 - each says what it has
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from . import cuda as cuda
     from . import func as func
     from . import inspection as inspection
+    from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
+    from . import special as special
     from . import testing as testing
-    from .inspection import graph as graph
     from . import utils as utils
     from .func import vmap as vmap
+    from .inspection import graph as graph
 
 __version__ = _rushlight.__version__
 
@@ -47,7 +50,19 @@ long = int64
 _tensor.install(Tensor)
 
 _LAZY = frozenset(
-    {"cuda", "func", "inspection", "nn", "optim", "random", "return_types", "testing", "utils"}
+    {
+        "cuda",
+        "func",
+        "inspection",
+        "linalg",
+        "nn",
+        "optim",
+        "random",
+        "return_types",
+        "special",
+        "testing",
+        "utils",
+    }
 )
 
 e = 2.718281828459045
@@ -102,6 +117,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     *(name for name in dir(_rushlight) if name[0] != "_"),
+    *_composites.__all__,
     "__version__",
     "autograd",
     "broadcast_tensors",

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections import OrderedDict
 
 
+__all__ = ["RemovableHandle", "register"]
+
 
 def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
     """Add `hook` behind the others, or with `prepend` before them."""

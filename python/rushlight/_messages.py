@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_functions import FUNCTIONS, VIEW
+from ._messages_composites import COMPOSITES
 from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING
 from ._messages_mapping import MAPPING
 from ._messages_notes import notes
+from ._messages_matrices import MATRICES
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
 from ._origins import add_notes
@@ -28,13 +31,6 @@ _INPLACE_HINTS = (
     "question was changed in there or anywhere later. Good luck!",
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
-_VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
-_CUSTOM_VIEW = (
-    "This view was created inside a custom Function (or because an input was returned as-is) and the "
-    "autograd logic to handle view+inplace would override the custom backward associated with the custom "
-    "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
-    "output of the custom Function."
-)
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
 _TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
@@ -71,7 +67,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
+        _MODIFIED
+        + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
         "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
     "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
@@ -83,16 +80,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
-    ),
-    "GradientNotTensor": (RuntimeError, "expected Variable or None (got {got})"),
-    "BackwardMissing": (
-        NotImplementedError,
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it "
-        "with backward mode AD.",
-    ),
-    "ForwardMissing": (
-        NotImplementedError,
-        "You must implement the forward function for custom autograd.Function.",
     ),
     "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
     # -- hooks ---------------------------------------------------------------------------------------
@@ -111,80 +98,9 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MultiViewModified": (
         RuntimeError,
-        _VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
+        VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
         "allow the output views to be modified inplace. You should replace the inplace operation by an "
         "out-of-place one.",
-    ),
-    "CustomViewModified": (
-        RuntimeError,
-        _VIEW + _CUSTOM_VIEW,
-    ),
-    "CustomViewStale": (
-        RuntimeError,
-        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
-        "modified inplace. " + _CUSTOM_VIEW,
-    ),
-    "LeafOverwritten": (
-        RuntimeError,
-        "a leaf Variable that requires grad has been used in an in-place operation.",
-    ),
-    "DirtyViewOfMany": (
-        RuntimeError,
-        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-        "return more than one Tensor. This is not supported by the current autograd engine. You should either "
-        "make sure the input is not a view (using .clone() for example) or make your Function only return one "
-        "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
-        "Tensor and a second one that does the other operations). You can ask on the forum "
-        "https://discuss.pytorch.org/ if you need help to do this change.",
-    ),
-    "DirtyNotReturned": (
-        RuntimeError,
-        "Some elements marked as dirty during the forward method were not returned as output. The inputs "
-        "that are modified inplace must all be outputs of the Function.",
-    ),
-    "ReturnedInputKept": (
-        RuntimeError,
-        "An input that has been returned as-is as output is being saved for backward. This is not supported "
-        "if you override setup_context. You should return and save a view of the input instead, e.g. with "
-        "x.view_as(x) or setup ctx inside the forward function itself.",
-    ),
-    "TangentReplaced": (
-        RuntimeError,
-        "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
-        "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
-        "as-is.",
-    ),
-    "TangentOfConstant": (
-        RuntimeError,
-        "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
-        "not a differentiable Tensor. You should return None at that position instead.",
-    ),
-    "PackingRefused": (RuntimeError, "{message}"),
-    "PackingWrote": (
-        RuntimeError,
-        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-        "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
-        "an issue if you need to perform in-place operations on the input to a pack hook.",
-    ),
-    "PackingFreed": (
-        RuntimeError,
-        "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-        "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-        "to backward through the graph a second time or if you need to access saved variables after calling "
-        "backward.",
-    ),
-    "PackedAlready": (
-        RuntimeError,
-        "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-        "hooks is allowed at a time.",
-    ),
-    "PackedNothing": (
-        RuntimeError,
-        "Calling register_hooks on a saved tensor with value None is forbidden",
-    ),
-    "OnceDifferentiable": (
-        RuntimeError,
-        "trying to differentiate twice a function that was marked with @once_differentiable",
     ),
     "NoGradViewModified": (
         RuntimeError,
@@ -579,10 +495,13 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         AttributeError,
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
+    **FUNCTIONS,
+    **COMPOSITES,
     **INDEXING,
     **MAKING,
     **MAPPING,
     **LAYERS,
+    **MATRICES,
     **REDUCING,
     **UNITS,
 }

@@ -96,3 +96,14 @@ class sort(_ValuesIndices):
 
 class topk(_ValuesIndices):
     __slots__ = ()
+
+
+class slogdet(_Named):
+    __slots__ = ()
+    __match_args__ = ("sign", "logabsdet")
+    sign = property(itemgetter(0))
+    logabsdet = property(itemgetter(1))
+
+
+class linalg_slogdet(slogdet):
+    __slots__ = ()

@@ -6,6 +6,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use super::Host;
+use crate::graph::mode;
 use crate::graph::packing::Inherited;
 
 /// How many runs may be under way on one thread, one inside the other.
@@ -39,9 +40,10 @@ pub(super) fn is_deep() -> bool {
 /// Runs `body` on a further thread and waits for it, without the host's lock. Where no thread can be
 /// had it runs here.
 pub(super) fn on_further_thread(body: &mut (dyn FnMut() + Send), host: &dyn Host) {
-    let inherited = Inherited::here();
+    let (inherited, flags) = (Inherited::here(), mode::flags());
     host.unlocked(&mut || {
         let mut settled = || {
+            mode::set_flags(flags);
             inherited.settle();
             body();
         };

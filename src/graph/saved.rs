@@ -212,7 +212,8 @@ impl Special {
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         let (tensor, tangents) = match self {
             Special::Whole { plain, tangents, batch } => {
-                let tensor = plain.load(node, tracking)?;
+                // It is given tangents below: it must not be the leaf itself.
+                let tensor = Tensor::apart(plain.checked(node)?, plain.edge(node, tracking));
                 let tensor = match batch {
                     Some(batch) => Tensor::around(batch, tensor),
                     None => tensor,
@@ -254,12 +255,20 @@ impl Plain {
     }
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        Ok(Tensor::continuing(self.checked(node)?, self.edge(node, tracking)))
+    }
+
+    /// The numbers, unless they were overwritten since.
+    fn checked(&self, node: &NodeRef) -> Result<Array> {
         if self.storage.version() != self.version {
             let source = self.present_source(node);
             return Err(writes::modified(node, &self.array(), self.version, source));
         }
-        let edge = if tracking { self.source.edge(node) } else { None };
-        Ok(Tensor::continuing(self.array(), edge))
+        Ok(self.array())
+    }
+
+    fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
+        if tracking { self.source.edge(node) } else { None }
     }
 
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An

@@ -17,6 +17,7 @@ pub mod cast;
 pub mod choose;
 pub mod clamp;
 pub mod compare;
+pub mod composite;
 mod copy;
 pub mod create;
 pub mod custom;
@@ -37,6 +38,7 @@ pub mod index;
 pub mod indexed;
 pub mod integer;
 pub mod join;
+pub mod linalg;
 pub mod linear;
 pub mod logical;
 pub mod loss;
@@ -50,6 +52,7 @@ pub mod operand;
 pub mod pairs;
 pub mod part;
 pub mod permute;
+pub mod picked;
 mod places;
 pub mod pointwise;
 pub mod power;
@@ -63,6 +66,7 @@ pub mod reduce;
 pub mod reinterpret;
 pub mod reshape;
 pub mod rounding;
+pub mod running;
 pub mod scan;
 pub mod select;
 pub mod smooth_units;
@@ -240,6 +244,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "bmm",
     "cat",
     "celu",
+    "cholesky",
     "clamp",
     "clone",
     "col2im",
@@ -247,8 +252,11 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "convolution",
     "copy_",
     "cross_entropy",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
+    "det",
     "diag",
     "diagonal",
     "div_rounded",
@@ -282,28 +290,36 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_select",
     "inner",
     "inner_pad",
+    "inverse",
+    "kthvalue",
     "layer_norm",
     "leaky_relu",
     "lerp",
     "linear",
     "log_sigmoid",
     "log_softmax",
+    "logcumsumexp",
     "logit",
     "logsumexp",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_norm",
+    "matrix_power",
     "max",
     "max_pool",
     "mean",
     "mean_pool",
+    "median",
     "min",
     "mish",
     "mm",
+    "mode",
     "mse_loss",
     "mv",
     "nan_to_num",
+    "nansum",
     "nll_loss",
     "outer",
     "permute",
@@ -321,10 +337,13 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "select",
     "silu",
     "slice",
+    "slogdet",
     "smooth_l1_loss",
     "softmax",
     "softplus",
     "softshrink",
+    "solve",
+    "sort",
     "split",
     "square",
     "squeeze",
@@ -336,6 +355,8 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "take",
     "threshold",
     "to",
+    "topk",
+    "trace",
     "transpose",
     "tril",
     "triu",

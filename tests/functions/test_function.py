@@ -127,7 +127,10 @@ def test_instances_belong_to_another_age():
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        (lambda g: (g, g), "function MadeBackward returned an incorrect number of gradients (expected 1, got 2)"),
+        (
+            lambda g: (g, g),
+            "function MadeBackward returned an incorrect number of gradients (expected 1, got 2)",
+        ),
         (lambda g: (), "function MadeBackward returned an incorrect number of gradients (expected 1, got 0)"),
         (lambda g: "a", "expected Variable or None (got str)"),
         (lambda g: [g], "expected Variable or None (got list)"),
@@ -164,7 +167,9 @@ def test_an_input_returned_as_it_is_becomes_a_view():
 
 def test_a_returned_view_must_not_be_written_to():
     y = function(lambda ctx, x: x.view(2, 1), lambda ctx, g: g.view(2)).apply(leaf(1, 2) * 1)
-    with raises(RuntimeError, "Output 0 of Made is a view and is being modified inplace. This view was created"):
+    with raises(
+        RuntimeError, "Output 0 of Made is a view and is being modified inplace. This view was created"
+    ):
         y.add_(1)
 
 

@@ -101,7 +101,9 @@ def test_a_saved_tensor_is_packed_once():
         y.grad_fn._raw_saved_other.register_hooks(lambda t: t.mul_(2), lambda t: t)
     y = x * x
     y.grad_fn._raw_saved_self.register_hooks(lambda t: 1, lambda t: t)
-    with raises(TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type"):
+    with raises(
+        TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type"
+    ):
         y.backward()
 
 
@@ -214,7 +216,9 @@ def test_backward_outside_of_such_a_block_is_refused():
     x = leaf(3)
     with graph.allow_mutation_on_saved_tensors():
         y = x * x
-    with raises(AssertionError, "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"):
+    with raises(
+        AssertionError, "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+    ):
         y.backward()
 
 
@@ -274,7 +278,9 @@ def test_the_type_of_gradients_can_be_set():
     x.grad_dtype = torch.float64
     (x * 2).sum().backward()
     assert x.grad.dtype is torch.float64
-    with raises(RuntimeError, "Cannot set grad_dtype to 'Float' because there is already a gradient with dtype"):
+    with raises(
+        RuntimeError, "Cannot set grad_dtype to 'Float' because there is already a gradient with dtype"
+    ):
         x.grad_dtype = torch.float32
     with raises(RuntimeError, "grad_dtype can only be accessed on leaf tensors."):
         _ = (x * 2).grad_dtype

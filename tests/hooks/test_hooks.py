@@ -117,7 +117,11 @@ def test_a_handle_removes_at_the_end_of_its_block():
     [
         (lambda g: 1, TypeError, "expected Variable, but hook returned 'int'"),
         (lambda g: g[:1], RuntimeError, "hook '<lambda>' has changed the size of value"),
-        (lambda g: g.double(), RuntimeError, "hook '<lambda>' has changed the type of value (was torch.Float"),
+        (
+            lambda g: g.double(),
+            RuntimeError,
+            "hook '<lambda>' has changed the type of value (was torch.Float",
+        ),
     ],
 )
 def test_a_hook_must_answer_something_alike(answer, kind, text):

@@ -6,6 +6,7 @@ mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
+mod composites;
 mod construction;
 mod conversion;
 mod creation;
@@ -14,8 +15,10 @@ mod entries;
 mod extremes;
 mod factory;
 mod indexing;
+mod linalg;
 mod losses;
 mod neural;
+mod orders;
 mod parts;
 mod pooling;
 mod products;
@@ -37,6 +40,7 @@ const TABLES: &[&[Function]] = &[
     arithmetic::TABLE,
     attributes::TABLE,
     blends::TABLE,
+    composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
@@ -46,8 +50,10 @@ const TABLES: &[&[Function]] = &[
     elementwise::TESTS,
     extremes::TABLE,
     indexing::TABLE,
+    linalg::TABLE,
     losses::TABLE,
     neural::TABLE,
+    orders::TABLE,
     parts::TABLE,
     pooling::TABLE,
     products::TABLE,

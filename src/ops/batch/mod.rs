@@ -82,6 +82,9 @@ pub(super) fn bound(x: &Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
 }
 
 fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    if tangent.mapping().is_some_and(|own| own.is(mapping)) {
+        return Ok(tangent);
+    }
     let batch = tangent.batch_at(mapping);
     Tensor::batched(batch.value, batch.dim, mapping)
 }
@@ -307,18 +310,29 @@ pub(super) fn fit(
     mapping: &Arc<Mapping>,
     fit: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
+    let whole = tangent;
     below(mapping, || {
-        let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
+        let (tangent, x) = (samples(whole, mapping), samples(x, mapping));
+        // What lies as it should stays itself, with whatever it carries. So does the tangent of a tensor
+        // that is the same for all samples, if it is not: it has no part in any view.
+        if x.dim.is_none() && tangent.dim.is_some() {
+            return Ok(whole.clone());
+        }
+        if x.dim == tangent.dim {
+            let fitting = fit(&tangent.value, &x.value)?;
+            return if fitting.is(&tangent.value) {
+                Ok(whole.clone())
+            } else {
+                Tensor::batched(fitting, x.dim, mapping)
+            };
+        }
         let fitting = match x.dim {
             // What shows an element several times is not written to.
             Some(dim) if !x.value.layout().is_non_overlapping() => {
                 Samples::first(tangent.front(mapping.size())?).moved(dim)?
             }
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
-            None if tangent.dim.is_none() => fit(&tangent.value, &x.value)?,
-            // The tensor is the same for all samples and its tangent is not: nothing that differs will
-            // be written to it, so the tangent need not lie as it does.
-            None => return Tensor::batched(tangent.value, tangent.dim, mapping),
+            None => fit(&tangent.value, &x.value)?,
         };
         Tensor::batched(fitting, x.dim, mapping)
     })

@@ -4,6 +4,8 @@
 mod basics;
 mod elementwise;
 mod layers;
+mod matrices;
+mod orders;
 mod products;
 mod reductions;
 mod units;
@@ -59,6 +61,8 @@ pub fn all() -> Vec<Sample> {
     samples.extend(reductions::samples());
     samples.extend(elementwise::samples());
     samples.extend(layers::samples());
+    samples.extend(matrices::samples());
+    samples.extend(orders::samples());
     samples.extend(units::samples());
     samples
 }

@@ -1,0 +1,253 @@
+//! Functions that are other operations in a row.
+use super::entries::{both, function, in_place, method};
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{Function, NN};
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::ops::composite::contract::{addbmm, addr, float_power, kron};
+use rushlight::ops::composite::einsum::{einsum, tensordot};
+use rushlight::ops::composite::places::{
+    atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter, slice_scatter,
+};
+use rushlight::ops::composite::series::{
+    bincount, cdist, corrcoef, cov, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
+};
+use rushlight::ops::{Operand, create, in_place as writing, rearrange, select, triangle};
+use rushlight::{Error, Result, Tensor};
+
+const JOIN: &[&str] = &["(Tensor[] tensors, *, Tensor out=None)"];
+const AREA: &[&str] = &["(Tensor y, Tensor x, *, int dim=-1)", "(Tensor y, *, Number dx=1, int dim=-1)"];
+const POWERS: &[&str] = &[
+    "(Tensor input, Tensor exponent, *, Tensor out=None)",
+    "(Number self, Tensor exponent, *, Tensor out=None)",
+    "(Tensor input, Number exponent, *, Tensor out=None)",
+];
+const ADDBMM: &[&str] =
+    &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+const ADDR: &[&str] =
+    &["(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+const FILL: &[&str] = &["(Tensor input, Tensor value)", "(Tensor input, Number value)"];
+const ELEMENTS: &[&str] = &[
+    "(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "(Number element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "(Tensor elements, Number test_element, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    entry(
+        "einsum",
+        NN,
+        &["(str equation, Tensor[] tensors)"],
+        "Sums of products in Einstein's notation.",
+        |a| {
+            let tensors = a.tensors(1)?;
+            einsum(&a.text(0)?, &tensors.iter().collect::<Vec<_>>()).answer(a.py())
+        },
+    ),
+    entry(
+        "tensordot",
+        NN,
+        &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
+        "Sums of products over pairs of dimensions.",
+        |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).answer(a.py()),
+    ),
+    both(
+        "kron",
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "Every element times the whole of another tensor.",
+        |a| kron(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    both("addbmm", ADDBMM, "`beta * input + alpha * sum(batch1 @ batch2)`.", |a| {
+        addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
+    }),
+    method("addbmm_", ADDBMM, "`addbmm` in place.", |a| {
+        let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
+        let (beta, alpha) = (a.number(3)?, a.number(4)?);
+        in_place(a, writing::through(x, &[left, right], |x| addbmm(x, left, right, beta, alpha)))
+    }),
+    both("addr", ADDR, "`beta * input + alpha * outer(vec1, vec2)`.", |a| {
+        addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
+    }),
+    method("addr_", ADDR, "`addr` in place.", |a| {
+        let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
+        let (beta, alpha) = (a.number(3)?, a.number(4)?);
+        in_place(a, writing::through(x, &[left, right], |x| addr(x, left, right, beta, alpha)))
+    }),
+    both("float_power", POWERS, "Powers in double precision.", |a| {
+        float_power(a.operand(0)?, a.operand(1)?).answer(a.py())
+    }),
+    method(
+        "float_power_",
+        &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
+        "Powers in place, of double precision only.",
+        |a| {
+            let (x, exponent) = (a.tensor(0)?, a.operand(1)?);
+            if x.dtype() != rushlight::dtype::DType::Float64 {
+                return Err(raise(Error::FloatPowerDType { dtype: x.dtype() }.into()));
+            }
+            in_place(a, rushlight::ops::pow_(x, exponent))
+        },
+    ),
+    entry("atleast_3d", NN, &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
+        atleast_3d(a.tensor(0)?).answer(a.py())
+    }),
+    function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)),
+    function("column_stack", JOIN, "Vectors and matrices beside each other as columns.", |a| {
+        joined(a, column_stack)
+    }),
+    both("rot90", &["(Tensor input, int k=1, int[] dims=[0,1])"], "The tensor turned by quarters.", |a| {
+        rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).answer(a.py())
+    }),
+    both("fliplr", &["(Tensor input)"], "The second dimension the other way round.", |a| flipped(a, 1)),
+    both("flipud", &["(Tensor input)"], "The first dimension the other way round.", |a| flipped(a, 0)),
+    both(
+        "select_scatter",
+        &["(Tensor input, Tensor src, int dim, int index)"],
+        "The tensor with another's elements in one place of a dimension.",
+        |a| select_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
+    ),
+    both(
+        "slice_scatter",
+        &["(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1)"],
+        "The tensor with another's elements in a range of a dimension.",
+        |a| {
+            let (start, end) = (a.optional_int(3)?, a.optional_int(4)?);
+            slice_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, start, end, a.int(5)?).answer(a.py())
+        },
+    ),
+    both(
+        "diagonal_scatter",
+        &["(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)"],
+        "The tensor with another's elements on a diagonal.",
+        |a| diagonal_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?, a.int(4)?).answer(a.py()),
+    ),
+    function("fill", FILL, "The tensor with another value everywhere.", |a| {
+        fill(a.tensor(0)?, a.operand(1)?).answer(a.py())
+    }),
+    both(
+        "diff",
+        &[
+            "(Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor out=None)",
+        ],
+        "The differences of neighbours.",
+        |a| {
+            diff(a.tensor(0)?, a.int(1)?, a.int(2)?, a.optional_tensor(3), a.optional_tensor(4))
+                .answer(a.py())
+        },
+    ),
+    function("trapezoid", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
+    function("trapz", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
+    function("cumulative_trapezoid", AREA, "The areas up to each point.", |a| area(a, cumulative_trapezoid)),
+    both(
+        "cov",
+        &["(Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)"],
+        "The covariances of rows.",
+        |a| cov(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
+        corrcoef(a.tensor(0)?).answer(a.py())
+    }),
+    function(
+        "cdist",
+        &["(Tensor x1, Tensor x2, float p=2, int? compute_mode=None)"],
+        "The distances of all pairs of rows.",
+        |a| cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py()),
+    ),
+    both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
+        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?.to_f64()).answer(a.py())
+    }),
+    both(
+        "renorm",
+        &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
+        "Parts scaled down to a norm.",
+        |a| renorm(a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?, a.number(3)?.to_f64()).answer(a.py()),
+    ),
+    both(
+        "cross",
+        &["(Tensor input, Tensor other, int? dim=None, *, Tensor out=None)"],
+        "Vectors crossed with others.",
+        |a| {
+            let (x, y) = (a.tensor(0)?, a.tensor(1)?);
+            let first = || x.layout().shape().iter().position(|&size| size == 3).map(|dim| dim as i64);
+            cross(x, y, a.optional_int(2)?.or_else(first).unwrap_or(-1)).answer(a.py())
+        },
+    ),
+    entry(
+        "linalg_cross",
+        NN,
+        &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
+        "Vectors crossed with others.",
+        |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
+    ),
+    both(
+        "bincount",
+        &["(Tensor input, Tensor? weights=None, int minlength=0)"],
+        "How often every number is there.",
+        |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).answer(a.py()),
+    ),
+    function("isin", ELEMENTS, "Whether elements are among others.", |a| {
+        let made = |index: usize| match a.optional_tensor(index) {
+            Some(x) => Ok(x.clone()),
+            None => {
+                let number = a.number(index)?;
+                create::full(&[], number, rushlight::ops::operand::scalar_type(number)).map_err(raise)
+            }
+        };
+        isin(&made(0)?, &made(1)?, a.boolean(3)).answer(a.py())
+    }),
+    method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        in_place(a, writing::through(x, &[], |x| triangle::tril(x, diagonal)))
+    }),
+    method("triu_", &["(Tensor input, int diagonal=0)"], "Zeros below a diagonal, in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        in_place(a, writing::through(x, &[], |x| triangle::triu(x, diagonal)))
+    }),
+    function(
+        "heaviside",
+        &["(Tensor input, Tensor values, *, Tensor out=None)"],
+        "Zero below zero, one above, and a value there.",
+        heaviside,
+    ),
+    method(
+        "heaviside",
+        &["(Tensor input, Tensor values)"],
+        "Zero below zero, one above, and a value there.",
+        heaviside,
+    ),
+];
+
+fn joined(a: &Arguments<'_, '_>, join: fn(&[&Tensor]) -> Result<Tensor>) -> PyResult<Py<PyAny>> {
+    let tensors = a.tensors(0)?;
+    join(&tensors.iter().collect::<Vec<_>>()).answer(a.py())
+}
+
+fn flipped(a: &Arguments<'_, '_>, dim: usize) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    if x.ndim() <= dim {
+        return Err(raise(Error::FlipRank { least: dim + 1 }.into()));
+    }
+    rearrange::flip(x, &[dim as i64]).answer(a.py())
+}
+
+fn area(
+    a: &Arguments<'_, '_>,
+    operation: fn(&Tensor, Operand<'_>, i64) -> Result<Tensor>,
+) -> PyResult<Py<PyAny>> {
+    operation(a.tensor(0)?, a.operand(1)?, a.int(2)?).answer(a.py())
+}
+
+fn heaviside(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (x, values) = (a.tensor(0)?, a.tensor(1)?);
+    if x.dtype() != values.dtype() {
+        return Err(raise(Error::HeavisideDTypes {}.into()));
+    }
+    let steps = || -> Result<Tensor> {
+        let above = rushlight::ops::cast::to_dtype(&rushlight::ops::compare::gt(x, 0)?, x.dtype())?;
+        select::where_(&rushlight::ops::compare::eq(x, 0)?, &values.detach(), &above)
+    };
+    steps().answer(a.py())
+}

@@ -1,0 +1,100 @@
+//! Linear algebra, reached as `linalg.…` and, for a few, from the package.
+use super::entries::both;
+use super::factory::entry;
+use crate::arguments::Arguments;
+use crate::callable::{Function, NN};
+use crate::returns::{Named, ToPython};
+use pyo3::prelude::*;
+use rushlight::ops::linalg::cholesky::cholesky;
+use rushlight::ops::linalg::determinant::{det, logdet, slogdet};
+use rushlight::ops::linalg::norms::{by_sums, frobenius};
+use rushlight::ops::linalg::solve::{inverse, matrix_power, solve};
+use rushlight::{Result, Tensor};
+
+const A: &[&str] = &["(Tensor A, *, Tensor out=None)"];
+const INPUT: &[&str] = &["(Tensor input, *, Tensor out=None)"];
+const PLAIN: &[&str] = &["(Tensor input)"];
+
+/// An entry of the module of linear algebra.
+const fn linear(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    call: super::entries::Call,
+) -> Function {
+    entry(name, NN, signatures, doc, call)
+}
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    linear("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
+    both("inverse", INPUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
+    linear("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
+    both("det", PLAIN, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
+    both("logdet", PLAIN, "The logarithms of the determinants.", |a| logdet(a.tensor(0)?).answer(a.py())),
+    linear(
+        "linalg_slogdet",
+        &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
+        "Signs and logarithms of the determinants.",
+        |a| named("linalg_slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
+    ),
+    both(
+        "slogdet",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
+        "Signs and logarithms of the determinants.",
+        |a| named("slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
+    ),
+    linear(
+        "linalg_solve",
+        &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
+        "The solutions of linear equations.",
+        |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).answer(a.py()),
+    ),
+    linear(
+        "linalg_cholesky",
+        &["(Tensor input, *, bool upper=False, Tensor out=None)"],
+        "Triangles whose products with their transposes the matrices are.",
+        |a| cholesky(a.tensor(0)?, a.boolean(1)).answer(a.py()),
+    ),
+    both(
+        "cholesky",
+        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
+        "Triangles whose products with their transposes the matrices are.",
+        |a| cholesky(a.tensor(0)?, a.boolean(1)).answer(a.py()),
+    ),
+    linear(
+        "linalg_matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "Products of matrices with themselves.",
+        |a| power(a),
+    ),
+    both(
+        "matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "Products of matrices with themselves.",
+        |a| power(a),
+    ),
+    linear(
+        "linalg_sums_norm",
+        &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
+        "Norms of matrices by the sums of rows or columns.",
+        |a| {
+            by_sums(a.tensor(0)?, a.float(1)?, [a.int(2)?, a.int(3)?], a.boolean(4), a.dtype(5))
+                .answer(a.py())
+        },
+    ),
+    linear(
+        "linalg_frobenius_norm",
+        &["(Tensor A, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
+        "Roots of sums of squares of matrices.",
+        |a| frobenius(a.tensor(0)?, [a.int(1)?, a.int(2)?], a.boolean(3), a.dtype(4)).answer(a.py()),
+    ),
+];
+
+fn power(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    matrix_power(a.tensor(0)?, a.int(1)?).answer(a.py())
+}
+
+fn named(class: &'static str, found: Result<(Tensor, Tensor)>) -> Result<Named<(Tensor, Tensor)>> {
+    found.map(|elements| Named { class, elements })
+}

@@ -1,0 +1,209 @@
+"""Functions of the package that take tensors in forms that only Python has."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight as native
+from ._rushlight import Size, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "cartesian_prod",
+    "combinations",
+    "einsum",
+    "norm_except_dim",
+    "tensordot",
+]
+
+
+def _flattened(operands: tuple[Any, ...]) -> list[Any]:
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return list(operands[0])
+    return list(operands)
+
+
+def einsum(*args: Any) -> Tensor:
+    """Return the sums of products that an equation in Einstein's notation says.
+
+    >>> import rushlight as torch
+    >>> torch.einsum("i,i->", torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, "
+            "or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        return _numbered(args)
+    return native._nn.einsum(args[0], _flattened(args[1:]))
+
+
+def _numbered(args: tuple[Any, ...]) -> Tensor:
+    """Read operands that alternate with lists of subscripts, and perhaps a list for the result."""
+
+    def letters(subscripts: Sequence[Any]) -> str:
+        text = ""
+        for subscript in subscripts:
+            if subscript is Ellipsis:
+                text += "..."
+            elif not 0 <= subscript < 52:
+                raise ValueError(
+                    f"einsum(): subscript in subscript list is not within the valid range [0, 52)"
+                )
+            else:
+                text += chr(ord("A") + subscript) if subscript < 26 else chr(ord("a") + subscript - 26)
+        return text
+
+    count = len(args) // 2
+    equation = ",".join(letters(args[2 * place + 1]) for place in range(count))
+    if len(args) % 2 == 1:
+        equation += "->" + letters(args[-1])
+    return native._nn.einsum(equation, [args[2 * place] for place in range(count)])
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """Return the sums of products over pairs of dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), dims=1).shape
+    torch.Size([2, 4])
+    """
+    if isinstance(dims, (tuple, list)):
+        first, second = dims
+        first = [first] if isinstance(first, int) else list(first)
+        second = [second] if isinstance(second, int) else list(second)
+    elif isinstance(dims, Tensor) and dims.numel() > 1:
+        first, second = dims[0].tolist(), dims[1].tolist()
+    else:
+        count = int(dims.item()) if isinstance(dims, Tensor) else dims
+        if count < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
+        if count > min(a.dim(), b.dim()):
+            raise RuntimeError(
+                f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}"
+            )
+        first, second = list(range(-count, 0)), list(range(count))
+    if out is None:
+        return native._nn.tensordot(a, b, first, second)
+    return native._nn.tensordot(a, b, first, second, out=out)
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape that shapes broadcast to together.
+
+    >>> import rushlight as torch
+    >>> torch.broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    result: list[int] = []
+    for number, shape in enumerate(shapes):
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+        for size in sizes:
+            if size < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({size}): ({size})")
+        result = [1] * (len(sizes) - len(result)) + result
+        for place in range(-1, -len(sizes) - 1, -1):
+            if sizes[place] in (1, result[place]):
+                continue
+            if result[place] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {sizes[place]} at {place}! Mismatching "
+                    f"argument at index {number} had {tuple(sizes)}; but expected shape should be "
+                    f"broadcastable to {result}"
+                )
+            result[place] = sizes[place]
+    return Size(result)
+
+
+def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return function(tensors[0])
+    return tuple(function(tensor) for tensor in _flattened(tensors))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Return the tensors with at least one dimension."""
+    return _each(native.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Return the tensors with at least two dimensions."""
+    return _each(native.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Return the tensors with at least three dimensions."""
+    return _each(native._nn.atleast_3d, tensors)
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """Return the matrices one behind the other on the diagonal of a larger one.
+
+    >>> import rushlight as torch
+    >>> torch.block_diag(torch.ones(1, 1), torch.ones(1, 2))
+    tensor([[1., 0., 0.],
+            [0., 1., 1.]])
+    """
+    blocks = []
+    for number, tensor in enumerate(_flattened(tensors)):
+        if tensor.dim() > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{number} has {tensor.dim()} dimensions"
+            )
+        blocks.append(native.atleast_2d(tensor))
+    width = sum(block.shape[1] for block in blocks)
+    rows, before = [], 0
+    for block in blocks:
+        rows.append(native.constant_pad_nd(block, (before, width - before - block.shape[1])))
+        before += block.shape[1]
+    return native.cat(rows) if rows else native.empty((1, 0))
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all combinations of an element of each vector.
+
+    >>> import rushlight as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3])).tolist()
+    [[1, 3], [2, 3]]
+    """
+    vectors = _flattened(tensors)
+    for vector in vectors:
+        if vector.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
+    if len(vectors) == 1:
+        return vectors[0]
+    grids = native.meshgrid(vectors, indexing="ij")
+    return native.stack([grid.flatten() for grid in grids], 1)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all choices of `r` elements of a vector, in order."""
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return native.empty(0, dtype=input.dtype)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(len(input)), r))
+    index = native.tensor(rows, dtype=native.int64).view(len(rows), r)
+    return input[index]
+
+
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """Return the norms over all dimensions but one, which stays."""
+    if dim == -1:
+        return v.norm(pow)
+    others = [other for other in range(v.dim()) if other != dim % v.dim()]
+    return v.norm(pow, others, keepdim=True)

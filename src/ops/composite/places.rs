@@ -1,0 +1,101 @@
+//! Tensors joined, split, turned and written into, by operations that do one of these things.
+
+use crate::error::{Error, Result};
+use crate::ops::operand::Operand;
+use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// The tensor with at least three dimensions.
+pub fn atleast_3d(x: &Tensor) -> Result<Tensor> {
+    match x.ndim() {
+        0 => reshape::reshape(x, &[1, 1, 1]),
+        1 => squeeze::unsqueeze(&squeeze::unsqueeze(x, 0)?, -1),
+        2 => squeeze::unsqueeze(x, -1),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// Tensors one behind the other in the third dimension.
+pub fn dstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    if tensors.is_empty() {
+        return Err(Error::StackEmpty { operation: "dstack" }.into());
+    }
+    let lifted: Vec<Tensor> = tensors.iter().map(|x| atleast_3d(x)).collect::<Result<_>>()?;
+    join::cat(&lifted.iter().collect::<Vec<_>>(), 2)
+}
+
+/// Vectors and matrices beside each other as columns.
+pub fn column_stack(tensors: &[&Tensor]) -> Result<Tensor> {
+    if tensors.is_empty() {
+        return Err(Error::StackEmpty { operation: "column_stack" }.into());
+    }
+    let column = |x: &&Tensor| match x.ndim() {
+        0 | 1 => reshape::reshape(x, &[x.numel() as i64, 1]),
+        _ => Ok((*x).clone()),
+    };
+    let columns: Vec<Tensor> = tensors.iter().map(column).collect::<Result<_>>()?;
+    join::hstack(&columns.iter().collect::<Vec<_>>())
+}
+
+/// The tensor turned by quarters from the first of two dimensions towards the second.
+pub fn rot90(x: &Tensor, times: i64, dims: &[i64]) -> Result<Tensor> {
+    let &[first, second] = dims else {
+        return Err(Error::RotationCount { count: dims.len() }.into());
+    };
+    if x.ndim() < 2 {
+        return Err(Error::RotationRank { ndim: x.ndim() }.into());
+    }
+    if first == second || (first - second).unsigned_abs() as usize == x.ndim() {
+        return Err(Error::RotationSame { first, second }.into());
+    }
+    let ndim = x.ndim();
+    let (one, two) = (shape::normalize_dim(first, ndim)? as i64, shape::normalize_dim(second, ndim)? as i64);
+    match times.rem_euclid(4) {
+        1 => permute::transpose(&rearrange::flip(x, &[two])?, one, two),
+        2 => rearrange::flip(x, &[one, two]),
+        3 => permute::transpose(&rearrange::flip(x, &[one])?, one, two),
+        _ => cast::clone(x),
+    }
+}
+
+/// The tensor with the elements of `source` in one place of a dimension.
+pub fn select_scatter(x: &Tensor, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+    written(x, source, |copy| part::select(copy, dim, index))
+}
+
+/// The tensor with the elements of `source` in a range of a dimension.
+pub fn slice_scatter(
+    x: &Tensor,
+    source: &Tensor,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Tensor> {
+    written(x, source, |copy| part::slice(copy, dim, start, end, step))
+}
+
+/// The tensor with the elements of `source` on a diagonal.
+pub fn diagonal_scatter(x: &Tensor, source: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tensor> {
+    written(x, source, |copy| part::diagonal(copy, offset, first, second))
+}
+
+/// A copy of which one view is overwritten.
+fn written(x: &Tensor, source: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let copy = cast::clone(x)?;
+    let window = view(&copy)?;
+    if window.layout().shape() != source.layout().shape() {
+        let (source, slice) = (source.layout().shape().to_vec(), window.layout().shape().to_vec());
+        return Err(Error::ScatterSlice { source, slice }.into());
+    }
+    cast::copy_(&window, source)?;
+    Ok(copy)
+}
+
+/// The tensor with another value everywhere.
+pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
+    let copy = cast::clone(x)?;
+    cast::fill_(&copy, value)?;
+    Ok(copy)
+}

@@ -1,0 +1,131 @@
+//! Determinants, and the logarithms of their magnitudes.
+
+use smallvec::smallvec;
+
+use super::solve::inverse;
+use super::{check_square, elements, in_order, turned};
+use crate::dtype::{Element, Real};
+use crate::error::Result;
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::factor::{self, Factors};
+use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::ops::{mul, reduce, squeeze};
+use crate::tensor::{Array, Tensor};
+
+/// `read` of the factors of every matrix.
+fn each<T: Element + Real>(a: &Array, read: impl Fn(Factors<T>) -> T) -> Result<Array> {
+    let shape = a.layout.shape();
+    let (lead, side) = (&shape[..shape.len() - 2], shape[shape.len() - 1]);
+    let count: usize = lead.iter().product();
+    let matrix = |item: usize| &elements::<T>(a)[item * side * side..(item + 1) * side * side];
+    let values: Vec<T> = (0..count).map(|item| read(factor::eliminate(matrix(item), side))).collect();
+    Array::from_slice(lead, &values)
+}
+
+/// A number for every matrix, to be multiplied with matrices.
+fn spread(x: &Tensor) -> Result<Tensor> {
+    squeeze::unsqueeze(&squeeze::unsqueeze(x, -1)?, -1)
+}
+
+/// Σ (A⁻ᵀ · dA), by matrix.
+fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
+    reduce::sum(&mul(&turned(&inverse(a)?)?, t)?, Some(&[-2, -1]), false, None)
+}
+
+/// y = det A
+///
+/// dy = y Σ A⁻ᵀ · dA, Ā = ȳ y A⁻ᵀ
+#[derive(Clone)]
+struct Determinant;
+
+impl Op for Determinant {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["A", "result"];
+
+    fn name(&self) -> &'static str {
+        "LinalgDetBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = in_order(inputs[0])?;
+        let y = dispatch!(float a.dtype, T => each::<T>(&a, |factors| factors.determinant())?, else {
+            unreachable!("the type was checked")
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let scale = mul(single(gradients), &at.load(y)?)?;
+        one(mul(&turned(&inverse(&at.load(a)?)?)?, &spread(&scale)?)?)
+    }
+
+    fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(mul(&along(&at.load(a)?, tangent(tangents))?, &at.load(y)?)?)
+    }
+}
+
+/// The determinants of matrices.
+pub fn det(a: &Tensor) -> Result<Tensor> {
+    check_square(a, "linalg.det")?;
+    apply_one(Determinant, &[a])
+}
+
+/// s = sgn det A, y = ln |det A|
+///
+/// dy = Σ A⁻ᵀ · dA, Ā = ȳ A⁻ᵀ
+#[derive(Clone)]
+struct LogDeterminant;
+
+impl Op for LogDeterminant {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["A"];
+
+    fn name(&self) -> &'static str {
+        "LinalgSlogdetBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = in_order(inputs[0])?;
+        let (sign, logarithm) = dispatch!(float a.dtype, T => (
+            each::<T>(&a, |factors| factors.sign_and_logarithm().0)?,
+            each::<T>(&a, |factors| factors.sign_and_logarithm().1)?,
+        ), else {
+            unreachable!("the type was checked")
+        });
+        Ok(smallvec![Tensor::from_array(sign), Tensor::from_array(logarithm)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.input(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(g) = gradients.get(1).and_then(Option::as_ref) else { return Ok(smallvec![None]) };
+        one(mul(&turned(&inverse(&at.load(saved)?)?)?, &spread(g)?)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Ok(smallvec![None, Some(along(&at.load(saved)?, tangent(tangents))?)])
+    }
+}
+
+/// The signs of the determinants, and the logarithms of their magnitudes.
+pub fn slogdet(a: &Tensor) -> Result<(Tensor, Tensor)> {
+    check_square(a, "linalg.slogdet")?;
+    let mut outputs = apply(LogDeterminant, &[a])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(logarithm), Some(sign)) => Ok((sign, logarithm)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The logarithms of the determinants, which are not numbers where these are negative.
+pub fn logdet(a: &Tensor) -> Result<Tensor> {
+    check_square(a, "logdet")?;
+    let (sign, logarithm) = slogdet(a)?;
+    super::super::select::where_(&crate::ops::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
+}

@@ -1,0 +1,44 @@
+//! Norms of matrices.
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::ops::{abs, extremes_over, norm, reduce};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// The norm of matrices by the sums of magnitudes of rows (`f64::INFINITY`) or columns (1), of which
+/// the greatest, or with a sign the least, is taken.
+pub fn by_sums(
+    x: &Tensor,
+    order: f64,
+    dims: [i64; 2],
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    check(x)?;
+    let x = crate::ops::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
+    let ndim = x.ndim();
+    let (rows, columns) = (shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?);
+    let (summed, mut compared) = if order.is_infinite() { (columns, rows) } else { (rows, columns) };
+    let sums = reduce::sum(&abs(&x)?, Some(&[summed as i64]), keepdim, None)?;
+    if !keepdim && summed < compared {
+        compared -= 1;
+    }
+    match order > 0.0 {
+        true => extremes_over::amax(&sums, &[compared as i64], keepdim),
+        false => extremes_over::amin(&sums, &[compared as i64], keepdim),
+    }
+}
+
+/// The root of the sum of squares of matrices.
+pub fn frobenius(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    check(x)?;
+    norm::vector_norm(x, 2.0, Some(&dims), keepdim, dtype)
+}
+
+fn check(x: &Tensor) -> Result<()> {
+    match x.ndim() {
+        0 | 1 => Err(Error::LinearRank { operation: "linalg.matrix_norm" }.into()),
+        _ => super::check_float(x.dtype(), "linalg.matrix_norm"),
+    }
+}

@@ -1,0 +1,191 @@
+//! Systems of linear equations, and inverse matrices.
+
+use smallvec::smallvec;
+
+use super::{check_square, elements, in_order, turned};
+use crate::dtype::Element;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::factor;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::matmul::matmul;
+use crate::ops::{create, neg, squeeze, sub, view};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// A x = b
+///
+/// dx = A⁻¹ (db - dA x), b̄ = A⁻ᵀ x̄, Ā = -b̄ xᵀ
+#[derive(Clone)]
+struct Solve;
+
+/// The numbers of the solutions, for batches of one shape.
+fn numbers<T: Element + crate::dtype::Real>(a: &Array, b: &Array, operation: &'static str) -> Result<Array> {
+    let shape = b.layout.shape();
+    let (n, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
+    let mut x = Vec::with_capacity(b.layout.numel());
+    let batch: usize = shape[..shape.len() - 2].iter().product();
+    for item in 0..batch {
+        let matrix = &elements::<T>(a)[item * n * n..(item + 1) * n * n];
+        let right = &elements::<T>(b)[item * n * columns..(item + 1) * n * columns];
+        let factors = factor::eliminate(matrix, n);
+        if let Some(step) = factors.singular() {
+            let place = if batch > 1 { format!("(Batch element {item}): ") } else { String::new() };
+            return Err(match operation {
+                "linalg.inv" => Error::InverseSingular { place, step: step + 1 }.into(),
+                _ => Error::SolveSingular { place }.into(),
+            });
+        }
+        x.extend(factors.solve(right, columns));
+    }
+    Array::from_slice(shape, &x)
+}
+
+/// Both with the same leading dimensions.
+fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
+    let (left, right) = (a.layout(), b.layout());
+    let split = |shape: &[usize]| (shape[..shape.len() - 2].to_vec(), shape[shape.len() - 2..].to_vec());
+    let ((a_lead, a_end), (b_lead, b_end)) = (split(left.shape()), split(right.shape()));
+    let lead = shape::broadcast(&a_lead, &b_lead)?;
+    let whole = |end: Vec<usize>| shape::signed(&[lead.to_vec(), end].concat());
+    Ok((view::expand(a, &whole(a_end))?, view::expand(b, &whole(b_end))?))
+}
+
+impl Op for Solve {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["A", "result"];
+
+    fn name(&self) -> &'static str {
+        "LinalgSolveExBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (a, b) = (in_order(inputs[0])?, in_order(inputs[1])?);
+        let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, "torch.linalg.solve")?, else {
+            unreachable!("the type was checked")
+        });
+        Ok(smallvec![Tensor::from_array(x)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (a, x) = (at.load(a)?, at.load(x)?);
+        let right = apply_one(Solve, &[&turned(&a)?, single(gradients)])?;
+        let left = at.needs(0).then(|| neg(&matmul(&right, &turned(&x)?)?)).transpose()?;
+        Ok(smallvec![left, at.needs(1).then_some(right)])
+    }
+
+    fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (a, x) = (at.load(a)?, at.load(x)?);
+        let moved = tangents[0].as_ref().map(|a| matmul(a, &x)).transpose()?;
+        let right = match (&tangents[1], moved) {
+            (Some(b), Some(moved)) => sub(b, &moved)?,
+            (Some(b), None) => b.clone(),
+            (None, Some(moved)) => neg(&moved)?,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(apply_one(Solve, &[&a, &right])?)
+    }
+}
+
+/// The solutions of `a x = b`, or of `x a = b` if not `left`.
+pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
+    let n = check_square(a, "linalg.solve")?;
+    if a.dtype() != b.dtype() {
+        return Err(Error::SolveDTypes { left: a.dtype(), right: b.dtype() }.into());
+    }
+    let (a_layout, b_layout) = (a.layout(), b.layout());
+    let lead = &a_layout.shape()[..a_layout.ndim() - 1];
+    let vector = b_layout.ndim() == 1 || b_layout.ndim() + 1 == a_layout.ndim() && b_layout.shape() == lead;
+    let columns = if vector { squeeze::unsqueeze(b, -1)? } else { b.clone() };
+    let columns = if left || vector { columns } else { turned(&columns)? };
+    let (rows, width) = {
+        let layout = columns.layout();
+        (layout.shape()[layout.ndim() - 2], layout.shape()[layout.ndim() - 1])
+    };
+    if rows != n {
+        return Err(Error::SolveShapes { side: n, rows, columns: width }.into());
+    }
+    let matrix = if left { a.clone() } else { turned(a)? };
+    let (matrix, columns) = broadcast(&matrix, &columns)?;
+    let x = apply_one(Solve, &[&matrix, &columns])?;
+    match (vector, left) {
+        (true, _) => squeeze::squeeze(&x, squeeze::Squeezed::One(-1)),
+        (_, true) => Ok(x),
+        _ => turned(&x),
+    }
+}
+
+/// y = A⁻¹
+///
+/// dy = -y dA y, Ā = -yᵀ ȳ yᵀ
+#[derive(Clone)]
+struct Inverse;
+
+impl Op for Inverse {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["inverse"];
+
+    fn name(&self) -> &'static str {
+        "LinalgInvExBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = in_order(inputs[0])?;
+        let side = a.layout.shape()[a.layout.ndim() - 1] as i64;
+        let unit = create::eye(side, side, a.dtype)?;
+        let unit = in_order(&view::expand(&unit, &shape::signed(a.layout.shape()))?)?;
+        let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, "linalg.inv")?, else {
+            unreachable!("the type was checked")
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.output(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let y = turned(&at.load(saved)?)?;
+        one(neg(&matmul(&matmul(&y, single(gradients))?, &y)?)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let y = at.load(saved)?;
+        one(neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?)
+    }
+}
+
+/// The inverse matrices.
+pub fn inverse(a: &Tensor) -> Result<Tensor> {
+    check_square(a, "linalg.inv")?;
+    apply_one(Inverse, &[a])
+}
+
+/// Products of a matrix with itself; negative powers are those of the inverse.
+pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
+    let side = check_square(a, "linalg.matrix_power")? as i64;
+    let base = if power < 0 { inverse(a)? } else { a.clone() };
+    if power == 0 {
+        let unit = create::eye(side, side, a.dtype())?;
+        return crate::ops::cast::clone(&view::expand(&unit, &shape::signed(a.layout().shape()))?);
+    }
+    let (mut rest, mut square, mut result) = (power.unsigned_abs(), base, None::<Tensor>);
+    loop {
+        if rest & 1 == 1 {
+            result = Some(match result {
+                Some(result) => matmul(&result, &square)?,
+                None => square.clone(),
+            });
+        }
+        rest >>= 1;
+        match (rest, result) {
+            (0, Some(result)) => return Ok(result),
+            (_, kept) => result = kept,
+        }
+        square = matmul(&square, &square)?;
+    }
+}

@@ -1,0 +1,320 @@
+//! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
+//! most frequent one, running extremes. Values go with the indices that they were found at.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply, one, tangent};
+use super::{copy, create, gather, part, squeeze};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::{scan, sort};
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// Which elements.
+#[derive(Clone, Copy)]
+enum Pick {
+    /// All, in order.
+    Sorted { descending: bool },
+    /// The most extreme ones, the most extreme first.
+    Top { count: usize, greatest: bool },
+    /// The one that so many are smaller than.
+    Nth(usize),
+    /// The one in the middle; what is not a number counts as the middle, unless it is passed over.
+    Middle { numbers_only: bool },
+    /// The one that is there most often.
+    MostFrequent,
+    /// The most extreme one so far.
+    Running { greatest: bool },
+}
+
+/// y = x at the indices of what is picked, which are a result too
+///
+/// dy = dx there; x̄ = ȳ added there
+#[derive(Clone)]
+struct Picked {
+    pick: Pick,
+    dim: usize,
+    /// Whether the dimension goes.
+    reduces: bool,
+    name: &'static str,
+}
+
+/// Where the picked elements are, in a tensor of at least one dimension.
+fn places<T: Element>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
+    let mut shape = x.layout.shape().to_vec();
+    let length = shape[dim];
+    if let Pick::Top { count, greatest } = pick {
+        shape[dim] = count;
+        let mut index = Array::uninit_shape(&shape, DType::Int64)?;
+        sort::argtopk(x.view::<T>(), dim, count, greatest, index.fresh());
+        return Ok(index);
+    }
+    let mut index = Array::uninit_shape(&shape, DType::Int64)?;
+    let descending = matches!(pick, Pick::Sorted { descending: true });
+    sort::argsort(x.view::<T>(), dim, descending, index.fresh());
+    if let Pick::Sorted { .. } = pick {
+        return Ok(index);
+    }
+    shape[dim] = 1;
+    let (order, values) = (index.view::<i64>(), x.view::<T>());
+    let lanes = order.lanes(ndarray::Axis(dim)).into_iter().zip(values.lanes(ndarray::Axis(dim)));
+    let chosen: Vec<i64> = lanes
+        .map(|(order, lane)| {
+            let value = |rank: usize| lane[order[rank] as usize];
+            let none = |rank: usize| !(value(rank) == value(rank));
+            let rank = match pick {
+                Pick::Nth(rank) => rank,
+                Pick::Middle { numbers_only: false } if none(length - 1) => {
+                    (0..length).find(|&rank| none(rank)).unwrap_or(0)
+                }
+                Pick::Middle { .. } => {
+                    let numbers = (0..length).take_while(|&rank| !none(rank)).count();
+                    numbers.max(1).div_ceil(2) - 1
+                }
+                _ => most_frequent(length, value),
+            };
+            order[rank]
+        })
+        .collect();
+    Array::from_slice(&shape, &chosen)
+}
+
+/// The rank of the last of the values that occur most often; the least of such values.
+fn most_frequent<T: PartialEq>(length: usize, value: impl Fn(usize) -> T) -> usize {
+    let (mut best, mut most, mut run) = (0, 0, 0);
+    for rank in 0..length {
+        run += 1;
+        if rank + 1 == length || value(rank) != value(rank + 1) {
+            if run > most {
+                (best, most) = (rank, run);
+            }
+            run = 0;
+        }
+    }
+    best
+}
+
+impl Picked {
+    /// A tensor along whose dimension things can be picked: one without dimensions has one.
+    fn lifted(&self, x: &Tensor) -> Result<Tensor> {
+        if x.ndim() == 0 { squeeze::unsqueeze(x, 0) } else { Ok(x.clone()) }
+    }
+
+    /// Puts the dimension back that went with the picking.
+    fn aligned(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
+        if self.reduces && y.ndim() < ndim.max(1) || y.ndim() == 0 {
+            return squeeze::unsqueeze(y, self.dim as i64);
+        }
+        Ok(y.clone())
+    }
+
+    fn settled(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
+        match self.reduces || ndim == 0 {
+            true => squeeze::squeeze(y, squeeze::Squeezed::One(self.dim as i64)),
+            false => Ok(y.clone()),
+        }
+    }
+}
+
+impl Op for Picked {
+    type Saved = (SavedTensor, Arc<Layout>);
+    const SAVED: &'static [&'static str] = &["indices"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let ndim = inputs[0].ndim();
+        let x = self.lifted(&inputs[0].detach())?;
+        let array = x.array();
+        let index = match self.pick {
+            Pick::Running { greatest } => {
+                let mut index = Array::uninit(&array.layout, DType::Int64)?;
+                // Truth values are compared as the numbers that they are.
+                let wide =
+                    if array.dtype == DType::Bool { copy::converted(&array, DType::UInt8)? } else { array };
+                dispatch!(number wide.dtype, T => {
+                    let mut values = Array::uninit(&wide.layout, wide.dtype)?;
+                    scan::cumulative_extreme(wide.view::<T>(), self.dim, greatest, values.fresh(), index.fresh());
+                }, else { unreachable!("truth values were converted") });
+                index
+            }
+            pick => dispatch!(all array.dtype, T => places::<T>(pick, &array, self.dim)?),
+        };
+        let index = Tensor::from_array(index);
+        let values = gather::gather(&x, self.dim as i64, &index)?;
+        let plain = |y: Tensor| self.settled(&y, ndim).map(|y| Tensor::from_array(y.array()));
+        Ok(smallvec![plain(values)?, plain(index)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (keep.output(1), keep.layout(0))
+    }
+
+    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
+        let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
+        let index = self.aligned(&at.load(index)?, ndim)?;
+        let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
+        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &self.aligned(g, ndim)?)?;
+        one(super::reshape::reshape(&sums, &shape)?)
+    }
+
+    fn jvp(
+        &self,
+        (index, source): &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let ndim = source.ndim();
+        let index = self.aligned(&at.load(index)?, ndim)?;
+        let moved = gather::gather(&self.lifted(tangent(tangents))?, self.dim as i64, &index)?;
+        Ok(smallvec![Some(self.settled(&moved, ndim)?), None])
+    }
+}
+
+fn run(x: &Tensor, pick: Pick, dim: usize, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply(Picked { pick, dim, reduces, name }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(index), Some(values)) => Ok((values, index)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The elements in order along a dimension, and where they were. Equal ones keep their order.
+pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
+}
+
+/// The greatest or least elements along a dimension, the most extreme first, and where they were.
+pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let length = x.layout().shape().get(dim).copied().unwrap_or(1);
+    if count < 0 || count as usize > length {
+        return Err(Error::TopkCount {}.into());
+    }
+    run(x, Pick::Top { count: count as usize, greatest }, dim, false, "TopkBackward0")
+}
+
+fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usize)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let length = x.layout().shape().get(dim).copied().unwrap_or(1);
+    if length == 0 {
+        return Err(Error::PickEmpty { operation, dim }.into());
+    }
+    Ok((dim, length))
+}
+
+/// The `count`-th least element along a dimension, and where it was.
+pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let (dim, length) = reduced(x, dim, "kthvalue")?;
+    if count < 1 || count as usize > length {
+        return Err(Error::KthvalueCount { dim }.into());
+    }
+    run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
+}
+
+/// The element in the middle along a dimension, and where it was.
+pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result<(Tensor, Tensor)> {
+    let (dim, _) = reduced(x, dim, "median")?;
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
+    }
+    let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };
+    run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)
+}
+
+/// The element in the middle of all.
+pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
+    }
+    if x.numel() == 0 {
+        return create::full(&[], f64::NAN.into(), x.dtype());
+    }
+    let name = if numbers_only { "NanmedianBackward0" } else { "MedianBackward0" };
+    let flat = super::reshape::reshape(x, &[-1])?;
+    run(&flat, Pick::Middle { numbers_only }, 0, true, name).map(|(value, _)| value)
+}
+
+/// The most frequent element along a dimension, and where it was last.
+pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let (dim, _) = reduced(x, dim, "mode")?;
+    run(x, Pick::MostFrequent, dim, !keepdim, "ModeBackward0")
+}
+
+/// The greatest elements so far along a dimension, and where they were.
+pub fn cummax(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    run(x, Pick::Running { greatest: true }, dim, false, "CummaxBackward0")
+}
+
+/// The least elements so far along a dimension, and where they were.
+pub fn cummin(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    run(x, Pick::Running { greatest: false }, dim, false, "CumminBackward0")
+}
+
+/// The elements of a dimension that the indices of another tensor name, both broadcast.
+pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if index.dtype() != DType::Int64 {
+        return Err(Error::TakeAlongDType { dtype: index.dtype() }.into());
+    }
+    let Some(dim) = dim else {
+        let flat = |x: &Tensor| super::reshape::reshape(x, &[-1]);
+        return gather::gather(&flat(x)?, 0, &flat(index)?);
+    };
+    if x.ndim() != index.ndim() {
+        return Err(Error::TakeAlongRank { input: x.ndim(), indices: index.ndim() }.into());
+    }
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let (own, named) = (x.layout(), index.layout());
+    let (mut left, mut right) = (own.shape().to_vec(), named.shape().to_vec());
+    if !left.is_empty() {
+        (left[dim], right[dim]) = (1, 1);
+    }
+    let common = shape::broadcast(&left, &right)?;
+    let expanded = |x: &Tensor, layout: &Layout| {
+        let mut shape = shape::signed(&common);
+        if let Some(size) = shape.get_mut(dim) {
+            *size = layout.shape()[dim] as i64;
+        }
+        super::view::expand(x, &shape)
+    };
+    gather::gather(&expanded(x, &own)?, dim as i64, &expanded(index, &named)?)
+}
+
+/// The elements between the last ones below and the first ones above a share of them.
+pub fn quantile(x: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+    let (x, dim, ndim) = match dim {
+        Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?, x.ndim()),
+        None => (super::reshape::reshape(x, &[-1])?, 0, 1),
+    };
+    let lifted = if ndim == 0 { squeeze::unsqueeze(&x, 0)? } else { x };
+    let length = lifted.layout().shape()[dim] as f64;
+    let (sorted, _) = sort(&lifted, dim as i64, false)?;
+    let mut results = Vec::new();
+    for share in q.to_vec::<f64>() {
+        let rank = share * (length - 1.0);
+        let at = |rank: f64| part::narrow(&sorted, dim as i64, rank as i64, 1);
+        let (low, high) = (at(rank.floor())?, at(rank.ceil())?);
+        let between = super::blend::lerp(&low, &high, (rank - rank.floor()).into())?;
+        let last = part::narrow(&sorted, dim as i64, length as i64 - 1, 1)?;
+        // One that is not a number leaves none.
+        let value = super::select::where_(&super::compare::isnan(&last)?, &last, &between)?;
+        results.push(match keepdim {
+            true => value,
+            false => squeeze::squeeze(&value, squeeze::Squeezed::One(dim as i64))?,
+        });
+    }
+    match q.ndim() {
+        0 => Ok(results.swap_remove(0)),
+        _ => super::join::stack(&results.iter().collect::<Vec<_>>(), 0),
+    }
+}

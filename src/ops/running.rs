@@ -1,0 +1,193 @@
+//! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::reduce::{Over, accumulated};
+use super::select::where_;
+use super::{
+    add, cast, compare, create, exp, expand, extremes_over, log, mul, neg, part, rearrange, reduce, scan, sub,
+};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// y = Σ x over what is a number
+///
+/// dy = Σ dx there; x̄ = ȳ there, else 0
+#[derive(Clone)]
+struct Nansum {
+    over: Over,
+}
+
+impl Op for Nansum {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        "NansumBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].detach();
+        let y = self.over.sum(&where_(&compare::isnan(&x)?, 0.0, &x)?)?;
+        Ok(smallvec![y])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.input(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let x = at.load(saved)?;
+        let spread = self.over.spread(single(gradients), x.layout().shape())?;
+        one(where_(&compare::isnan(&x)?, 0.0, &spread)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let x = at.load(saved)?;
+        one(self.over.sum(&where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?)?)
+    }
+}
+
+/// The sum of what is a number.
+pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if !x.dtype().is_float() {
+        return reduce::sum(x, dims, keepdim, dtype);
+    }
+    let x = cast::to_dtype(x, dtype.unwrap_or(accumulated(x.dtype())))?;
+    apply_one(Nansum { over: Over::new(dims, keepdim, &x, "nansum")? }, &[&x])
+}
+
+/// The mean of what is a number.
+pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if !x.dtype().is_float() {
+        return Err(Error::NanmeanDType { dtype: x.dtype() }.into());
+    }
+    let numbers = super::logical::not(&compare::isnan(&x.detach())?)?;
+    let count = reduce::sum(&numbers, dims, keepdim, None)?;
+    super::div(&nansum(x, dims, keepdim, dtype)?, &count)
+}
+
+/// y = Σ of the diagonal of x
+///
+/// dy = Σ of that of dx; x̄ = ȳ on the diagonal
+#[derive(Clone)]
+struct Trace;
+
+impl Op for Trace {
+    type Saved = Arc<Layout>;
+
+    fn name(&self) -> &'static str {
+        "TraceBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let diagonal = part::diagonal(&inputs[0].detach(), 0, 0, 1)?;
+        Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Arc<Layout> {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Arc<Layout>, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let unit = create::eye(source.shape()[0] as i64, source.shape()[1] as i64, g.dtype())?;
+        one(mul(&unit, g)?)
+    }
+
+    fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(trace(tangent(tangents))?)
+    }
+}
+
+/// The sum of the diagonal of a matrix.
+pub fn trace(x: &Tensor) -> Result<Tensor> {
+    if x.ndim() != 2 {
+        return Err(Error::TraceRank { ndim: x.ndim() }.into());
+    }
+    apply_one(Trace, &[x])
+}
+
+/// yₖ = ln Σ exp xᵢ for i up to k
+///
+/// dyₖ = Σ exp(xᵢ - yₖ) dxᵢ, x̄ᵢ = Σ exp(xᵢ - yₖ) ȳₖ over k from i on
+#[derive(Clone)]
+struct Logcumsumexp {
+    dim: usize,
+}
+
+impl Logcumsumexp {
+    /// exp(x) Σ exp(ln h - y) from behind, for h > 0.
+    fn back(&self, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        let weight = where_(&compare::gt(h, 0)?, &sub(&log(h)?, y)?, f64::NEG_INFINITY)?;
+        let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
+        let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
+        exp(&add(&behind, x)?)
+    }
+}
+
+impl Op for Logcumsumexp {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "LogcumsumexpBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let mut y = Array::uninit(&x.layout, x.dtype)?;
+        dispatch!(float x.dtype, T => {
+            let step = |sum: f64, x: T, _: usize| {
+                let x = x.to_f64();
+                let (most, least) = if sum > x || sum.is_nan() { (sum, x) } else { (x, sum) };
+                if most == least || least == f64::NEG_INFINITY && !most.is_nan() {
+                    return if most.is_finite() && least.is_finite() { most + std::f64::consts::LN_2 } else { most };
+                }
+                most + (least - most).exp().ln_1p()
+            };
+            let emit = |sum: f64| T::from_f64(sum);
+            crate::kernels::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        one(sub(&self.back(g, &x, &y)?, &self.back(&neg(g)?, &x, &y)?)?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        let most = {
+            let _off = mode::GradModeGuard::off();
+            expand::expand(
+                &extremes_over::amax(&x.detach(), &[self.dim as i64], true)?,
+                &shape::signed(x.layout().shape()),
+            )?
+        };
+        let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
+        one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
+    }
+}
+
+/// The logarithms of the running sums of exponentials along a dimension.
+pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    if x.numel() == 0 || x.ndim() == 0 {
+        return super::cast::clone(x);
+    }
+    apply_one(Logcumsumexp { dim }, &[x])
+}
