@@ -5,7 +5,7 @@ use super::compare::{eq, ge, gt, le, lt, ne};
 use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::select::where_;
-use super::{logical, mul, sub};
+use super::{cast, logical, mul, sub};
 use crate::dtype::{Number, Real};
 use crate::error::Result;
 use crate::tensor::Tensor;
@@ -55,19 +55,20 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     }
 
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &first_share::<MAX>(a, b)?)
+        mul(t, &first_share::<MAX>(a, b, t)?)
     }
 
     fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &sub(1.0, &first_share::<MAX>(a, b)?)?)
+        mul(t, &sub(1.0, &first_share::<MAX>(a, b, t)?)?)
     }
 }
 
-/// How much of a tangent is that of the first: where either is not a number, nothing.
-fn first_share<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
+/// How much of a tangent is that of the first, in the type of the tangent, which may have no
+/// dimensions: where either is not a number, nothing.
+fn first_share<const MAX: bool>(a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
     let (a, b) = (Operand::from(a), Operand::from(b));
     let wins = if MAX { gt(a, b) } else { lt(a, b) }?;
-    where_(&eq(a, b)?, 0.5, &where_(&wins, 1.0, 0.0)?)
+    cast::to_dtype(&where_(&eq(a, b)?, 0.5, &where_(&wins, 1.0, 0.0)?)?, t.dtype())
 }
 
 /// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, and of equals that of the first

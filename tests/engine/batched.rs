@@ -1,8 +1,9 @@
 //! Every differentiable operation of the registry, for many samples at once against one sample after
-//! the other: each input batched alone and all together; the values, the gradients that pass below
-//! the mapping, and those that are taken within it.
+//! the other: each input batched alone and all together; the values, and the tangents and
+//! gradients that pass below the mapping or are taken within it.
 
 use rushlight::engine::{self, Options};
+use rushlight::graph::{Level, tangents};
 use rushlight::ops::{self, batch, join, reduce};
 use rushlight::tensor::{Mapping, Randomness};
 use rushlight::{Result, Tensor};
@@ -141,6 +142,37 @@ impl<'a> Case<'a> {
         gradients(&reduce::sum(&y, None, false, None)?, &leaves)
     }
 
+    /// The directions in which inputs move.
+    fn directions(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        inputs.iter().map(|x| ops::add(&ops::mul(x, 0.5)?, 0.1)).collect()
+    }
+
+    /// How the outputs move, within.
+    fn tangents_within(&self) -> Result<Vec<Tensor>> {
+        let open = Open::new();
+        let inputs = self.entered(&self.together, &open.0);
+        let directions = self.entered(&Self::directions(&self.together)?, &open.0);
+        let level = tangents::enter();
+        let moved = moved(self.sample, &inputs, &directions, level);
+        tangents::exit(level);
+        moved?.iter().map(|y| batch::leave(y, 0, &open.0)).collect()
+    }
+
+    /// How all outputs move, below.
+    fn tangents_below(&self) -> Result<Vec<Tensor>> {
+        let level = tangents::enter();
+        let found = self.moved_below(level);
+        tangents::exit(level);
+        found
+    }
+
+    fn moved_below(&self, level: Level) -> Result<Vec<Tensor>> {
+        let duals = duals(&self.together, &Self::directions(&self.together)?, level)?;
+        let open = Open::new();
+        let outputs = (self.sample.call)(&self.entered(&duals, &open.0))?;
+        outputs.iter().map(|y| tangent(&batch::leave(y, 0, &open.0)?, level)).collect()
+    }
+
     /// The gradients of each sample, taken within.
     fn gradients_within(&self) -> Result<Vec<Tensor>> {
         let open = Open::new();
@@ -156,6 +188,22 @@ impl<'a> Case<'a> {
         let found = gradients(&total(&(self.sample.call)(&leaves)?)?, &leaves)?;
         found.iter().map(|gradient| batch::leave(gradient, 0, &open.0)).collect()
     }
+}
+
+fn duals(inputs: &[Tensor], directions: &[Tensor], level: Level) -> Result<Vec<Tensor>> {
+    let dual = |(x, t)| ops::tangents::make_dual(x, t, level);
+    inputs.iter().zip(directions).map(dual).collect()
+}
+
+/// The tangent of an output, zeros if it has none.
+fn tangent(y: &Tensor, level: Level) -> Result<Tensor> {
+    ops::tangents::unpack_dual(y, level)?.1.map_or_else(|| ops::create::zeros_like(&y.detach()), Ok)
+}
+
+/// How the outputs of a sample move.
+fn moved(sample: &Sample, inputs: &[Tensor], directions: &[Tensor], level: Level) -> Result<Vec<Tensor>> {
+    let outputs = (sample.call)(&duals(inputs, directions, level)?)?;
+    outputs.iter().map(|y| tangent(y, level)).collect()
 }
 
 fn assert_close(got: &Tensor, expected: &Tensor, what: &str) {
@@ -185,6 +233,20 @@ fn check(case: &Case<'_>, what: &str) {
     for (output, got) in values.iter().enumerate() {
         let column: Vec<Tensor> = expected.iter().map(|outputs| outputs[output].clone()).collect();
         assert_close(got, &stacked(&column), &format!("{what}: output {output}"));
+    }
+    let of_sample = |inputs: &Vec<Tensor>| {
+        let level = tangents::enter();
+        let found = moved(case.sample, inputs, &Case::directions(inputs).unwrap(), level);
+        tangents::exit(level);
+        found.unwrap()
+    };
+    let expected: Vec<Vec<Tensor>> = case.apart.iter().map(of_sample).collect();
+    let within = case.tangents_within().unwrap_or_else(|error| panic!("{what}, tangents within: {error}"));
+    let below = case.tangents_below().unwrap_or_else(|error| panic!("{what}, tangents below: {error}"));
+    for output in 0..values.len() {
+        let column: Vec<Tensor> = expected.iter().map(|tangents| tangents[output].clone()).collect();
+        assert_close(&within[output], &stacked(&column), &format!("{what}: tangent {output} within"));
+        assert_close(&below[output], &stacked(&column), &format!("{what}: tangent {output} below"));
     }
     let of_sample = |inputs: &Vec<Tensor>| {
         let leaves: Vec<Tensor> = inputs.iter().map(leaf).collect();
