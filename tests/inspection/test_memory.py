@@ -159,3 +159,8 @@ def test_memory_that_is_shared_is_found_through_a_view():
     z = y.sin()
     assert [holder.name for holder in torch.inspection.why_alive(y).nodes] == ["SinBackward0"]
     assert z.requires_grad
+
+
+def test_the_graph_module_has_both():
+    assert torch.autograd.graph.memory is torch.inspection.memory
+    assert torch.autograd.graph.why_alive is torch.inspection.why_alive

@@ -325,3 +325,13 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext,
             _rushlight._watch_writes(None)
             _mutation_context = None
             context.clear()
+
+
+def __getattr__(name: str) -> Any:
+    """Import what tells of the memory that a graph keeps when it is first asked for."""
+    if name not in ("memory", "why_alive"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .. import inspection
+
+    found = globals()[name] = getattr(inspection, name)
+    return found
