@@ -127,11 +127,8 @@ impl Call<'_> {
         let is_dirty = among(self.dirty, output);
         let mut adopted = output.clone();
         match edge {
-            None if !output.requires_grad() => {
-                if is_input && !is_dirty {
-                    adopted = alias(output);
-                }
-            }
+            None if !output.requires_grad() && is_input && !is_dirty => adopted = alias(output),
+            None if !output.requires_grad() => {}
             // The input keeps its history; what is returned has none.
             None if is_input => adopted = output.detach(),
             None if !output.is_view() => output.detach_in_place()?,
