@@ -798,6 +798,8 @@ errors! {
     RandomSame {},
     /// Different random numbers for each sample in a tensor that all samples share.
     RandomUnbatched {},
+    /// A running mean that all samples share and each would move.
+    MappedRunning {},
     /// A number of a tensor that stands for many samples.
     MappedItem {},
     /// A decision by a tensor that stands for many samples.

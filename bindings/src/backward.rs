@@ -75,6 +75,13 @@ pub(crate) fn run_backward<'py>(
     PyTuple::new(py, found)
 }
 
+/// Tell whether every run that this thread is in leads to every leaf.
+#[pyfunction]
+#[pyo3(name = "_is_checkpoint_valid")]
+pub(crate) fn is_unrestricted() -> bool {
+    engine::is_unrestricted()
+}
+
 /// One root: where its gradient goes, and which it is.
 fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
     let gradient = match as_tensor(gradient) {
@@ -173,11 +180,4 @@ pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
     engine::will_reach(node.id()).ok_or_else(|| {
         PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
     })
-}
-
-/// Tell whether checkpoints may run again: not in a backward pass towards some inputs only.
-#[pyfunction]
-#[pyo3(name = "_is_checkpoint_valid")]
-pub(crate) fn is_checkpoint_valid() -> bool {
-    engine::is_whole()
 }

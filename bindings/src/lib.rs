@@ -47,7 +47,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::{current_run, is_checkpoint_valid, run_backward, undefined_gradient, will_execute};
+    use super::backward::{current_run, is_unrestricted, run_backward, undefined_gradient, will_execute};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -86,7 +86,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
+    use super::transform::{admit, enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from . import testing as testing
-    from .inspection import graph as graph
     from . import utils as utils
     from .func import vmap as vmap
+    from .inspection import graph as graph
 
 __version__ = _rushlight.__version__
 
@@ -46,9 +46,7 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset(
-    {"cuda", "func", "inspection", "nn", "optim", "random", "return_types", "testing", "utils"}
-)
+_LAZY = frozenset({"cuda", "func", "inspection", "nn", "optim", "random", "return_types", "testing", "utils"})
 
 e = 2.718281828459045
 pi = 3.141592653589793

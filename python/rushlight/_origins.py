@@ -65,7 +65,7 @@ def format_stack(origins: Sequence[Origin | None]) -> list[str]:
 
     known = (origin for origin in origins if origin is not None)
     rows = [(origin.file, origin.line, origin.function.rpartition(".")[2], None) for origin in known]
-    return traceback.StackSummary.from_list(rows).format()  # type: ignore[arg-type]
+    return traceback.StackSummary.from_list(rows).format()
 
 
 _INDUCED = (

@@ -12,8 +12,8 @@ struct Current {
     hooked: Vec<NodeId>,
     /// Whether gradients are handed back rather than accumulated.
     hands_back: bool,
-    /// Whether every leaf accumulates.
-    is_whole: bool,
+    /// Whether it, and every run that it is inside of, leads to every leaf.
+    unrestricted: bool,
 }
 
 thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) });
@@ -22,7 +22,7 @@ thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::
 pub(super) struct CurrentGuard(());
 
 impl CurrentGuard {
-    pub(super) fn enter(plan: &Plan<'_>, is_whole: bool) -> CurrentGuard {
+    pub(super) fn enter(plan: &Plan<'_>, unrestricted: bool) -> CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let reached = |task: &&super::plan::Task<'_>| {
@@ -30,7 +30,7 @@ impl CurrentGuard {
         };
         let hooked = plan.tasks.iter().filter(reached).map(|task| task.node.id()).collect();
         CURRENT.with_borrow_mut(|runs| {
-            runs.push(Current { id, hooked, hands_back: plan.results > 0, is_whole })
+            runs.push(Current { id, hooked, hands_back: plan.results > 0, unrestricted })
         });
         CurrentGuard(())
     }
@@ -58,7 +58,8 @@ pub fn is_handing_back() -> bool {
     CURRENT.with_borrow(|runs| runs.last().is_some_and(|run| run.hands_back))
 }
 
-/// Whether the innermost run on this thread, if there is one, leads to every leaf.
-pub fn is_whole() -> bool {
-    CURRENT.with_borrow(|runs| runs.last().is_none_or(|run| run.is_whole))
+/// Whether every run that this thread is in leads to every leaf. A backward that a hook or a function
+/// of the host starts inside of another run would reach leaves that were not asked for.
+pub fn is_unrestricted() -> bool {
+    CURRENT.with_borrow(|runs| runs.last().is_none_or(|run| run.unrestricted))
 }

@@ -13,7 +13,7 @@ mod plan;
 mod run;
 mod watch;
 
-pub use current::{current_run, is_handing_back, is_whole, will_reach};
+pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
@@ -112,11 +112,14 @@ pub fn run(
     let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
+    // A run that lies deep in others goes on on a further thread, in the same modes.
+    let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
+    let unrestricted = matches!(wanted, Wanted::AllLeaves) && is_unrestricted();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
-        let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _mode = mode::FlagsGuard::new(flags);
         let _depth = depth::DepthGuard::enter();
-        let _current = current::CurrentGuard::enter(&plan, matches!(wanted, Wanted::AllLeaves));
+        let _current = current::CurrentGuard::enter(&plan, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.

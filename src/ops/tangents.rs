@@ -339,7 +339,9 @@ impl Passing {
 }
 
 fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
-    let at = At { node, needed: u64::MAX, tracking: mode::is_grad_enabled() };
+    // What is not recorded has no history, not even that of its outputs.
+    let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
+    let at = At { node, needed: u64::MAX, tracking };
     node.rule().jvp(&at, tangents)
 }
 

@@ -137,12 +137,12 @@ impl Tensor {
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
-            if !core.is_view
+            if !core.birth.is_view()
                 && let Some(edge) = core.edge_here()
             {
                 return Ok(Some(edge));
             }
-            (core.is_view, core.requires_grad)
+            (core.birth.is_view(), core.requires_grad)
         };
         if is_view && let Some(edge) = self.edge()? {
             return Ok(Some(edge));

@@ -3,11 +3,11 @@
 
 mod array;
 mod batched;
-mod boundary;
 mod foreign;
 mod history;
 pub mod print;
 mod tangent;
+mod transform;
 mod view;
 
 use std::sync::{Arc, Weak};
@@ -18,7 +18,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, NodeRef, mode, writes};
+use crate::graph::{Edge, NodeRef, boundary, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -51,9 +51,30 @@ struct Core {
     accumulator: Option<NodeRef>,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
-    is_view: bool,
+    birth: Birth,
     /// Where the history stopped, if there was one.
     cut: Cut,
+}
+
+/// In one byte, whether a tensor is a view, and how many transforms of functions the thread that made
+/// it was inside of.
+#[derive(Clone, Copy)]
+struct Birth(u8);
+
+impl Birth {
+    const VIEW: u8 = 1 << 7;
+
+    fn now(is_view: bool) -> Birth {
+        Birth(boundary::depth_here() | if is_view { Birth::VIEW } else { 0 })
+    }
+
+    fn is_view(self) -> bool {
+        self.0 & Birth::VIEW != 0
+    }
+
+    fn depth(self) -> u8 {
+        self.0 & !Birth::VIEW
+    }
 }
 
 impl Core {
@@ -63,7 +84,7 @@ impl Core {
     fn records(&self) -> Option<bool> {
         match self.requires_grad || self.edge.is_some() {
             true => Some(true),
-            false if self.is_view => None,
+            false if self.birth.is_view() => None,
             false => Some(false),
         }
     }
@@ -101,7 +122,7 @@ impl Reading<'_> {
 
     /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
-        if self.0.is_view { None } else { self.0.edge_here() }
+        if self.0.birth.is_view() { None } else { self.0.edge_here() }
     }
 }
 
@@ -118,7 +139,8 @@ impl Tensor {
     }
 
     fn with_cut(array: Array, cut: Cut) -> Tensor {
-        let core = Core { array, edge: None, accumulator: None, requires_grad: false, is_view: false, cut };
+        let birth = Birth::now(false);
+        let core = Core { array, edge: None, accumulator: None, requires_grad: false, birth, cut };
         Tensor::of(core, OnceBox::new())
     }
 
@@ -132,7 +154,8 @@ impl Tensor {
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view, cut: Cut::NONE };
+        let birth = Birth::now(is_view);
+        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };
         Tensor::of(core, cold)
     }
 

@@ -177,3 +177,15 @@ def test_writing_to_an_argument_writes_to_the_tensors_outside():
 def test_the_identity_gives_views():
     value, derivative = jvp(lambda x: x, (X,), (T,))
     assert value is not X and value.data_ptr() == X.data_ptr() and derivative.data_ptr() == T.data_ptr()
+
+
+def test_transforms_in_a_mapping_keep_the_tangents_of_their_tangents():
+    def second(t):
+        return jvp(lambda x: jvp(torch.sin, (x,), (t,))[1], (X,), (t,))[1]
+
+    found = torch.func.vmap(second)(torch.eye(2))
+    torch.testing.assert_close(found, torch.diag(-X.sin()))
+
+
+def test_what_is_not_recorded_gives_tangents_without_a_history():
+    assert not jvp(torch.exp, (X,), (T,))[1].requires_grad

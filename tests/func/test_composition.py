@@ -38,7 +38,11 @@ def test_third_derivatives_do_not_depend_on_the_order_of_modes():
 
 
 def test_results_of_mixed_modes_have_no_history():
-    for found in (*jvp(grad(cube), (X,), (T,)), grad(lambda x: jvp(cube, (x,), (T,))[1])(X), hessian(cube)(X)):
+    for found in (
+        *jvp(grad(cube), (X,), (T,)),
+        grad(lambda x: jvp(cube, (x,), (T,))[1])(X),
+        hessian(cube)(X),
+    ):
         assert not found.requires_grad
 
 

@@ -110,14 +110,18 @@ def test_results_lie_where_out_dims_say():
 
 def test_arguments_may_be_nested_and_shared():
     x, y = numbers(3, 2), numbers(2)
-    result = vmap(lambda pair, more: pair[0] + pair[1]["k"] * more, in_dims=((0, {"k": None}), None))((x, {"k": y}), 2)
+    result = vmap(lambda pair, more: pair[0] + pair[1]["k"] * more, in_dims=((0, {"k": None}), None))(
+        (x, {"k": y}), 2
+    )
     torch.testing.assert_close(result, x + y * 2)
     ordered = vmap(lambda d: d["a"] * 2)(OrderedDict(a=x))
     torch.testing.assert_close(ordered, x * 2)
 
 
 def test_keyword_arguments_are_not_mapped():
-    torch.testing.assert_close(vmap(lambda x, *, y: x + y)(numbers(3, 2), y=numbers(2)), numbers(3, 2) + numbers(2))
+    torch.testing.assert_close(
+        vmap(lambda x, *, y: x + y)(numbers(3, 2), y=numbers(2)), numbers(3, 2) + numbers(2)
+    )
 
 
 def test_mappings_nest():
@@ -187,7 +191,11 @@ X = torch.ones(3, 2)
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda: vmap(double)(), ValueError, "vmap(double)(<inputs>): got no inputs. Maybe you forgot to add inputs"),
+        (
+            lambda: vmap(double)(),
+            ValueError,
+            "vmap(double)(<inputs>): got no inputs. Maybe you forgot to add inputs",
+        ),
         (
             lambda: vmap(double, in_dims=[0])(X),
             ValueError,
@@ -282,8 +290,14 @@ def test_a_wrong_call_says_what_is_wrong(call, kind, text):
 @pytest.mark.parametrize(
     ("func", "text"),
     [
-        (lambda x: x.sum().item(), "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over"),
-        (lambda x: float(x.sum()), "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over"),
+        (
+            lambda x: x.sum().item(),
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over",
+        ),
+        (
+            lambda x: float(x.sum()),
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over",
+        ),
         (
             lambda x: x if x.sum() > 0 else -x,
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't "
@@ -305,11 +319,23 @@ def test_a_wrong_call_says_what_is_wrong(call, kind, text):
             lambda x: torch.masked_select(x, x > 0),
             "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because",
         ),
-        (lambda x: torch.equal(x, x), "Batching rule not implemented for aten::equal. We could not generate a fallback."),
-        (lambda x: torch.allclose(x, x), "vmap over torch.allclose isn't supported yet. Please file an issue at"),
+        (
+            lambda x: torch.equal(x, x),
+            "Batching rule not implemented for aten::equal. We could not generate a fallback.",
+        ),
+        (
+            lambda x: torch.allclose(x, x),
+            "vmap over torch.allclose isn't supported yet. Please file an issue at",
+        ),
         (lambda x: x.data, "accessing `data` under vmap transform is not allowed"),
-        (lambda x: x.sum().backward(), "backward() called inside a functorch transform. This is not supported"),
-        (lambda x: x.requires_grad_(), "You are attempting to call Tensor.requires_grad_() (or perhaps using"),
+        (
+            lambda x: x.sum().backward(),
+            "backward() called inside a functorch transform. This is not supported",
+        ),
+        (
+            lambda x: x.requires_grad_(),
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using",
+        ),
     ],
 )
 def test_what_would_differ_between_samples_is_refused(func, text):

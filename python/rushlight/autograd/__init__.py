@@ -21,6 +21,7 @@ from .grad_mode import (
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+from .variable import Variable, variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Function",
     "GradcheckError",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -59,4 +61,5 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
+    "variable",
 ]

@@ -128,7 +128,9 @@ def graph(tensor: Tensor) -> Graph:
     ['SumBackward0', 'MulBackward0', 'leaf']
     """
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"graph(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")
+        raise TypeError(
+            f"graph(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     rows = _graph_of(tensor)
     order = _visiting_order(rows)
     position = {number: index for index, number in enumerate(order)}

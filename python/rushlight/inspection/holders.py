@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from .._rushlight import _holders_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .._origins import Origin
     from .._rushlight import Tensor
 
@@ -91,19 +93,23 @@ class _Search:
 
     def locals_of(self, target: object) -> list[str]:
         """Name the variables of running functions that are `target`."""
-        return [
-            f"variable {name!r} of {frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno})"
-            for frame in self.frames
-            if frame.f_locals is not frame.f_globals
-            for name, value in list(frame.f_locals.items())
-            if value is target
-        ]
+        found = []
+        for frame in self.frames:
+            name = None if frame.f_locals is frame.f_globals else _key(frame.f_locals, target)
+            if name is not None:
+                code = frame.f_code
+                found.append(f"variable {name!r} of {code.co_name} ({code.co_filename}:{frame.f_lineno})")
+        return found
 
     def holders(self, target: object, depth: int) -> list[str]:
         """Describe what refers to `target`, each with what refers to that."""
         described = []
         for holder in self._referrers(target):
-            if holder is not self.__dict__ and not isinstance(holder, FrameType) and id(holder) not in self.own:
+            if (
+                holder is not self.__dict__
+                and not isinstance(holder, FrameType)
+                and id(holder) not in self.own
+            ):
                 described += self._describe(holder, target, depth)
         return described
 
@@ -116,7 +122,7 @@ class _Search:
 
     def _describe(self, holder: object, target: object, depth: int) -> list[str]:
         if isinstance(holder, dict):
-            key = next((key for key, value in holder.items() if value is target), None)
+            key = _key(holder, target)
             if id(holder) in self.modules:
                 return [f"global {key!r} of {self.modules[id(holder)]}"]
             for owner in self._referrers(holder):
@@ -124,11 +130,14 @@ class _Search:
                     return self._with(f"attribute {key!r} of {_kind(owner)}", owner, depth)
             return self._with(f"value of {key!r} in a dict", holder, depth)
         if isinstance(holder, (list, tuple)):
-            index = next((index for index, value in enumerate(holder) if value is target), None)
+            index = _key(dict(enumerate(holder)), target)
             return self._with(f"element {index} of a {type(holder).__name__}", holder, depth)
         if isinstance(holder, CellType):
             return self._closures(holder) or self._with("a closed-over variable", holder, depth)
-        return self._with(_kind(holder), holder, depth)
+        # Objects keep few attributes without a dictionary.
+        name = _key(getattr(holder, "__dict__", {}), target)
+        what = _kind(holder) if name is None else f"attribute {name!r} of {_kind(holder)}"
+        return self._with(what, holder, depth)
 
     def _closures(self, cell: CellType) -> list[str]:
         """Name the functions that close over a cell."""
@@ -136,8 +145,8 @@ class _Search:
         for closure in self._referrers(cell):
             for function in self._referrers(closure) if isinstance(closure, tuple) else ():
                 if isinstance(function, FunctionType) and function.__closure__ is closure:
-                    names = function.__code__.co_freevars
-                    name = next(name for name, held in zip(names, closure, strict=True) if held is cell)
+                    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+                    name = _key(dict(cells), cell)
                     found.append(f"variable {name!r} closed over by {function.__qualname__}")
         return found
 
@@ -148,6 +157,14 @@ class _Search:
             further += self.holders(holder, depth - 1)
         further = list(dict.fromkeys(further))
         return [f"{text}, {more}" for more in further] or [text]
+
+
+def _key(values: Mapping[Any, object], target: object) -> Any:
+    """Return the first key of `target`. A loop: a generator would close over it, and so hold it."""
+    for key, value in list(values.items()):
+        if value is target:
+            return key
+    return None
 
 
 def _running_frames() -> list[FrameType]:

@@ -9,6 +9,7 @@ its boxes at a waypoint of their own, which takes part in all steps.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 ROW_GAP = 34.0
 COLUMN_GAP = 22.0
@@ -87,7 +88,7 @@ def _path(boxes: list[Box], upper: int, lower: int) -> list[int]:
         boxes.append(Box(WAYPOINT, 0.0, layer))
         path.append(len(boxes) - 1)
     path.append(lower)
-    for start, end in zip(path, path[1:], strict=False):
+    for start, end in pairwise(path):
         boxes[start].below.append(end)
         boxes[end].above.append(start)
     return path

@@ -13,7 +13,15 @@ import weakref
 from contextlib import contextmanager, nullcontext
 
 from .. import autograd
-from .._rushlight import Tensor, empty, get_rng_state, is_grad_enabled, set_rng_state
+from .._rushlight import (
+    Tensor,
+    _current_graph_task_id,
+    _is_checkpoint_valid,
+    empty,
+    get_rng_state,
+    is_grad_enabled,
+    set_rng_state,
+)
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..random import fork_rng
@@ -127,7 +135,7 @@ class CheckpointFunction(autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Run the part again, recorded, and backward through it."""
-        if not autograd._is_checkpoint_valid():
+        if not _is_checkpoint_valid():
             raise RuntimeError(words.NOT_WITH_INPUTS)
         inputs = list(ctx.inputs)
         for index, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
@@ -339,12 +347,12 @@ class _Part:
 
     def _bring_back(self, slot: _Slot) -> Tensor:
         group = GraphExecGroup._get_current_group()
-        run: Hashable = autograd._current_graph_task_id() if group is None else group
+        run: Hashable = _current_graph_task_id() if group is None else group
         if run == -1:  # Somebody looks at what a node keeps while there is no run.
             run = object()
         if run not in self.done:
             self._compute_again(run)
-        tensor = slot.again[run]
+        tensor: Tensor = slot.again[run]
         if tensor is _TAKEN:
             extra = "" if group is None else words.UNPACKED_TWICE_IN_GROUP
             raise CheckpointError(words.UNPACKED_TWICE.format(group=extra))
@@ -355,7 +363,8 @@ class _Part:
         part = weakref.proxy(self)
 
         def keep(tensor: Tensor) -> Tensor:
-            return part._keep(run, tensor.detach() if tensor.requires_grad else tensor)
+            kept: Tensor = part._keep(run, tensor.detach() if tensor.requires_grad else tensor)
+            return kept
 
         inputs = self.inputs.get()
         self.counts[run] = 0
