@@ -1,4 +1,4 @@
-"""Functions of one's own on tensors that stand for many samples: the rule is the user's or made of the parts."""
+"""Functions of one's own on tensors that stand for many samples, by the user's rule or one that is made."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def apply_batched(function: type[Function], args: tuple[Any, ...]) -> Any:
                 "overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden "
                 f"vmap staticmethod to avoid ambiguity. {_MORE}"
             )
-        result: Any = _generated(function, dims).apply(*values)
-        result = (result, 0)
+        output, out_dims = _generated(function, dims).apply(*values), 0
     elif not written:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override "
@@ -44,8 +43,8 @@ def apply_batched(function: type[Function], args: tuple[Any, ...]) -> Any:
         )
     else:
         size = next(value.shape[dim] for value, dim in pairs if dim is not None)
-        result = _two(function.vmap(VmapInfo(size, "error"), dims, *values))
-    return _wrapped(*result, level)
+        output, out_dims = _two(function.vmap(VmapInfo(size, "error"), dims, *values))
+    return _wrapped(output, out_dims, level)
 
 
 def _two(result: Any) -> tuple[Any, Any]:
