@@ -16,10 +16,15 @@ use super::rule::{Custom, function_class};
 use super::{FunctionBase, State, Wishes};
 use crate::error::raise;
 use crate::tensor::object::{as_tensor, track_hosted, wrap};
+use crate::transform::is_inside_transform;
 
 const STRAY: &std::ffi::CStr =
     c"ctx.mark_dirty() received a tensor that was not an input. Only input Tensors \
     that have been mutated should be passed to ctx.mark_dirty().";
+
+const NOT_APART: &str = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, \
+    ...), it must override the setup_context staticmethod. For more details, please see \
+    https://pytorch.org/docs/main/notes/extending.func.html";
 
 type Tensors = SmallVec<[Tensor; 4]>;
 
@@ -54,9 +59,21 @@ pub(super) fn apply<'py>(
         state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
     }
 
+    let batched = mode::special() && inputs.iter().any(Tensor::is_batched);
+    if !is_apart && (batched || mode::special() && is_inside_transform()) {
+        return Err(PyRuntimeError::new_err(NOT_APART));
+    }
+    // What is below the mapping records what its rule does.
+    let mapped = match batched {
+        true => {
+            let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
+            Some(module.call_method1(intern!(py, "apply_batched"), (class, args))?)
+        }
+        false => None,
+    };
     let run = || {
         if is_apart {
-            let output = forward.call1(args)?;
+            let output = mapped.map_or_else(|| forward.call1(args), Ok)?;
             setup.call1((context, args, &output))?;
             Ok(output)
         } else {

@@ -1,0 +1,94 @@
+"""Functions of one's own under the transforms of `torch.func`."""
+
+import pytest
+import rushlight as torch
+from rushlight.autograd import Function
+from rushlight.func import grad, vmap
+from support import raises
+
+
+class Cube(Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x, factor):
+        return x**3 * factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, factor = ctx.saved_tensors
+        return gradient * 3 * x**2 * factor, (gradient * x**3).sum()
+
+
+class Scale(Function):
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Scale.apply(x), in_dims[0]
+
+
+def test_a_function_is_differentiated_by_its_backward():
+    assert grad(lambda x: Cube.apply(x, torch.tensor(2.0)))(torch.tensor(3.0)).item() == 54.0
+
+
+def test_the_rule_for_many_samples_is_made_of_the_parts():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    factor = torch.tensor(2.0, requires_grad=True)
+    y = vmap(Cube.apply, in_dims=(0, None))(x, factor)
+    assert y.tolist() == [[2.0, 16.0], [54.0, 128.0]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[6.0, 24.0], [54.0, 96.0]]
+    assert factor.grad.item() == 100.0
+
+
+def test_the_rule_for_many_samples_can_be_the_users():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = vmap(Scale.apply)(x)
+    y.sum().backward()
+    assert y.tolist() == [2.0, 4.0]
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_gradients_per_sample():
+    per_sample = vmap(grad(lambda x: Scale.apply(x).sum()))
+    assert per_sample(torch.ones(2, 3)).tolist() == [[2.0] * 3] * 2
+
+
+def test_without_a_rule_a_function_is_not_mapped():
+    class Plain(Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+    with raises(RuntimeError, "You tried to vmap over Plain, but it does not have vmap support."):
+        vmap(Plain.apply)(torch.ones(2))
+
+
+@pytest.mark.parametrize("transform", [vmap, lambda f: grad(lambda x: f(x).sum())])
+def test_transforms_want_setup_context(transform):
+    class Old(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with raises(RuntimeError, "In order to use an autograd.Function with functorch transforms"):
+        transform(Old.apply)(torch.ones(2))
