@@ -13,8 +13,8 @@ from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING
 from ._messages_mapping import MAPPING
-from ._messages_notes import notes
 from ._messages_matrices import MATRICES
+from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
 from ._origins import add_notes
@@ -73,7 +73,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "Modified": (
         RuntimeError,
-        _MODIFIED + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
+        _MODIFIED
+        + "[{dtype:type} {shape}]{source:output {output}} is at version {version}; expected version "
         "{expected} instead. Hint: {anomaly:" + "|".join(_INPLACE_HINTS) + "}",
     ),
     "NanGradient": (RuntimeError, "Function '{function}' returned nan values in its {index}th output."),
@@ -133,8 +134,10 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "DirtyViewOfMany": (
         RuntimeError,
         "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-        "return more than one Tensor. This is not supported by the current autograd engine. You should either "
-        "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+        "return more than one Tensor. This is not supported by the current autograd "
+        "engine. You should either "
+        "make sure the input is not a view (using .clone() for example) or make your "
+        "Function only return one "
         "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
         "Tensor and a second one that does the other operations). You can ask on the forum "
         "https://discuss.pytorch.org/ if you need help to do this change.",
