@@ -158,9 +158,11 @@ pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()>
 
 /// The way from `a` to `b`, as much of it as `weight` says.
 pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
-    let same = |other: DType, argument: &'static str| match other == a.dtype() {
-        true => Ok(()),
-        false => Err(Error::LerpDTypes { argument, expected: a.dtype(), got: other }),
+    let same = |other: DType, argument: &'static str| -> Result<()> {
+        match other == a.dtype() {
+            true => Ok(()),
+            false => Err(Error::LerpDTypes { argument, expected: a.dtype(), got: other }.into()),
+        }
     };
     same(b.dtype(), "end")?;
     if !a.dtype().is_float() {

@@ -94,7 +94,7 @@ special! {
     |x| match x {
         x if x.is_nan() => x,
         x if x > 0.0 => -x * x.ln(),
-        x if x == 0.0 => 0.0,
+        0.0 => 0.0,
         _ => f64::NEG_INFINITY,
     },
     |x| sub(&neg(&log(x)?)?, 1.0)

@@ -4,11 +4,13 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.nn import functional as F
-
 from support import assert_tensor, raises
 
 SHOWN = [
-    (lambda: nn.Conv2d(2, 4, 3, padding=1), "Conv2d(2, 4, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))"),
+    (
+        lambda: nn.Conv2d(2, 4, 3, padding=1),
+        "Conv2d(2, 4, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))",
+    ),
     (lambda: nn.ConvTranspose1d(1, 1, 1), "ConvTranspose1d(1, 1, kernel_size=(1,), stride=(1,))"),
     (
         lambda: nn.BatchNorm1d(3),
@@ -34,7 +36,7 @@ def test_a_convolution_adds_up_its_windows():
     x = torch.arange(9.0).view(1, 1, 3, 3)
     weight = torch.tensor([[[[1.0, 0.0], [0.0, -1.0]]]])
     assert_tensor(F.conv2d(x, weight), [[[[-4, -4], [-4, -4]]]])
-    assert F.conv2d(x, weight, padding="same").shape == (1, 1, 3, 3)
+    assert F.conv2d(x, torch.ones(1, 1, 3, 3), padding="same").shape == (1, 1, 3, 3)
     assert type(F.conv2d(x, weight.requires_grad_()).grad_fn).__name__ == "ConvolutionBackward0"
 
 

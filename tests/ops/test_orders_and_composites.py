@@ -2,7 +2,6 @@
 
 import pytest
 import rushlight as torch
-
 from support import assert_tensor, raises
 
 

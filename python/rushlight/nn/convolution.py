@@ -255,15 +255,16 @@ class _Transposed(_Convolution):
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Apply the transposed convolution."""
-        functions = (
+        functions: tuple[Any, ...] = (
             functional.conv_transpose1d,
             functional.conv_transpose2d,
             functional.conv_transpose3d,
         )
         behind = self._behind(input, output_size)
-        return functions[self.spatial - 1](
+        result: Tensor = functions[self.spatial - 1](
             input, self.weight, self.bias, self.stride, self.padding, behind, self.groups, self.dilation
         )
+        return result
 
 
 class ConvTranspose1d(_Transposed):

@@ -141,7 +141,7 @@ impl Options {
         if weight[0] < groups {
             return Err(leading().into());
         }
-        if weight[0] % groups != 0 {
+        if !weight[0].is_multiple_of(groups) {
             return Err(Error::ConvolutionGroups { groups, weight: weight.to_vec() }.into());
         }
         let expected = if transposed { weight[0] } else { weight[1] * groups };

@@ -318,7 +318,7 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
     if groups <= 0 {
         return Err(Error::GroupNormCount { groups }.into());
     }
-    if !(channels as i64 % groups == 0) {
+    if channels as i64 % groups != 0 {
         return Err(Error::GroupNormChannels { shape: shape.to_vec(), groups }.into());
     }
     for (argument, tensor) in [("weight", affine.weight), ("bias", affine.bias)] {
