@@ -159,6 +159,23 @@ def branches(n: int, target: float) -> Case:
     return Case(code, BRANCHES.format(n=n), f"backward of 16 branches, n = {n}", target)
 
 
+PER_SAMPLE = """
+F = torch.nn.functional
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
+inputs, classes = torch.rand(64, 64), torch.arange(64) % 10
+def loss(parameters, x, y):
+    return F.cross_entropy(torch.func.functional_call(model, parameters, (x.unsqueeze(0),)), y.unsqueeze(0))
+gradient = torch.func.grad(loss)
+mapped = torch.func.vmap(gradient, in_dims=(None, 0, 0))
+"""
+
+# The gradients of each of 64 samples: one after the other, and all at once. The target is a ratio of
+# rushlight to itself: the time of the first / of the second.
+MAPPED = (
+    Case("for x, y in zip(inputs, classes): gradient(parameters, x, y)", PER_SAMPLE, "gradients one by one"),
+    Case("mapped(parameters, inputs, classes)", PER_SAMPLE, "gradients of 64 samples, 64-64-10", target=5),
+)
 PARALLEL = [branches(128, target=1.5), branches(32, target=0.95)]
-EVERY_CASE = [case for group in GROUPS for case in group.cases] + PARALLEL
+EVERY_CASE = [case for group in GROUPS for case in group.cases] + PARALLEL + [*MAPPED]
 EMPTY = Case("pass", "", "an empty function")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import footprint
-from cases import GROUPS, PARALLEL, Group
+from cases import GROUPS, MAPPED, PARALLEL, Group
 from measure import Library, ratio, timings
 from report import INTRODUCTION, at_least, at_most, duration, machine, megabytes, shown, table, times
 
@@ -42,6 +42,18 @@ def parallel_table(libraries: list[Library], rounds: int) -> str:
             rows.append([*row, shown(gain, times), target])
             progress(" ".join(rows[-1]))
     return table(["", "1 thread", "2 threads", "gain", "target"], rows)
+
+
+def mapped_table(libraries: list[Library], rounds: int) -> str:
+    rows = []
+    for library in libraries:
+        (one_by_one,), (at_once,) = (timings(case, [(library, 1)], rounds) for case in MAPPED)
+        gain = ratio(one_by_one, at_once)
+        target = at_least(gain, MAPPED[1].target) if library is libraries[0] else ""
+        row = [f"{MAPPED[1].title}, {library.name}", shown(one_by_one.raw, duration)]
+        rows.append([*row, shown(at_once.raw, duration), shown(gain, times), target])
+        progress(" ".join(rows[-1]))
+    return table(["", "one by one", "at once", "gain", "target"], rows)
 
 
 def footprint_table(libraries: list[Library], measure_wheel: bool) -> str:
@@ -99,6 +111,7 @@ def main() -> None:
     for group in GROUPS:
         parts += [f"## {group.title}\n", group_table(group, subject, reference, options.rounds)]
     parts += ["## Branches in parallel\n", parallel_table(libraries, options.rounds)]
+    parts += ["## Functions mapped over samples\n", mapped_table(libraries, options.rounds)]
     for library in libraries:
         library.close()
     parts += ["## Footprint\n", footprint_table(libraries, subject.name == "rushlight")]

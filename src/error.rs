@@ -809,6 +809,16 @@ errors! {
     TangentReplaced {},
     /// A tangent of an output that has none.
     TangentOfConstant { position: usize },
+    /// Hooks of saved tensors where somebody forbade them, in these words.
+    PackingRefused { message: String },
+    /// A hook that packs a saved tensor and writes to it.
+    PackingWrote {},
+    /// A saved tensor packed after it was freed.
+    PackingFreed {},
+    /// A saved tensor packed twice.
+    PackedAlready {},
+    /// Something packed that is not there.
+    PackedNothing {},
     /// A second derivative of what was said to have none.
     OnceDifferentiable {},
     /// A saved tensor that was overwritten.
@@ -829,7 +839,7 @@ errors! {
     /// A gradient that is not a number, where that is looked for.
     NanGradient { function: String, index: usize },
     /// A root without history.
-    NoGrad { index: usize },
+    NoGrad { index: usize, reason: &'static str, stopped: Origin },
     /// More roots than gradients, or fewer.
     RootAndGradientCounts { roots: usize, gradients: usize },
     /// An input that does not require grad.
@@ -860,6 +870,8 @@ errors! {
     DataDType {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
+    /// A type of gradients that the present gradient does not have.
+    GradDTypeTaken { wanted: DType, got: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
     /// A dual tensor made of a tensor that has a tangent at that level.
@@ -872,6 +884,8 @@ errors! {
     ItemOfMany { numel: usize },
     /// A write of what differs between samples to a tensor that all samples share.
     UnbatchedWrite { operation: &'static str },
+    /// The same by an operation that is run for each sample.
+    UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
     Escaped {},
     /// A random operation where the caller of a mapping did not say what it is to do.
@@ -880,6 +894,8 @@ errors! {
     RandomSame {},
     /// Different random numbers for each sample in a tensor that all samples share.
     RandomUnbatched {},
+    /// A running mean that all samples share and each would move.
+    MappedRunning {},
     /// A number of a tensor that stands for many samples.
     MappedItem {},
     /// A decision by a tensor that stands for many samples.

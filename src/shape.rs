@@ -70,6 +70,11 @@ impl Layout {
         self.contiguous && self.offset == 0
     }
 
+    /// Whether the elements lie in some order, each at a place of its own and without gaps.
+    pub fn is_dense(&self) -> bool {
+        self.is_non_overlapping() && self.end() - self.offset == self.numel
+    }
+
     /// Whether no two elements share memory.
     pub fn is_non_overlapping(&self) -> bool {
         if self.contiguous {
@@ -108,7 +113,7 @@ impl Layout {
         if self.contiguous {
             return Layout::contiguous(&self.shape);
         }
-        if self.is_non_overlapping() && self.end() - self.offset == self.numel {
+        if self.is_dense() {
             return Layout::strided(self.shape.clone(), self.strides.clone(), 0);
         }
         // From the innermost dimension to the outermost; repeated ones keep their place.

@@ -39,7 +39,7 @@ fn failed(node: &NodeRef, error: Box<Error>) -> Box<Error> {
     Python::attach(|py| {
         if let Err(broken) = tell(py, node, &exception) {
             // A warning that was made an exception must not hide the failure.
-            broken.write_unraisable(py, None);
+            broken.display(py);
         }
     });
     carry(exception)

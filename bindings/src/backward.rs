@@ -1,13 +1,16 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
-use rushlight::graph::undefined;
-use rushlight::{Error, Tensor};
+use rushlight::graph::{Edge, undefined};
+use rushlight::origin::Origin;
+use rushlight::{Error, Result, Tensor};
 
-use crate::error::raise;
+use crate::error::{carry, raise};
+use crate::node::node_of;
+use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
@@ -21,6 +24,10 @@ struct Interpreter;
 impl Host for Interpreter {
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
         Python::attach(|py| py.detach(body));
+    }
+
+    fn poll(&self) -> Result<()> {
+        Python::attach(|py| py.check_signals()).map_err(carry)
     }
 }
 
@@ -50,17 +57,61 @@ pub(crate) fn run_backward<'py>(
     }
     let mut starts = Vec::with_capacity(roots.len());
     for (index, (root, gradient)) in roots.iter_borrowed().zip(gradients.iter_borrowed()).enumerate() {
-        let gradient = if gradient.is_none() { None } else { Some(tensor(&gradient)?.clone()) };
-        starts.push(engine::root(tensor(&root)?, gradient, index).map_err(raise)?);
+        starts.push(start(&root, &gradient, index)?);
     }
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph, create_graph };
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
     if !allow_unreachable && let Some(index) = found.iter().position(Option::is_none) {
-        return Err(raise(Error::Unused { index }.into()));
+        let unused = raise(Error::Unused { index }.into());
+        let input = inputs.get_item(index)?;
+        let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());
+        let origin = describe(py, origin.map_or(Origin::UNKNOWN, |edge| edge.node.origin()))?;
+        py.import("rushlight._origins")?
+            .call_method1("tell_of_unused", (unused.value(py), index, input, origin))?;
+        return Err(unused);
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Tell whether every run that this thread is in leads to every leaf.
+#[pyfunction]
+#[pyo3(name = "_is_checkpoint_valid")]
+pub(crate) fn is_unrestricted() -> bool {
+    engine::is_unrestricted()
+}
+
+/// One root: where its gradient goes, and which it is.
+fn start(root: &Bound<'_, PyAny>, gradient: &Bound<'_, PyAny>, index: usize) -> PyResult<(Edge, Tensor)> {
+    let gradient = match as_tensor(gradient) {
+        Some(gradient) => Some(gradient.clone()),
+        None if gradient.is_none() => None,
+        None => {
+            let text = format!("element {index} of gradients tuple is not a Tensor or None");
+            return Err(PyTypeError::new_err(text));
+        }
+    };
+    if let Some(root) = as_tensor(root) {
+        return engine::root(root, gradient, index).map_err(raise);
+    }
+    match (edge(root)?, gradient) {
+        (Some(edge), Some(gradient)) => Ok((edge, gradient)),
+        (Some(edge), None) => engine::implicit(&edge).map(|gradient| (edge, gradient)).map_err(raise),
+        (None, _) => Err(PyTypeError::new_err(format!(
+            "element {index} of tensors tuple is neither a Tensor nor a GradientEdge"
+        ))),
+    }
+}
+
+/// The edge that a `GradientEdge` names: a tuple of a node and a number.
+fn edge(object: &Bound<'_, PyAny>) -> PyResult<Option<Edge>> {
+    let Ok(pair) = object.cast::<PyTuple>() else { return Ok(None) };
+    if pair.len() < 2 {
+        return Ok(None);
+    }
+    let Some(node) = node_of(&pair.get_item(0)?) else { return Ok(None) };
+    Ok(Some(Edge { node, output: pair.get_item(1)?.extract()? }))
 }
 
 /// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.
@@ -80,6 +131,10 @@ fn wanted(inputs: &Bound<'_, PyTuple>, accumulate_grad: bool) -> PyResult<Wanted
     }
     let mut edges = Vec::with_capacity(inputs.len());
     for input in inputs.iter_borrowed() {
+        if let Some(edge) = edge(&input)? {
+            edges.push(Some(edge));
+            continue;
+        }
         let input = tensor(&input)?;
         if accumulate_grad {
             input.retain_grad().map_err(raise)?;
@@ -99,5 +154,30 @@ fn tensor<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Tensor> {
     as_tensor(object).ok_or_else(|| {
         let got = object.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         raise(Error::InputNotTensor { got }.into())
+    })
+}
+
+/// Tell the number of the backward pass that is under way on this thread, or -1.
+#[pyfunction]
+#[pyo3(name = "_current_graph_task_id")]
+pub(crate) fn current_run() -> i64 {
+    engine::current_run().map_or(-1, |run| run as i64)
+}
+
+/// Tell whether the backward pass that is under way on this thread reaches a node, which has a hook.
+#[pyfunction]
+#[pyo3(name = "_will_engine_execute_node")]
+pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(node) = node_of(node) else {
+        return Err(PyTypeError::new_err("_will_engine_execute_node expects an grad_fn"));
+    };
+    if node.leaf().is_some() && engine::is_handing_back() {
+        return Err(PyRuntimeError::new_err(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). \
+             This is currently not supported.",
+        ));
+    }
+    engine::will_reach(node.id()).ok_or_else(|| {
+        PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
     })
 }

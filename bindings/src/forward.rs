@@ -70,8 +70,8 @@ pub(crate) fn is_fwd_grad_enabled() -> bool {
 /// Have operations on this thread pass tangents on from now on, or not.
 #[pyfunction]
 #[pyo3(name = "_set_fwd_grad_enabled")]
-pub(crate) fn set_fwd_grad_enabled(enabled: bool) {
-    tangents::set_enabled(enabled);
+pub(crate) fn set_fwd_grad_enabled(mode: bool) {
+    tangents::set_enabled(mode);
 }
 
 fn argument<'a>(

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
 use rushlight::graph::{Call, Gradients, Hook};
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
+use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor, wrap};
 
 /// A Python callable on a tensor or node.
@@ -35,9 +36,10 @@ impl PythonHook {
         let function = self.function.get().bind(py);
         match call {
             Call::Gradient(gradient) => {
-                let answer = function.call1((wrap(py, gradient.clone())?,))?;
+                let answer = function.call1((gradient.clone().to_python(py)?,))?;
                 if !answer.is_none() {
-                    *gradient = checked(function, &answer, Some(gradient))?;
+                    let Some(before) = gradient.as_ref() else { return Err(nothing_to_replace()) };
+                    *gradient = Some(checked(function, &answer, Some(before))?);
                 }
             }
             Call::Accumulated(leaf) => {
@@ -97,12 +99,16 @@ fn replace_all(
         *gradient = match (gradient.as_ref(), answer.is_none()) {
             (_, true) => None,
             (None, false) => {
-                return Err(PyTypeError::new_err("can't replace a None gradient with a non-None value"));
+                return Err(nothing_to_replace());
             }
             (before, false) => Some(checked(function, &answer, before)?),
         };
     }
     Ok(())
+}
+
+fn nothing_to_replace() -> PyErr {
+    PyRuntimeError::new_err("can't replace a None gradient with a non-None value")
 }
 
 /// What a hook put in the place of a gradient: a tensor that looks like it.
@@ -134,26 +140,61 @@ fn name_of(function: &Bound<'_, PyAny>) -> String {
 }
 
 /// Takes a hook out again: by `remove()`, or at the end of a `with` block.
-#[pyclass(module = "rushlight._rushlight", frozen)]
+#[pyclass(module = "rushlight.utils.hooks", subclass, dict, weakref, frozen)]
 pub(crate) struct RemovableHandle {
     /// A number of its own.
     #[pyo3(get)]
     id: u64,
-    hook: HookHandle,
+    on: On,
 }
+
+/// Where the hook is.
+enum On {
+    /// At a tensor or node.
+    Engine(HookHandle),
+    /// In dictionaries, under the handle's number.
+    Dictionaries(Vec<Py<PyWeakrefReference>>),
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl RemovableHandle {
     pub(crate) fn new(hook: HookHandle) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), hook }
+        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), on: On::Engine(hook) }
     }
 }
 
 #[pymethods]
 impl RemovableHandle {
+    /// A handle to what will stand in the dictionary under the handle's number.
+    #[new]
+    #[pyo3(signature = (hooks_dict, *, extra_dict = None))]
+    fn of_dictionary(hooks_dict: &Bound<'_, PyAny>, extra_dict: Option<&Bound<'_, PyAny>>) -> Self {
+        let extra: Vec<_> = match extra_dict {
+            Some(several) if several.is_instance_of::<PyList>() => {
+                several.try_iter().into_iter().flatten().flatten().collect()
+            }
+            one => one.cloned().into_iter().collect(),
+        };
+        let references = std::iter::once(hooks_dict.clone()).chain(extra);
+        let references = references.filter_map(|it| PyWeakrefReference::new(&it).ok().map(Bound::unbind));
+        RemovableHandle {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            on: On::Dictionaries(references.collect()),
+        }
+    }
+
     /// Removes the hook; nothing happens if it is gone already.
-    fn remove(&self) {
-        self.hook.remove();
+    fn remove(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.on {
+            On::Engine(hook) => hook.remove(),
+            On::Dictionaries(references) => {
+                for dictionary in references.iter().filter_map(|reference| reference.bind(py).upgrade()) {
+                    dictionary.call_method1("pop", (self.id, py.None()))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -161,7 +202,7 @@ impl RemovableHandle {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
-        self.hook.remove();
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.remove(py)
     }
 }

@@ -24,6 +24,7 @@ mod function;
 mod functions;
 mod generator;
 mod hooks;
+mod inspect;
 mod inventory;
 mod limits;
 mod mapping;
@@ -32,6 +33,7 @@ mod node;
 mod origin;
 mod outputs;
 mod returns;
+mod saved;
 mod signature;
 mod size;
 mod tensor;
@@ -45,7 +47,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::{run_backward, undefined_gradient};
+    use super::backward::{current_run, is_unrestricted, run_backward, undefined_gradient, will_execute};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -57,6 +59,10 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::function::{FunctionBase, refuse};
+    #[pymodule_export]
+    use super::hooks::RemovableHandle;
+    #[pymodule_export]
+    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
@@ -71,9 +77,16 @@ mod _rushlight {
         set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
     };
     #[pymodule_export]
+    use super::node::GraphNode;
+    #[pymodule_export]
+    use super::saved::{
+        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        set_version, watch_writes,
+    };
+    #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{enter_transform, inner_leaf, leads_out, leave_transform, outer};
+    use super::transform::{admit, enter_transform, inner_leaf, leads_out, leave_transform, outer};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -9,19 +9,23 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::graph::{At, Edge, Gradients, NodeId, NodeRef, Place, mode};
+use rushlight::dtype::{DType, Scalar};
+use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
 use rushlight::ops::apply::needed;
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;
+use crate::device::Device;
+use crate::dtype::wrap_dtype;
 use crate::error::raise;
-use crate::function::context_in;
+use crate::function::{FunctionBase, context_in};
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
+use crate::saved::SavedTensor;
 use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
 
 /// What every class of nodes derives from.
-#[pyclass(name = "Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
+#[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
 pub(crate) struct GraphNode {
     node: NodeRef,
 }
@@ -52,6 +56,14 @@ pub(crate) fn wrap_node<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<
     let before = locked(objects).insert(node.id(), reference);
     drop(before);
     Ok(object)
+}
+
+/// The node that an object stands for.
+pub(crate) fn node_of(object: &Bound<'_, PyAny>) -> Option<NodeRef> {
+    if let Ok(context) = object.cast::<FunctionBase>() {
+        return Some(FunctionBase::node(context));
+    }
+    object.cast::<GraphNode>().ok().map(|node| node.get().node.clone())
 }
 
 /// The class of the nodes of that name.
@@ -159,19 +171,31 @@ impl GraphNode {
         }
     }
 
-    /// What the operation has kept, under torch's names: `_saved_self`.
+    /// What the operation has kept, and its parameters, under torch's names: `_saved_self`, `_saved_dim`.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let rule = self.node.rule();
-        let kept = name.strip_prefix("_saved_").and_then(|wanted| {
-            rule.saved().into_iter().find(|(known, _)| *known == wanted).map(|(_, saved)| saved)
-        });
-        match kept {
-            Some(saved) => saved.load(&self.node, true).to_python(py),
-            None => {
-                let class = short(rule.name());
-                Err(PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'")))
-            }
+        let found = match (name.strip_prefix("_saved_"), name.strip_prefix("_raw_saved_")) {
+            (Some(wanted), _) => self.saved(py, wanted)?,
+            (_, Some(wanted)) => self.raw_saved(py, wanted)?,
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let class = short(&self.node.name()).to_owned();
+            PyAttributeError::new_err(format!("'{class}' object has no attribute '{name}'"))
+        })
+    }
+
+    /// What can be asked for, what the operation has kept included.
+    fn __dir__(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        let mut names: Vec<String> = slf.get_type().dir()?.extract()?;
+        let rule = slf.get().node.rule();
+        for (name, _) in rule.saved() {
+            names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
+        names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
+        names.retain(|name| name != "__slots__");
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.
@@ -183,6 +207,12 @@ impl GraphNode {
     /// The position on the tape.
     fn _sequence_nr(&self) -> u64 {
         self.node.seq()
+    }
+
+    /// What the outputs look like.
+    #[getter]
+    fn _input_metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        input_metadata(py, &self.node)
     }
 
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.
@@ -224,6 +254,77 @@ fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
+impl GraphNode {
+    /// A parameter of the operation or a tensor that it kept.
+    fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rule = self.node.rule();
+        if rule.is_released() {
+            // It says when it was freed, and by whom.
+            let at = At { node: &self.node, needed: 0, tracking: false };
+            return rule.vjp(&at, &Gradients::new()).map(|_| None).map_err(raise);
+        }
+        let saved = rule.saved();
+        if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
+            return self.show(py, shown, &saved).map(Some);
+        }
+        let found = saved.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, saved)| saved.load(&self.node, true).to_python(py)).transpose()
+    }
+
+    fn show<'py>(
+        &self,
+        py: Python<'py>,
+        shown: Shown,
+        saved: &[(&'static str, &rushlight::graph::SavedTensor)],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match shown {
+            Shown::Nothing => ().to_python(py),
+            Shown::Bool(value) => value.to_python(py),
+            // torch shows counts without a sign.
+            Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
+            Shown::Whole(value) => value.to_python(py),
+            Shown::Float(value) => value.to_python(py),
+            Shown::Text(value) => value.to_python(py),
+            Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
+            Shown::Number(value) => {
+                let dtype = match value {
+                    Scalar::Bool(_) => DType::Bool,
+                    Scalar::Int(_) => DType::Int64,
+                    Scalar::Float(_) => DType::Float64,
+                };
+                rushlight::Tensor::from_scalar(value, dtype).to_python(py)
+            }
+            Shown::Saved(places) => {
+                let load = |place: usize| saved[place].1.load(&self.node, true).to_python(py);
+                let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
+                Ok(PyTuple::new(py, loaded)?.into_any())
+            }
+        }
+    }
+
+    /// The object of a tensor that the operation kept, or could have kept.
+    fn raw_saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rule = self.node.rule();
+        let object = |place: Option<usize>| {
+            SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
+        };
+        if rule.is_released() {
+            return object(Some(0)).map(Some);
+        }
+        if let Some(place) = rule.saved().iter().position(|(name, _)| *name == wanted) {
+            return object(Some(place)).map(Some);
+        }
+        match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
+            Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::Saved(places))) => {
+                let objects = places.into_iter().map(|place| object(Some(place)));
+                Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
 /// The objects of the nodes that edges lead to, each with the number of the output.
 pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> PyResult<Bound<'py, PyTuple>> {
     let pair = |edge: &Option<Edge>| match edge {
@@ -231,6 +332,50 @@ pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> Py
         None => Ok((None, 0)),
     };
     PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What one output of a node looks like.
+#[pyclass(name = "_InputMetadata", module = "rushlight._rushlight", frozen)]
+pub(crate) struct InputMetadata(Form);
+
+#[pymethods]
+impl InputMetadata {
+    /// The size of every dimension.
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.0.layout.shape().to_vec()
+    }
+
+    /// The element type.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.dtype)
+    }
+
+    /// Where the memory lies.
+    #[getter]
+    fn device(&self) -> Device {
+        Device::CPU
+    }
+
+    /// Whether tensors of several shapes are held as one.
+    #[getter]
+    fn is_nested_tensor(&self) -> bool {
+        false
+    }
+
+    /// The same, for another way of holding them.
+    #[getter]
+    fn is_cpp_nested_tensor(&self) -> bool {
+        false
+    }
+}
+
+/// What the outputs of a node look like.
+pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyTuple>> {
+    let forms =
+        (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
+    PyTuple::new(py, forms.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The dictionary that belongs to a node.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from . import cuda as cuda
     from . import func as func
+    from . import inspection as inspection
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import utils as utils
     from .func import vmap as vmap
+    from .inspection import graph as graph
 
 __version__ = _rushlight.__version__
 
@@ -47,7 +49,21 @@ long = int64
 
 _tensor.install(Tensor)
 
-_LAZY = frozenset({"cuda", "func", "linalg", "nn", "optim", "return_types", "special", "testing", "utils"})
+_LAZY = frozenset(
+    {
+        "cuda",
+        "func",
+        "inspection",
+        "linalg",
+        "nn",
+        "optim",
+        "random",
+        "return_types",
+        "special",
+        "testing",
+        "utils",
+    }
+)
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -82,6 +98,11 @@ def __getattr__(name: str) -> Any:
 
         globals()["vmap"] = vmap
         return vmap
+    if name == "graph":
+        from .inspection import graph
+
+        globals()["graph"] = graph
+        return graph
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -91,7 +112,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY, "vmap"})
+    return sorted({*globals(), *_LAZY, "graph", "vmap"})
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_functions import FUNCTIONS, VIEW
 from ._messages_composites import COMPOSITES
 from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
@@ -30,13 +31,6 @@ _INPLACE_HINTS = (
     "question was changed in there or anywhere later. Good luck!",
 )
 _MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation: "
-_VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
-_CUSTOM_VIEW = (
-    "This view was created inside a custom Function (or because an input was returned as-is) and the "
-    "autograd logic to handle view+inplace would override the custom backward associated with the custom "
-    "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
-    "output of the custom Function."
-)
 _BOOL_HINT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _ONE_PLACE = "to a single memory location. Please clone() the tensor before performing the operation."
 _TO_VIEW = "to view {from:Float} as {to:Float} (different element sizes)"
@@ -87,16 +81,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
-    "GradientNotTensor": (RuntimeError, "expected Variable or None (got {got})"),
-    "BackwardMissing": (
-        NotImplementedError,
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it "
-        "with backward mode AD.",
-    ),
-    "ForwardMissing": (
-        NotImplementedError,
-        "You must implement the forward function for custom autograd.Function.",
-    ),
     "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
     # -- hooks ---------------------------------------------------------------------------------------
     "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
@@ -114,59 +98,9 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     ),
     "MultiViewModified": (
         RuntimeError,
-        _VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
+        VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
         "allow the output views to be modified inplace. You should replace the inplace operation by an "
         "out-of-place one.",
-    ),
-    "CustomViewModified": (
-        RuntimeError,
-        _VIEW + _CUSTOM_VIEW,
-    ),
-    "CustomViewStale": (
-        RuntimeError,
-        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
-        "modified inplace. " + _CUSTOM_VIEW,
-    ),
-    "LeafOverwritten": (
-        RuntimeError,
-        "a leaf Variable that requires grad has been used in an in-place operation.",
-    ),
-    "DirtyViewOfMany": (
-        RuntimeError,
-        "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-        "return more than one Tensor. This is not supported by the current autograd "
-        "engine. You should either "
-        "make sure the input is not a view (using .clone() for example) or make your "
-        "Function only return one "
-        "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
-        "Tensor and a second one that does the other operations). You can ask on the forum "
-        "https://discuss.pytorch.org/ if you need help to do this change.",
-    ),
-    "DirtyNotReturned": (
-        RuntimeError,
-        "Some elements marked as dirty during the forward method were not returned as output. The inputs "
-        "that are modified inplace must all be outputs of the Function.",
-    ),
-    "ReturnedInputKept": (
-        RuntimeError,
-        "An input that has been returned as-is as output is being saved for backward. This is not supported "
-        "if you override setup_context. You should return and save a view of the input instead, e.g. with "
-        "x.view_as(x) or setup ctx inside the forward function itself.",
-    ),
-    "TangentReplaced": (
-        RuntimeError,
-        "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
-        "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
-        "as-is.",
-    ),
-    "TangentOfConstant": (
-        RuntimeError,
-        "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
-        "not a differentiable Tensor. You should return None at that position instead.",
-    ),
-    "OnceDifferentiable": (
-        RuntimeError,
-        "trying to differentiate twice a function that was marked with @once_differentiable",
     ),
     "NoGradViewModified": (
         RuntimeError,
@@ -288,6 +222,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
         "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
         "downstream systems that assume they match.",
+    ),
+    "GradDTypeTaken": (
+        RuntimeError,
+        "Cannot set grad_dtype to '{wanted:Float}' because there is already a gradient with dtype '{got:C}'. "
+        "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+        "matches the existing gradient's dtype.",
     ),
     "DataType": (TypeError, "Variable data has to be a tensor, but got {got}"),
     "DataDType": (
@@ -555,6 +495,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         AttributeError,
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
+    **FUNCTIONS,
     **COMPOSITES,
     **INDEXING,
     **MAKING,

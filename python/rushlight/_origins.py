@@ -40,9 +40,9 @@ class Origin:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def __format__(self, _: str) -> str:
-        """Write the place, and the line itself below it."""
-        source = self.source
+    def __format__(self, form: str) -> str:
+        """Write the place; in the form `line` with the line itself below it."""
+        source = self.source if form == "line" else ""
         return str(self) + (f"\n    {source}" if source else "")
 
     def __eq__(self, other: object) -> bool:
@@ -65,7 +65,7 @@ def format_stack(origins: Sequence[Origin | None]) -> list[str]:
 
     known = (origin for origin in origins if origin is not None)
     rows = [(origin.file, origin.line, origin.function.rpartition(".")[2], None) for origin in known]
-    return traceback.StackSummary.from_list(rows).format()  # type: ignore[arg-type]
+    return traceback.StackSummary.from_list(rows).format()
 
 
 _INDUCED = (
@@ -95,3 +95,36 @@ def tell_of_anomaly(
     add_notes(exception, [text.strip() for text in texts])
     for text in texts:
         warnings.warn(text, UserWarning, stacklevel=2)
+
+
+def tell_of_unused(exception: BaseException, index: int, tensor: object, origin: Origin | None) -> None:
+    """Add to the exception what is known of an input that the outputs do not depend on."""
+    names = parameter_names(tensor)
+    if names:
+        add_notes(exception, [f"The input at index {index} is the parameter {', also '.join(names)}"])
+    elif origin is not None:
+        add_notes(exception, [f"The input at index {index} was computed at {origin:line}"])
+    else:
+        add_notes(exception, [f"The input at index {index} has shape {list(getattr(tensor, 'shape', ()))}"])
+
+
+def parameter_names(tensor: object) -> list[str]:
+    """Return under which names modules registered a tensor: `'fc.weight' of Net`.
+
+    Searches all objects that the collector knows, which is nothing to do often.
+    """
+    import gc
+    import sys
+
+    rooms = sys.modules.get("rushlight.nn.module")
+    if rooms is None:
+        return []
+    modules = [found for found in gc.get_objects() if isinstance(found, rooms.Module)]
+    children = {id(child) for module in modules for child in module.children()}
+    heads = [module for module in modules if id(module) not in children] or modules
+    return [
+        f"{name!r} of {type(head).__name__}"
+        for head in heads
+        for name, parameter in head.named_parameters()
+        if parameter is tensor
+    ]

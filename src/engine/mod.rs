@@ -5,16 +5,23 @@
 
 mod buffer;
 mod check;
+mod current;
+mod depth;
 mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod watch;
+
+pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 
 use crate::error::{Error, Result};
+use crate::graph::cut::Reason;
 use crate::graph::{Edge, anomaly, mode};
 use crate::ops::accumulate;
 use crate::origin;
 use crate::tensor::Tensor;
+use watch::Watch;
 
 /// What becomes of the gradients that a run arrives at.
 pub enum Wanted {
@@ -41,6 +48,12 @@ pub trait Host: Sync {
     /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
     /// takes a while or waits for other threads.
     fn unlocked(&self, body: &mut (dyn FnMut() + Send));
+
+    /// Asked every now and then during a run that takes a while, by the thread that called the engine:
+    /// an error ends the run.
+    fn poll(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A host without a lock.
@@ -57,7 +70,11 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
-    let edge = tensor.gradient_edge()?.ok_or(Error::NoGrad { index })?;
+    let edge = tensor.gradient_edge()?.ok_or_else(|| {
+        let (reason, stopped) = tensor.cut().site().unzip();
+        let reason = reason.map_or("", Reason::name);
+        Error::NoGrad { index, reason, stopped: stopped.unwrap_or_default() }
+    })?;
     let gradient = match gradient {
         Some(gradient) => gradient,
         None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),
@@ -67,6 +84,15 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
         None => accumulate::ones_like(tensor)?,
     };
     Ok((edge, gradient))
+}
+
+/// The gradient that an edge starts with if none is given.
+pub fn implicit(edge: &Edge) -> Result<Tensor> {
+    let form = edge.node.form(edge.output);
+    if form.layout.numel() != 1 {
+        return Err(Error::ImplicitGradient {}.into());
+    }
+    accumulate::ones(form)
 }
 
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
@@ -80,29 +106,37 @@ pub fn run(
     roots: Vec<(Edge, Tensor)>,
     wanted: &Wanted,
     options: Options,
-    host: &dyn Host,
+    host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
     let plan = plan::Plan::new(&roots, wanted, start);
     let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
+    // A run that lies deep in others goes on on a further thread, in the same modes.
+    let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
+    let unrestricted = matches!(wanted, Wanted::AllLeaves) && is_unrestricted();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
-        let _mode = mode::GradModeGuard::new(options.create_graph);
+        let _mode = mode::FlagsGuard::new(flags);
+        let _depth = depth::DepthGuard::enter();
+        let _current = current::CurrentGuard::enter(&plan, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
         let alone =
             options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
-        outcome = if plan.is_worth_threads() && !alone {
-            parallel::run(&plan, &gradients, options)
-        } else {
-            run::run(&plan, &gradients, options)
+        outcome = match &watch {
+            None => run::run(&plan, &gradients, options),
+            Some(watch) if plan.is_worth_threads() && !alone => {
+                watch.over(|| parallel::run(&plan, &gradients, options, watch))
+            }
+            Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
         };
     };
-    if plan.work() >= WORTH_UNLOCKING {
-        host.unlocked(&mut body)
-    } else {
-        body()
+    match &watch {
+        _ if depth::is_deep() => depth::on_further_thread(&mut body, host),
+        Some(_) => host.unlocked(&mut body),
+        None => body(),
     }
     outcome
 }

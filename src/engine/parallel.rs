@@ -15,6 +15,7 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use smallvec::SmallVec;
@@ -25,8 +26,10 @@ use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Target};
 use super::run::{Step, finish_leaf, tensor_hooks, wanted};
+use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
+use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
 use crate::origin::Origin;
 use crate::tensor::Tensor;
@@ -54,6 +57,7 @@ struct Run {
     start: Origin,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
+    watch: Arc<Watch>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -78,13 +82,22 @@ enum Failure {
     Panic(Box<dyn Any + Send>),
 }
 
+/// How long the caller waits for others before it asks whether to go on.
+const WAIT: Duration = Duration::from_millis(10);
+
 /// Runs the plan. Answers the captured gradients.
-pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
+pub(super) fn run(
+    plan: &Plan<'_>,
+    roots: &[Tensor],
+    options: Options,
+    watch: &Arc<Watch>,
+) -> Result<Vec<Option<Tensor>>> {
     let run = Arc::new(Run {
         jobs: jobs(plan),
         options,
         start: plan.start,
         flags: mode::flags(),
+        watch: watch.clone(),
         state: Mutex::new(State {
             left: plan.tasks.iter().filter(|task| task.arrivals > 0).count(),
             captured: vec![None; plan.results],
@@ -116,6 +129,7 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let mut deposits = std::mem::take(&mut state.deposits);
     let captured = std::mem::take(&mut state.captured);
     drop(state);
+    let _uninterrupted = Asking::new(None);
     deposits.sort_by_key(|(rank, _)| *rank);
     for (_, deposit) in deposits {
         deposit.put(options.create_graph)?;
@@ -189,6 +203,7 @@ impl Run {
     /// Takes tasks until there are none, or for the caller until the run is over.
     fn work(self: &Arc<Self>, is_caller: bool) {
         let _mode = mode::FlagsGuard::new(self.flags);
+        let _asking = Asking::new(Some(self.watch.question(is_caller)));
         let mut state = self.state.lock();
         loop {
             let over = state.left == 0 || state.failure.is_some();
@@ -199,7 +214,11 @@ impl Run {
                     self.changed.notify_all();
                     return;
                 }
-                self.changed.wait(&mut state);
+                if self.changed.wait_for(&mut state, WAIT).timed_out() {
+                    drop(state);
+                    self.look_out();
+                    state = self.state.lock();
+                }
                 continue;
             };
             state.busy += 1;
@@ -213,13 +232,24 @@ impl Run {
         }
     }
 
+    /// Ends the run if it is to be given up.
+    fn look_out(&self) {
+        if interrupt::is_due() {
+            let failure = Failure::Panic(Box::new(Interrupted));
+            self.state.lock().failure.get_or_insert((u32::MAX, failure));
+        }
+    }
+
     /// Runs a task. Of those that it makes ready it answers one to go on with and offers the others.
     fn step(self: &Arc<Self>, task: u32) -> Option<u32> {
         let job = &self.jobs[task as usize];
         let mut deposits = Vec::new();
-        let results = catch_unwind(AssertUnwindSafe(|| self.results(job, &mut deposits)))
-            .map_err(Failure::Panic)
-            .and_then(|results| results.map_err(Failure::Error));
+        let results = catch_unwind(AssertUnwindSafe(|| {
+            interrupt::unwind_if_due();
+            self.results(job, &mut deposits)
+        }))
+        .map_err(Failure::Panic)
+        .and_then(|results| results.map_err(Failure::Error));
         let mut follow = None;
         let failure = match results {
             Ok(results) => {
@@ -262,7 +292,7 @@ impl Run {
         }
         let mut gradients = buffer.take(job.node.outputs());
         if !job.captures.is_empty() && !job.needed {
-            tensor_hooks(&job.node, &mut gradients)?;
+            tensor_hooks(&job.node, &mut gradients, deposits)?;
         }
         for &(output, result) in &job.captures {
             self.state.lock().captured[result as usize] = gradients[output as usize].clone();

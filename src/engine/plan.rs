@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use smallvec::SmallVec;
 
 use super::Wanted;
-use crate::graph::{Edge, NodeId, NodeRef};
+use crate::graph::{Edge, NodeId, NodeRef, packing};
 use crate::kernels::parallel;
 use crate::origin::Origin;
 use crate::tensor::Tensor;
@@ -262,7 +262,9 @@ impl<'a> Task<'a> {
             arrivals: 0,
             needed: false,
             is_leaf: leaf.is_some(),
-            caller_only: has_hooks || rule.caller_only(),
+            caller_only: has_hooks
+                || rule.caller_only()
+                || packing::ever() && packing::leads_to_host(&rule.saved()),
             captures: SmallVec::new(),
             work: rule.work().unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
         }

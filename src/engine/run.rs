@@ -10,6 +10,7 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use crate::error::{Error, Result};
 use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
+use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
 use crate::origin::{self, Origin};
 use crate::tensor::Tensor;
@@ -23,6 +24,9 @@ pub(super) struct Step<'a> {
     /// Where the run was started.
     pub(super) start: Origin,
 }
+
+/// After so many tasks a run asks whether to go on.
+const STRETCH: usize = 64;
 
 /// Runs the plan. Answers the captured gradients.
 pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
@@ -42,9 +46,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
-    for &task in &plan.order {
+    for (position, &task) in plan.order.iter().enumerate() {
+        if position % STRETCH == 0 {
+            interrupt::unwind_if_due();
+        }
         sweep.step(task)?;
     }
+    let _uninterrupted = Asking::new(None);
     for deposit in sweep.deposits {
         deposit.put(options.create_graph)?;
     }
@@ -91,7 +99,7 @@ impl Sweep<'_> {
         let mut gradients = self.arrivals[index].buffer.take(task.node.outputs());
         if !task.captures.is_empty() {
             if !task.needed {
-                tensor_hooks(task.node, &mut gradients)?;
+                tensor_hooks(task.node, &mut gradients, &mut self.deposits)?;
             }
             for &(output, result) in &task.captures {
                 self.captured[result as usize] = gradients[output as usize].clone();
@@ -197,16 +205,32 @@ impl Step<'_> {
 
 /// Runs the hooks of the tensors that a node stands for, where nothing else of the node is run
 /// because the gradient is only handed back.
-pub(super) fn tensor_hooks(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
+pub(super) fn tensor_hooks(
+    node: &NodeRef,
+    gradients: &mut Gradients,
+    deposits: &mut Vec<Deposit>,
+) -> Result<()> {
     let leaf = node.leaf();
     let leaf = leaf.as_ref().and_then(Tensor::hooks_if_any);
     let own = node.extras().map(|extras| &extras.hooks);
-    [leaf, own].into_iter().flatten().try_for_each(|hooks| at_outputs(hooks, gradients))
+    for hooks in [leaf, own].into_iter().flatten() {
+        at_outputs(hooks, gradients)?;
+        retain(hooks, gradients, deposits);
+    }
+    Ok(())
+}
+
+fn retain(hooks: &Hooks, gradients: &Gradients, deposits: &mut Vec<Deposit>) {
+    for (output, tensor) in hooks.retained() {
+        if let (Some(tensor), Some(gradient)) = (tensor.upgrade(), &gradients[output as usize]) {
+            deposits.push(Deposit::retained(tensor, gradient.clone()));
+        }
+    }
 }
 
 fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
-    for (output, slot) in (0..).zip(gradients.iter_mut()) {
-        if let Some(gradient) = slot {
+    for output in hooks.hooked_outputs() {
+        if let Some(gradient) = gradients.get_mut(output as usize) {
             for hook in hooks.at(Place::Output(output)) {
                 hook.call(Call::Gradient(gradient))?;
             }
@@ -218,11 +242,7 @@ fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
 /// Hooks of the tensors that a node made, then gradients that are retained, then hooks of the node.
 fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>) -> Result<()> {
     at_outputs(hooks, gradients)?;
-    for (output, tensor) in hooks.retained() {
-        if let (Some(tensor), Some(gradient)) = (tensor.upgrade(), &gradients[output as usize]) {
-            deposits.push(Deposit::retained(tensor, gradient.clone()));
-        }
-    }
+    retain(hooks, gradients, deposits);
     for hook in hooks.at(Place::Before) {
         hook.call(Call::Before(gradients))?;
     }

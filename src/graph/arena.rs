@@ -131,6 +131,16 @@ impl<T> Arena<T> {
         self.shared.lock().fresh as usize
     }
 
+    /// The items that are there now. Others may come and go meanwhile: ids are to be upgraded.
+    pub fn ids(&self) -> Vec<Id> {
+        let tenant = |index| {
+            let generation = self.slot(index).generation.load(Ordering::Acquire);
+            let generation = NonZeroU32::new(generation).filter(|generation| generation.get() % 2 == 1)?;
+            Some(Id { index, generation })
+        };
+        (0..self.capacity() as u32).filter_map(tenant).collect()
+    }
+
     fn slot(&self, index: u32) -> &Slot<T> {
         let (chunk, place) = locate(index);
         // SAFETY: indices come from `refill`, which made the chunk and published it with Release

@@ -16,7 +16,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -24,7 +24,7 @@ use super::node::{Edge, Form, Forms, Node, NodeRef};
 use super::rule::{At, Gradients, Rule};
 use super::seq;
 use crate::error::Result;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, WeakTensor};
 
 /// A transform that was begun.
 struct Frame {
@@ -33,26 +33,60 @@ struct Frame {
     goes_on: AtomicBool,
 }
 
-thread_local!(static FRAMES: RefCell<Vec<Arc<Frame>>> = const { RefCell::new(Vec::new()) });
+/// A transform as its thread sees it, and what its function may write to though it is from outside.
+struct Open {
+    frame: Arc<Frame>,
+    admitted: Vec<WeakTensor>,
+}
+
+thread_local!(static FRAMES: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) });
+
+/// How many transforms there are on all threads: zero in most programs, which ask no further.
+static ANYWHERE: AtomicUsize = AtomicUsize::new(0);
 
 /// Begins a transform on this thread. Answers the position on the tape past which its inside lies.
 pub fn enter() -> u64 {
     let since = seq::next(std::iter::empty());
-    let frame = Frame { since, goes_on: AtomicBool::new(true) };
-    FRAMES.with_borrow_mut(|frames| frames.push(Arc::new(frame)));
+    let frame = Arc::new(Frame { since, goes_on: AtomicBool::new(true) });
+    FRAMES.with_borrow_mut(|frames| frames.push(Open { frame, admitted: Vec::new() }));
+    ANYWHERE.fetch_add(1, Ordering::Relaxed);
     since
 }
 
 /// Ends the transform that this thread began last.
 pub fn leave() {
-    if let Some(frame) = FRAMES.with_borrow_mut(Vec::pop) {
-        frame.goes_on.store(false, Ordering::Relaxed);
+    if let Some(open) = FRAMES.with_borrow_mut(Vec::pop) {
+        ANYWHERE.fetch_sub(1, Ordering::Relaxed);
+        open.frame.goes_on.store(false, Ordering::Relaxed);
     }
 }
 
 /// How many transforms this thread is inside of.
 pub fn depth() -> usize {
     FRAMES.with_borrow(Vec::len)
+}
+
+/// `depth`, up to 127, for the mark of a new tensor.
+#[inline]
+pub(crate) fn depth_here() -> u8 {
+    if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { depth().min(127) as u8 }
+}
+
+/// Lets the function of the present transform write to a tensor, which is one of its arguments.
+pub fn admit(tensor: &Tensor) {
+    FRAMES.with_borrow_mut(|frames| {
+        if let Some(open) = frames.last_mut() {
+            open.admitted.push(tensor.downgrade());
+        }
+    });
+}
+
+/// Whether the function of the present transform may write to a tensor from outside that is `wanted`.
+pub(crate) fn is_admitted(wanted: impl Fn(&Tensor) -> bool) -> bool {
+    FRAMES.with_borrow(|frames| {
+        let admitted = frames.last().map_or(&[][..], |open| &open.admitted);
+        admitted.iter().filter_map(WeakTensor::upgrade).any(|tensor| wanted(&tensor))
+    })
 }
 
 /// Passes gradients from an inner leaf to the history of the outer tensor.
@@ -80,7 +114,7 @@ impl Rule for Boundary {
 
 /// The boundary of an inner leaf of this form; `onward` is the history of the outer tensor.
 pub(crate) fn boundary(form: Form, onward: Option<Edge>) -> NodeRef {
-    let frame = FRAMES.with_borrow(|frames| frames.last().cloned());
+    let frame = FRAMES.with_borrow(|frames| frames.last().map(|open| open.frame.clone()));
     Node::record(Boundary { frame }, smallvec![onward], Forms::one(form))
 }
 

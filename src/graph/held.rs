@@ -2,6 +2,8 @@
 //! an output of the very node that keeps it.
 
 use super::node::{Edge, NodeRef};
+use super::packing::{self, Packer};
+use super::saved::Kept;
 use super::writes;
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
@@ -13,6 +15,10 @@ pub struct Held {
 }
 
 enum What {
+    /// What the host made of it, and where its history is.
+    Packed(Box<dyn Kept>, Option<Edge>),
+    /// The same for an output of the node.
+    PackedOutput(Box<dyn Kept>, u32),
     /// A tensor that does not hold the node.
     Whole(Tensor),
     /// An output of the node, without the history by which it would hold the node.
@@ -20,25 +26,45 @@ enum What {
 }
 
 impl Held {
-    /// Keeps `tensor` for `node`.
+    /// Keeps `tensor` for `node`, packed if somebody on this thread asked for that.
     pub fn new(tensor: &Tensor, node: &NodeRef) -> Result<Held> {
         let version = tensor.version();
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
-        let what = match own {
-            Some(edge) => What::Output(tensor.array(), edge.output),
-            None => What::Whole(tensor.clone()),
+        let packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
+        let what = match (own, packed) {
+            (None, None) => What::Whole(tensor.clone()),
+            (Some(edge), None) => What::Output(tensor.array(), edge.output),
+            (None, Some(packed)) => What::Packed(packed, tensor.gradient_edge()?),
+            (Some(edge), Some(packed)) => What::PackedOutput(packed, edge.output),
         };
         Ok(Held { what, version })
     }
 
+    /// Packs what was kept as it is.
+    pub fn pack(&mut self, packer: &dyn Packer) -> Result<()> {
+        self.what = match &self.what {
+            What::Packed(..) | What::PackedOutput(..) => return Err(Error::PackedAlready {}.into()),
+            What::Whole(tensor) => {
+                What::Packed(packing::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
+            }
+            What::Output(array, output) => {
+                let tensor = Tensor::from_array(array.clone());
+                What::PackedOutput(packing::pack(packer, &tensor)?, *output)
+            }
+        };
+        Ok(())
+    }
+
     /// The tensor, unless it was overwritten since.
     pub fn load(&self, node: &NodeRef) -> Result<Tensor> {
+        let own = |output| Some(Edge { node: node.clone(), output });
         let tensor = match &self.what {
-            What::Whole(tensor) => tensor.clone(),
-            What::Output(array, output) => {
-                let edge = Edge { node: node.clone(), output: *output };
-                Tensor::with_history(array.clone(), Some(edge))
+            What::Packed(packed, edge) => return Ok(Tensor::apart(packed.unpack()?.array(), edge.clone())),
+            What::PackedOutput(packed, output) => {
+                return Ok(Tensor::apart(packed.unpack()?.array(), own(*output)));
             }
+            What::Whole(tensor) => tensor.clone(),
+            What::Output(array, output) => Tensor::with_history(array.clone(), own(*output)),
         };
         if tensor.version() == self.version { Ok(tensor) } else { Err(self.modified(node, &tensor)) }
     }
@@ -50,11 +76,20 @@ impl Held {
         writes::modified(node, &tensor.array(), self.version, source)
     }
 
+    /// The memory that is held, unless the host has packed it.
+    pub fn array(&self) -> Option<Array> {
+        match &self.what {
+            What::Whole(tensor) => Some(tensor.array()),
+            What::Output(array, _) => Some(array.clone()),
+            What::Packed(..) | What::PackedOutput(..) => None,
+        }
+    }
+
     /// The tensor, if it is held as it is.
     pub fn whole(&self) -> Option<&Tensor> {
         match &self.what {
             What::Whole(tensor) => Some(tensor),
-            What::Output(..) => None,
+            _ => None,
         }
     }
 }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 /// What a hook is given. It may replace what is lent mutably.
 pub enum Call<'a> {
-    /// A tensor's hook: the gradient with respect to the tensor.
-    Gradient(&'a mut Tensor),
+    /// A tensor's hook: the gradient with respect to the tensor, `None` if none came to it while some
+    /// came to another output of its node.
+    Gradient(&'a mut Option<Tensor>),
     /// A node's hook from before its rule: gradients with respect to its outputs.
     Before(&'a mut Gradients),
     /// A node's hook from after its rule: gradients with respect to its inputs, and to its outputs.
@@ -97,6 +98,19 @@ impl Hooks {
             .filter(|entry| entry.place == place)
             .map(|entry| entry.hook.clone())
             .collect()
+    }
+
+    /// The outputs that have hooks, in the order in which each got its first.
+    pub fn hooked_outputs(&self) -> Vec<u32> {
+        let mut outputs = Vec::new();
+        for entry in &*self.entries.lock() {
+            if let Place::Output(output) = entry.place
+                && !outputs.contains(&output)
+            {
+                outputs.push(output);
+            }
+        }
+        outputs
     }
 
     /// Every hook, for the host's garbage collector.

@@ -45,7 +45,8 @@ impl Rule for Accumulate {
 /// The node of `variable`, which is to keep it until it goes itself.
 pub(crate) fn accumulator(variable: &Tensor) -> NodeRef {
     let array = variable.array();
-    let form = Form { layout: array.layout, dtype: array.dtype };
+    let dtype = variable.grad_dtype().unwrap_or(array.dtype);
+    let form = Form { layout: array.layout, dtype };
     // SAFETY: a bitwise copy that is never dropped. The leaf outlives it: it keeps the node until it
     // goes, and while others hold the node there is a handle that `wake` took.
     let uncounted = ManuallyDrop::new(unsafe { std::ptr::read(variable) });

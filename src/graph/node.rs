@@ -14,6 +14,7 @@ use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
 use super::rule::{At, Gradients, Rule};
+use super::saved::SavedTensor;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::origin::{self, Origin};
@@ -206,6 +207,13 @@ impl Node {
         }
     }
 
+    /// Changes what the rule has saved, unless the rule is being run.
+    pub(crate) fn change_saved(&self, change: impl FnOnce(SmallVec<[&mut SavedTensor; 2]>)) {
+        if let Some(mut rule) = self.rule.try_write() {
+            change(rule.saved_mut());
+        }
+    }
+
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
     pub fn release(&self, run: Origin) {
@@ -255,6 +263,10 @@ impl Released {
 }
 
 impl Rule for Released {
+    fn is_released(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &str {
         &self.name
     }
@@ -271,7 +283,6 @@ impl Rule for Released {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::saved::SavedTensor;
 
     #[test]
     fn a_node_is_small() {

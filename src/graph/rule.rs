@@ -6,9 +6,10 @@ use smallvec::SmallVec;
 
 use super::node::NodeRef;
 use super::saved::SavedTensor;
+use super::shown::Attributes;
 use crate::error::{Error, Result};
 use crate::origin::Origin;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
 pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
@@ -59,6 +60,12 @@ pub trait Rule: Send + Sync {
         SmallVec::new()
     }
 
+    /// The parameters of the operation, under torch's names. What it could have kept and did not is
+    /// `Nothing`.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// Whether the rule keeps anything that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
@@ -72,6 +79,15 @@ pub trait Rule: Send + Sync {
     /// The leaf, if the rule is to accumulate into one.
     fn leaf(&self) -> Option<&Tensor> {
         None
+    }
+
+    /// Shows the memory that is kept, under torch's names.
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        for (name, saved) in self.saved() {
+            if let Some(array) = saved.held() {
+                visit(name, array);
+            }
+        }
     }
 
     /// Whether the output shows the memory of the input.
@@ -88,6 +104,11 @@ pub trait Rule: Send + Sync {
     /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
     /// that does.
     fn release(&self, _run: Origin) -> bool {
+        false
+    }
+
+    /// Whether this stands for a rule whose tensors were freed.
+    fn is_released(&self) -> bool {
         false
     }
 

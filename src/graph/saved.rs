@@ -160,6 +160,17 @@ impl SavedTensor {
         }
     }
 
+    /// The memory that is held, unless the host holds something instead.
+    pub fn held(&self) -> Option<Array> {
+        match &self.0 {
+            Form::Plain(plain) => Some(plain.array()),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => Some(plain.array()),
+                Special::Kept { .. } => None,
+            },
+        }
+    }
+
     /// Where the tensor stands in its operation.
     pub fn source(&self) -> Source {
         match &self.0 {
@@ -169,6 +180,11 @@ impl SavedTensor {
                 Special::Kept { source, .. } => *source,
             },
         }
+    }
+
+    /// Whether the host has packed it.
+    pub fn is_packed(&self) -> bool {
+        matches!(&self.0, Form::Special(special) if matches!(**special, Special::Kept { .. }))
     }
 
     /// The memory, whatever happened to it since.
@@ -196,7 +212,8 @@ impl Special {
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         let (tensor, tangents) = match self {
             Special::Whole { plain, tangents, batch } => {
-                let tensor = plain.load(node, tracking)?;
+                // It is given tangents below: it must not be the leaf itself.
+                let tensor = Tensor::apart(plain.checked(node)?, plain.edge(node, tracking));
                 let tensor = match batch {
                     Some(batch) => Tensor::around(batch, tensor),
                     None => tensor,
@@ -207,7 +224,7 @@ impl Special {
                 let unpacked = kept.unpack()?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
-                (Tensor::with_history(unpacked.array(), edge), tangents)
+                (Tensor::apart(unpacked.array(), edge), tangents)
             }
         };
         if let Some(tangents) = tangents {
@@ -238,12 +255,20 @@ impl Plain {
     }
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
+        Ok(Tensor::continuing(self.checked(node)?, self.edge(node, tracking)))
+    }
+
+    /// The numbers, unless they were overwritten since.
+    fn checked(&self, node: &NodeRef) -> Result<Array> {
         if self.storage.version() != self.version {
             let source = self.present_source(node);
             return Err(writes::modified(node, &self.array(), self.version, source));
         }
-        let edge = if tracking { self.source.edge(node) } else { None };
-        Ok(Tensor::with_history(self.array(), edge))
+        Ok(self.array())
+    }
+
+    fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
+        if tracking { self.source.edge(node) } else { None }
     }
 
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An

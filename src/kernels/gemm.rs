@@ -21,8 +21,13 @@ const SMALL: usize = 5 * 5 * 5;
 /// Columns that the plain loop computes together.
 const STRETCH: usize = 32;
 
-/// Rows of one block of a large product.
+/// Rows of one block of a large product, where that is not too much to do without looking up.
 const ROWS: usize = 256;
+
+/// Multiplications of one block, some tens of milliseconds; a block has `FEW_ROWS` in any case, since
+/// each block prepares the second matrix for itself.
+const BLOCK: usize = 1 << 31;
+const FEW_ROWS: usize = 64;
 
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
@@ -33,7 +38,8 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
     if m * k * n < SHARED || m <= ROWS {
         return block(a, b, out);
     }
-    let blocks = a.axis_chunks_iter(ndarray::Axis(0), ROWS).zip(out.chunks_mut(ROWS * n)).collect();
+    let rows = (BLOCK / (k * n)).clamp(FEW_ROWS, ROWS);
+    let blocks = a.axis_chunks_iter(ndarray::Axis(0), rows).zip(out.chunks_mut(rows * n)).collect();
     parallel_items(blocks, 1, |(a, out): (ArrayView2<'_, T>, &mut [MaybeUninit<T>])| block(a, b, out));
 }
 

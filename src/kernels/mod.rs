@@ -12,6 +12,7 @@ mod dense;
 pub mod factor;
 pub mod gather;
 pub mod gemm;
+pub mod interrupt;
 pub mod map;
 pub mod math;
 pub mod parallel;

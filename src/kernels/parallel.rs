@@ -14,6 +14,8 @@ use std::thread::{self, Thread};
 
 use parking_lot::Mutex;
 
+use super::interrupt::{self, Interrupted};
+
 /// The number of threads that work is spread over; 0 until it is first asked for.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
@@ -114,12 +116,22 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
+    /// Gives the chunks up that nobody has begun, if the caller no longer wants them.
+    fn look_out(&self) {
+        if interrupt::is_due() && !self.failed.swap(true, Ordering::Relaxed) {
+            self.payload.lock().get_or_insert(Box::new(Interrupted));
+        }
+    }
+
     /// Claims and runs chunks until none is left.
-    fn drain(&self) {
+    fn drain(&self, is_caller: bool) {
         loop {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
             if chunk >= self.chunks {
                 return;
+            }
+            if is_caller {
+                self.look_out();
             }
             if !self.failed.load(Ordering::Relaxed) {
                 // SAFETY: this chunk is claimed and not finished, so the caller is still inside
@@ -151,7 +163,10 @@ impl Region {
 fn run_chunks(chunks: usize, body: &(dyn Fn(usize) + Sync)) {
     let helpers = (num_threads() - 1).min(chunks.saturating_sub(1));
     let Some(pool) = (if helpers == 0 { None } else { pool(num_threads() - 1) }) else {
-        (0..chunks).for_each(body);
+        (0..chunks).for_each(|chunk| {
+            interrupt::unwind_if_due();
+            body(chunk);
+        });
         return;
     };
     // SAFETY: only the lifetime changes. The body is called for claimed chunks only, and this
@@ -168,9 +183,9 @@ fn run_chunks(chunks: usize, body: &(dyn Fn(usize) + Sync)) {
     });
     for _ in 0..helpers {
         let region = Arc::clone(&region);
-        pool.spawn(move || region.drain());
+        pool.spawn(move || region.drain(false));
     }
-    region.drain();
+    region.drain(true);
     region.wait();
     if let Some(payload) = region.payload.lock().take() {
         resume_unwind(payload);

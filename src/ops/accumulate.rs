@@ -1,8 +1,8 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::Result;
-use crate::graph::mode;
+use crate::graph::{Form, mode};
 use crate::kernels::{map, zip};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
@@ -28,12 +28,18 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
-    if add_dense(&a.array(), &b.array()) {
+    if !mode::special() && add_dense(&a.array(), &b.array()) {
         a.bump_version()?;
         return Ok(());
     }
     let _off = mode::GradModeGuard::off();
     super::add_(a, b)
+}
+
+/// One in every element of a gradient of this form.
+pub fn ones(form: &Form) -> Result<Tensor> {
+    let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
+    super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }
 
 /// The common case of `add_in_place`: elements that lie one after another, to which as many such
@@ -60,7 +66,7 @@ fn add_dense(a: &Array, b: &Array) -> bool {
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     let fits = {
         let layout = gradient.layout();
-        layout.is_plain() && (like.is_contiguous() || !like.is_non_overlapping())
+        layout.is_plain() && (like.is_contiguous() || !like.is_dense())
             || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
     if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
@@ -68,7 +74,7 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
 
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
-    if like.is_contiguous() || !like.is_non_overlapping() {
+    if like.is_contiguous() || !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
     super::cast::clone_as(gradient, like)
@@ -99,6 +105,9 @@ pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
 
 /// Whether any element is not a number.
 pub fn has_nan(x: &Tensor) -> bool {
+    if let Some(batch) = x.batch() {
+        return has_nan(&batch.value);
+    }
     let array = x.array();
     dispatch!(float array.dtype, T => match array.slice::<T>() {
         // Without a way out in the middle the loop is done several elements at a time.

@@ -9,7 +9,8 @@ use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes,
 use super::{arithmetic, binary, expand, in_place};
 use crate::dtype::{Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -68,6 +69,10 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn name(&self) -> &'static str {
         self.product.added_name()
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { alpha: self.weights.alpha, beta: self.weights.beta }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

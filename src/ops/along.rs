@@ -13,7 +13,8 @@ use super::part::from_end;
 use super::{copy, create, expand, gather, reduce};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -91,6 +92,10 @@ impl Op for IndexSelect {
         "IndexSelectBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.slices.dim, self_sym_sizes: &saved.1 }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let Slices { dim, places, .. } = &self.slices;
@@ -159,6 +164,14 @@ impl Op for IndexWrite {
         }
     }
 
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { dim: self.slices.dim };
+        if let Mode::Add(alpha) = self.mode {
+            shown.extend(shown! { alpha: alpha });
+        }
+        shown
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         self.overwritten(inputs)
     }
@@ -218,6 +231,14 @@ impl Op for IndexWrite {
 }
 
 impl Overwrite for IndexWrite {
+    fn in_place_name(&self) -> &'static str {
+        match self.mode {
+            Mode::Add(_) => "index_add_",
+            Mode::Copy => "aten::index_copy_",
+            Mode::Fill | Mode::FillNumber(_) => "aten::index_fill_",
+        }
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let Slices { dim, places, .. } = &self.slices;
         let shape = self.slices.shape(target.layout.shape());

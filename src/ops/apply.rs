@@ -10,11 +10,13 @@ use super::in_place::Write;
 use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{
-    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Source, check_kept, mode,
+    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
+    check_kept, mode,
 };
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -43,6 +45,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Tangents of the outputs. At least one of `tangents` is there.
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
 
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        Attributes::new()
+    }
+
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
@@ -52,6 +59,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// for each sample.
     fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
         Ok(None)
+    }
+
+    /// How its outputs came to be, if they are views of the first input.
+    fn shows(&self) -> Option<Creation> {
+        None
     }
 
     /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
@@ -209,6 +221,13 @@ impl<O: Op> Rule for Recorded<O> {
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown(&self.saved);
+        let missing = O::SAVED.iter().zip(self.saved.tensors()).filter(|(_, saved)| saved.is_none());
+        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown
+    }
+
     fn is_view(&self) -> bool {
         O::VIEW
     }
@@ -248,12 +267,26 @@ pub(super) fn trace<R: Rule + 'static>(
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
         return tangents::trace(&inputs, outputs, rule);
     }
-    if records(inputs) {
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
         record(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
     }
     Ok(())
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
 }
 
 /// `apply` for an operation with one output.
@@ -268,6 +301,11 @@ pub trait Overwrite: Op {
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
 
+    /// torch's name of the in-place form in messages.
+    fn in_place_name(&self) -> &'static str {
+        "inplace arithmetic"
+    }
+
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let copy = copy::dense(&inputs[0].array())?;
@@ -281,7 +319,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
         let held = op.held();
         let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
-        return batch::through(inputs[0], &others, op.name(), |before| {
+        return batch::through(inputs[0], &others, op.in_place_name(), |before| {
             let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
             inputs[0] = before;
             apply_one(op, &inputs)
@@ -337,7 +375,10 @@ pub(super) fn record_new(
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
     let node = Node::record(rule, edges, Forms::one(form));
-    Ok(Tensor::with_history(y, differentiable.then_some(Edge { node, output: 0 })))
+    Ok(match differentiable {
+        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
 }
 
 /// Records a rule and makes the floating-point outputs its outputs.
@@ -364,6 +405,8 @@ pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
         if output.dtype().is_float() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
         }
     }
 }

@@ -5,6 +5,8 @@ use super::mul;
 use super::operand::{Kept, Operand, Value};
 use crate::dtype::{DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::tensor::Tensor;
 
 /// t · factor, without a multiplication by one
@@ -43,6 +45,10 @@ impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
 
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
+
     fn check(&self, _a: Operand<'_>, _b: Operand<'_>, common: DType) -> Result<()> {
         check_alpha(self.alpha, common)
     }
@@ -79,6 +85,10 @@ impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
 
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
+
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
         check_difference(a, b, self.alpha, common)
     }
@@ -110,6 +120,10 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
 
     fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
         if matches!(b, Kept::Scalar(_)) { "RsubBackward1" } else { Self::NODE }

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -107,6 +107,20 @@ impl<P: Product> Op for Times<P> {
 
     fn name(&self) -> &'static str {
         self.0.name()
+    }
+
+    fn shown(&self, kept: &Self::Saved) -> Attributes {
+        const FORMS: [[&str; 2]; 2] =
+            [["self_sym_sizes", "self_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
+        if self.0.name() != "MmBackward0" {
+            return Attributes::new();
+        }
+        let forms =
+            FORMS.iter().zip(&kept.0).filter_map(|(names, kept)| Some((names, kept.as_ref()?.layout())));
+        let forms = forms.flat_map(|(names, layout)| {
+            [(names[0], layout.shape().into()), (names[1], layout.strides().into())]
+        });
+        forms.collect()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

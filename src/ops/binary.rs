@@ -14,7 +14,7 @@ use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Gradients, Rule, SavedTensor, Source, check_kept, mode};
+use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -31,6 +31,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     const RIGHT_NEEDS: Needs = Needs::Nothing;
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
+
+    /// Whether the node shows numbers among the operands as tensors.
+    const SHOWS_TENSORS: bool = true;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
 
     /// torch's name of the node, where it depends on which operands are numbers.
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
@@ -75,6 +83,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// `t · ∂y/∂b`. Of the operands only those are there that `RIGHT_NEEDS` names.
     fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
+
+    /// `left` for a tangent, which may take another side at a kink than a gradient.
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` for a tangent.
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
     }
 }
 
@@ -145,8 +163,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
-        let left = tangent(0).map(|t| self.left(at, t)).transpose()?;
-        let right = tangent(1).map(|t| self.right(at, t)).transpose()?;
+        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
+        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
+        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
         let sum = match (left, right) {
             (Some(left), Some(right)) => Some(super::add(&left, &right)?),
             (left, right) => left.or(right),
@@ -159,6 +178,23 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown();
+        let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
+        let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
+        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
+            match operand {
+                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                    shown.push((name, Shown::Number(*number)))
+                }
+                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
+                Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
+                _ => {}
+            }
+        }
+        shown
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
@@ -209,7 +245,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let dtype = op.result(common)?;
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
     let rule = recorded(op, (a, left), (b, right), needed(&edges));
@@ -311,7 +347,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let Some(y) = y? else { return Ok(None) };
     if !(left_requires || right_requires) {
-        return Ok(Some(Tensor::from_array(y)));
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Some(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -341,7 +379,12 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+        let name = match E::NAME {
+            name @ ("add" | "sub") => name,
+            "pow" => "aten::pow_",
+            _ => "inplace arithmetic",
+        };
+        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();

@@ -10,7 +10,7 @@ use super::select::where_;
 use super::{binary, copy, create, in_place, logical, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::tensor::Tensor;
 
 /// A bound of `clamp`.
@@ -63,11 +63,53 @@ impl Bound {
 }
 
 impl Clamp {
+    /// The clamped tensor and the bounds.
+    fn load(
+        &self,
+        [x, min, max]: &[Option<SavedTensor>; 3],
+        at: &At<'_>,
+    ) -> Result<(Tensor, Option<Value>, Option<Value>)> {
+        let Some(x) = x else { unreachable!("the clamped tensor is kept") };
+        Ok((at.load(x)?, self.min.load(min.as_ref(), at)?, self.max.load(max.as_ref(), at)?))
+    }
+
+    fn has_tensors(&self) -> bool {
+        [self.min, self.max].iter().any(|bound| matches!(bound, Bound::Tensor(_)))
+    }
+
+    /// Where the tangent of an input goes to: unlike a gradient, it has somewhere to go everywhere.
+    fn passes_forth(&self, index: usize, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Tensor> {
+        let is_bound = |bound| matches!(bound, Bound::Tensor(tensor) if tensor == index);
+        match self.load(saved, at)? {
+            (x, Some(min), Some(max)) if self.has_tensors() => {
+                let crossed = gt(&min, &max)?;
+                let below = lt(&x, &min)?;
+                if is_bound(self.max) {
+                    return logical::or(&crossed, &logical::and(&gt(&x, &max)?, &logical::not(&below)?)?);
+                }
+                let outside = if is_bound(self.min) {
+                    logical::not(&below)?
+                } else {
+                    logical::or(&below, &gt(&x, &max)?)?
+                };
+                logical::not(&logical::or(&crossed, &outside)?)
+            }
+            // `clamp` gives the tangent of equals to the bound, `clamp_min` and `clamp_max` keep it.
+            (x, Some(min), None) if self.has_tensors() => {
+                let own = if self.name == "ClampBackward0" { gt(&x, &min)? } else { ge(&x, &min)? };
+                if is_bound(self.min) { logical::not(&own) } else { Ok(own) }
+            }
+            (x, None, Some(max)) if self.has_tensors() => {
+                let own = if self.name == "ClampBackward0" { lt(&x, &max)? } else { le(&x, &max)? };
+                if is_bound(self.max) { logical::not(&own) } else { Ok(own) }
+            }
+            _ => self.passes(index, saved, at),
+        }
+    }
+
     /// Where the gradient of an input goes to: truth values.
     fn passes(&self, index: usize, saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<Tensor> {
-        let [Some(x), min, max] = saved else { unreachable!("the clamped tensor is kept") };
-        let x = at.load(x)?;
-        let (min, max) = (self.min.load(min.as_ref(), at)?, self.max.load(max.as_ref(), at)?);
+        let (x, min, max) = self.load(saved, at)?;
         let both = |a: Result<Tensor>, b: Result<Tensor>| logical::and(&a?, &b?);
         let either = |a: Result<Tensor>, b: Result<Tensor>| logical::or(&a?, &b?);
         let is_min = matches!(self.min, Bound::Tensor(min) if min == index);
@@ -90,6 +132,16 @@ impl Op for Clamp {
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let bound = |bound: &Bound| match bound {
+            Bound::Number(number) => Some(Shown::from(*number)),
+            Bound::None => Some(Shown::Nothing),
+            Bound::Tensor(_) => None,
+        };
+        let named = [("min", bound(&self.min)), ("max", bound(&self.max))];
+        named.into_iter().filter_map(|(name, shown)| Some((name, shown?))).collect()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -136,7 +188,7 @@ impl Op for Clamp {
         let mut sum: Option<Tensor> = None;
         for (index, t) in tangents.iter().enumerate() {
             let Some(t) = t else { continue };
-            let part = where_(&self.passes(index, saved, at)?, t, 0.0)?;
+            let part = where_(&self.passes_forth(index, saved, at)?, t, 0.0)?;
             sum = Some(match sum {
                 Some(sum) => super::add(&sum, &part)?,
                 None => part,

@@ -56,7 +56,7 @@ fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Opera
     if let Some(y) = batch::pair_if_batched(a, b, |a, b| compare(question, a, b)) {
         return y;
     }
-    Ok(Tensor::from_array(answers(question, a, b)?))
+    Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
 }
 
 /// Whether elements are equal.

@@ -1,11 +1,11 @@
 //! The greater and the lesser of two elements.
 
 use super::binary::{Elementwise2, Needs};
-use super::compare::{eq, ge, le, lt, ne};
+use super::compare::{eq, ge, gt, le, lt, ne};
 use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::select::where_;
-use super::{logical, mul};
+use super::{logical, mul, sub};
 use crate::dtype::{Number, Real};
 use crate::error::Result;
 use crate::tensor::Tensor;
@@ -53,6 +53,21 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         if MAX { shared(b.into(), a.into(), t) } else { shared(a.into(), b.into(), t) }
     }
+
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &first_share::<MAX>(a, b)?)
+    }
+
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &sub(1.0, &first_share::<MAX>(a, b)?)?)
+    }
+}
+
+/// How much of a tangent is that of the first: where either is not a number, nothing.
+fn first_share<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
+    let (a, b) = (Operand::from(a), Operand::from(b));
+    let wins = if MAX { gt(a, b) } else { lt(a, b) }?;
+    where_(&eq(a, b)?, 0.5, &where_(&wins, 1.0, 0.0)?)
 }
 
 /// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, and of equals that of the first
@@ -99,4 +114,19 @@ impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         where_(&first_wins::<MAX>(a, b)?, 0, t)
     }
+
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        where_(&first_passes::<MAX>(a, b)?, t, 0)
+    }
+
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        where_(&first_passes::<MAX>(a, b)?, 0, t)
+    }
+}
+
+/// Where the tangent is that of the first: for equals, where the lesser is asked for.
+fn first_passes<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
+    let (a, b) = (Operand::from(a), Operand::from(b));
+    let wins = if MAX { gt(a, b) } else { le(a, b) }?;
+    logical::or(&wins, &ne(b, b)?)
 }

@@ -11,7 +11,8 @@ use super::reduce::Over;
 use super::{batch, copy, create, gather, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -43,6 +44,10 @@ impl Op for ExtremeAlong {
 
     fn name(&self) -> &'static str {
         if self.greatest { "MaxBackward0" } else { "MinBackward0" }
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim, keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -172,5 +177,5 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     }, else {
         kernels::arg_extreme(searched.view::<i64>(), axis, greatest, index.fresh())
     });
-    Ok(Tensor::from_array(index))
+    Ok(Tensor::unrecorded(index, x.standing()))
 }

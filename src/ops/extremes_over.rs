@@ -9,7 +9,8 @@ use super::reduce::Over;
 use super::{copy, fixed, mul};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -58,6 +59,13 @@ impl Op for Extreme {
             "amin" => "AminBackward0",
             "max" => "MaxBackward1",
             _ => "MinBackward1",
+        }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.named {
+            true => shown! { dim: &self.over.dims, keepdim: self.over.keepdim },
+            false => Attributes::new(),
         }
     }
 

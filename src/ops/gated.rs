@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use super::pointwise::{self, Kept, Pointwise};
 use super::random::{self, Generator};
 use super::select::where_;
-use super::{add, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
+use super::{add, batch, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
@@ -65,23 +65,22 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
 ///
 /// ∂y/∂x = n
 #[derive(Clone)]
-struct Randomised {
-    noise: Tensor,
-}
+struct Randomised;
 
 impl Pointwise for Randomised {
-    const KEEPS: &'static [&'static str] = &["self"];
+    const KEEPS: &'static [&'static str] = &["self", "noise"];
 
     fn name(&self) -> &'static str {
         "RreluWithNoiseBackward0"
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
-        mul(&inputs[0], &self.noise)
+        mul(&inputs[0], &inputs[1])
     }
 
-    fn toward(&self, _index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        mul(t, &self.noise)
+    // The factors are drawn: nothing is differentiated by them.
+    fn toward(&self, _index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        mul(t, kept.input(1))
     }
 }
 
@@ -106,17 +105,23 @@ pub fn rrelu(
     if !training {
         let slope = (lower + upper) / 2.0;
         let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
-        return pointwise::apply(Randomised { noise }, &[x]);
+        return pointwise::apply(Randomised, &[x, &noise]);
     }
     let _off = mode::GradModeGuard::off();
     let drawn = super::compare::le(&plain, 0)?;
-    let count = super::truth::count_nonzero(&drawn, None)?.item()?.to_f64() as i64;
     let uniform = Distribution::Uniform { low: lower, high: upper };
+    if batch::is_mapping() {
+        let factors = random::draw_like(&plain, x.dtype(), &uniform, generator)?;
+        let noise = super::select::where_(&drawn, &factors, 1.0)?;
+        drop(_off);
+        return pointwise::apply(Randomised, &[x, &noise]);
+    }
+    let count = super::truth::count_nonzero(&drawn, None)?.item()?.to_f64() as i64;
     let factors = random::draw(&[count], DType::Float64, &uniform, generator)?;
     let factors = super::cast::to_dtype(&factors, x.dtype())?;
     let noise = super::masked::masked_scatter(&super::create::ones_like(&plain)?, &drawn, &factors)?;
     drop(_off);
-    pointwise::apply(Randomised { noise }, &[x])
+    pointwise::apply(Randomised, &[x, &noise])
 }
 
 /// `rrelu` in place.

@@ -9,7 +9,8 @@ use super::operand::Operand;
 use super::{copy, create};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -29,6 +30,10 @@ impl Op for Gather {
 
     fn name(&self) -> &'static str {
         "GatherBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim, sparse_grad: false }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -113,6 +118,10 @@ impl Op for Scatter {
         }
     }
 
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         self.overwritten(inputs)
     }
@@ -162,6 +171,10 @@ impl Op for Scatter {
 }
 
 impl Overwrite for Scatter {
+    fn in_place_name(&self) -> &'static str {
+        if self.mode == Mode::Add { "aten::scatter_add_" } else { "aten::scatter_" }
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let index = self.index.array();
         if index.layout.numel() == 0 {

@@ -14,7 +14,9 @@ use super::tangents::{self, Passing};
 use super::{batch, copy, view};
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
-use crate::graph::{At, Edge, Forms, Gradients, Node, NodeRef, Rule, check_kept, mode, writes};
+use crate::graph::{
+    At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+};
 use crate::shape::{self, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -24,7 +26,10 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
     if !x.layout().is_non_overlapping() {
         return Err(Error::OverlapModified {}.into());
     }
-    if recording { check_history(x) } else { Ok(()) }
+    if recording {
+        check_history(x)?;
+    }
+    if mode::special() { packing::tell(x) } else { Ok(()) }
 }
 
 /// Whether the history of `x` may be given a new end.
@@ -137,6 +142,14 @@ impl<'a> Write<'a> {
         let node = Node::record(rule, edges, Forms::one(form(x)));
         if self.recording {
             rebase(x, node.clone())?;
+            if mode::special() {
+                packing::pack_saved(&node, |source| match source {
+                    // The values before the write are there in the copy only.
+                    Source::Input(0) | Source::Constant => None,
+                    Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
+                    Source::Output(_) => Some(x.clone()),
+                })?;
+            }
         }
         self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))
     }
@@ -201,6 +214,10 @@ impl Rule for CopySlices {
 
     fn keeps(&self) -> bool {
         self.write.rule().keeps()
+    }
+
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        self.write.rule().visit_memory(visit);
     }
 
     fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {

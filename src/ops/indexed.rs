@@ -9,7 +9,7 @@ use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
 use super::{create, permute, reshape, squeeze};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -89,6 +89,10 @@ impl Op for Indexed {
         "IndexBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        vec![("indices", Shown::Saved((0..saved.len()).collect()))]
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(self.indices.places.read(&inputs[0].array())?)])
     }
@@ -165,6 +169,11 @@ impl Op for IndexPut {
         "IndexPutBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let indices = ("indices", Shown::Saved((0..saved.len()).collect()));
+        vec![indices, ("accumulate", self.accumulate.into())]
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         self.overwritten(inputs)
     }
@@ -236,6 +245,10 @@ pub(super) fn tangent_or_zeros(
 }
 
 impl Overwrite for IndexPut {
+    fn in_place_name(&self) -> &'static str {
+        "index_put_"
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         self.indices.places.write(target, &inputs[1].array(), self.accumulate)
     }

@@ -8,7 +8,8 @@ use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
 
@@ -35,6 +36,14 @@ impl Op for Join {
         self.name
     }
 
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dim = self.places.iter().flatten().next().map(|part| match *part {
+            Part::Select { dim, .. } | Part::Slice { dim, .. } => dim,
+            Part::Diagonal { first, .. } => first,
+        });
+        shown! { dim: dim.unwrap_or(0) }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let numbers: Vec<Numbers> = inputs.iter().map(|&input| Operand::Tensor(input).numbers()).collect();
         let y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
@@ -55,7 +64,12 @@ impl Op for Join {
         let back = |(index, part): (usize, &Option<Part>)| match part {
             _ if !at.needs(index) => Ok(None),
             Some(part) => take(gradient, *part).map(Some),
-            None => create::zeros(&[0], gradient.dtype()).map(Some),
+            None => {
+                let edge = at.node.edges()[index].as_ref();
+                let shape = edge.map(|edge| edge.node.form(edge.output).layout.clone());
+                let shape = shape.map_or_else(|| vec![0], |layout| shape::signed(layout.shape()));
+                create::zeros(&shape, gradient.dtype()).map(Some)
+            }
         };
         saved.0.iter().enumerate().map(back).collect()
     }

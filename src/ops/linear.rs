@@ -3,7 +3,7 @@
 
 use super::add_products::{Weights, addmm};
 use super::matmul::matmul;
-use super::{add_, permute, reshape};
+use super::{add, add_, batch, permute, reshape};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -31,6 +31,10 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
         return reshape::reshape_to(&y, &shape);
     }
     let y = matmul(x, &turned)?;
+    // What is added may differ between samples where the product does not.
+    if batch::is_batched(bias) {
+        return add(&y, bias);
+    }
     add_(&y, bias)?;
     Ok(y)
 }

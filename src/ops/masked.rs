@@ -166,6 +166,10 @@ fn padded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
 }
 
 impl Overwrite for Place {
+    fn in_place_name(&self) -> &'static str {
+        "aten::masked_scatter_"
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let Numbers { places, .. } = &self.numbers;
         let values = flat(&inputs[1].array())?;

@@ -7,7 +7,8 @@ use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{add, div, fixed, mul, sub};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -57,6 +58,21 @@ impl Op for Moments {
             (false, true) => "VarMeanBackward0",
             (true, true) => "StdMeanBackward0",
         }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dims = self.over.named.then_some(&self.over.dims);
+        // What torch takes for granted is not shown.
+        let given = self.over.named || self.correction != 1.0;
+        let whole = self.correction as i64;
+        let correction = match self.correction == whole as f64 {
+            true => Shown::Whole(whole),
+            false => Shown::Float(self.correction),
+        };
+        let correction = ("correction", if given { correction } else { Shown::Nothing });
+        let mut shown = shown! { dim: dims, keepdim: self.over.keepdim };
+        shown.push(correction);
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

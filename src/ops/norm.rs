@@ -8,7 +8,8 @@ use super::reduce::Over;
 use super::{abs, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -59,6 +60,11 @@ impl Op for VectorNorm {
 
     fn name(&self) -> &'static str {
         "LinalgVectorNormBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dims = self.over.named.then_some(&self.over.dims);
+        shown! { dim: dims, keepdim: self.over.keepdim, ord: self.order }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

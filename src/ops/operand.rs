@@ -2,6 +2,7 @@
 
 use crate::dtype::{Category, DType, Scalar};
 use crate::error::Result;
+use crate::graph::cut::Standing;
 use crate::graph::{At, SavedTensor};
 use crate::tensor::{Array, Tensor};
 
@@ -126,6 +127,11 @@ impl Operand<'_> {
             }
             Operand::Scalar(scalar) => (Numbers::Scalar(scalar), false),
         }
+    }
+
+    /// What unrecorded results inherit.
+    pub(super) fn standing(self) -> Standing {
+        self.tensor().map_or_else(Standing::default, Tensor::standing)
     }
 
     /// The type of the elements, or of a tensor that the number would make.

@@ -52,10 +52,15 @@ impl Elementwise2 for Hypot {
 pub struct LogAddExp<const TWO: bool>;
 
 impl<const TWO: bool> LogAddExp<TWO> {
+    /// How far the first is above the second, as an exponent.
+    fn apart(&self, a: &Value, b: &Value) -> Result<Tensor> {
+        let apart = sub(Operand::from(a), Operand::from(b))?;
+        if TWO { mul(&apart, LN_2) } else { Ok(apart) }
+    }
+
     /// t times the share of the first in the sum.
     fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let apart = sub(Operand::from(a), Operand::from(b))?;
-        let apart = if TWO { mul(&apart, LN_2)? } else { apart };
+        let apart = self.apart(a, b)?;
         // Two equal infinities share evenly.
         let apart = where_(&compare::isnan(&apart)?, 0.0, &apart)?;
         mul(t, &sigmoid(&apart)?)
@@ -89,6 +94,14 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         self.share(b, a, t)
+    }
+
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &sigmoid(&self.apart(a, b)?)?)
+    }
+
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, &sigmoid(&self.apart(b, a)?)?)
     }
 }
 

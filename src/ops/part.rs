@@ -9,7 +9,8 @@ use super::batch::{self, Answer, Call};
 use super::copy;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -89,6 +90,21 @@ impl Kind for Part {
         }
     }
 
+    fn shown(&self, source: &Layout) -> Attributes {
+        match *self {
+            Part::Select { dim, index } => shown! { dim: dim, index: index, self_sym_sizes: source },
+            Part::Slice { dim, start, length, step } => {
+                // A slice to the end does not say where that is.
+                let stop = start + length * step;
+                let end = if stop < source.shape()[dim] { stop as i64 } else { i64::MAX };
+                shown! { dim: dim, start: start, end: end, step: step, self_sym_sizes: source }
+            }
+            Part::Diagonal { offset, first, second } => {
+                shown! { offset: offset, dim1: first, dim2: second, self_sym_sizes: source }
+            }
+        }
+    }
+
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let name = match self {
             Part::Select { .. } => "SelectBackwardBackward0",
@@ -123,6 +139,18 @@ impl Op for Embed {
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.part {
+            Part::Select { dim, index } => shown! { dim: dim, index: index },
+            Part::Slice { dim, start, length, step } => {
+                shown! { dim: dim, start: start, end: start + length * step, step: step }
+            }
+            Part::Diagonal { offset, first, second } => {
+                shown! { offset: offset, dim1: first, dim2: second }
+            }
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -4,6 +4,8 @@ use smallvec::SmallVec;
 
 use super::view::{Kind, apply, apply_in_place};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
@@ -19,6 +21,13 @@ struct Transpose {
 impl Kind for Transpose {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, _source: &Layout) -> Attributes {
+        match self.name.starts_with("Transpose") {
+            true => shown! { dim0: self.first, dim1: self.second },
+            false => Attributes::new(),
+        }
     }
 
     fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
@@ -104,6 +113,10 @@ struct Permute {
 impl Kind for Permute {
     fn name(&self) -> &'static str {
         "PermuteBackward0"
+    }
+
+    fn shown(&self, _source: &Layout) -> Attributes {
+        shown! { dims: &self.dims }
     }
 
     fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {

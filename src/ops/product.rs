@@ -9,7 +9,8 @@ use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -44,6 +45,13 @@ impl Op for Prod {
 
     fn name(&self) -> &'static str {
         if self.over.named { "ProdBackward1" } else { "ProdBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.over.named {
+            true => shown! { dim: self.over.dims.first().copied(), keepdim: self.over.keepdim },
+            false => Attributes::new(),
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

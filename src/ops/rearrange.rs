@@ -8,10 +8,11 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::part::Part;
-use super::{along, binary, cast, copy, expand, reduce, reshape, squeeze};
+use super::{along, batch, binary, cast, copy, expand, reduce, reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -35,6 +36,10 @@ impl Op for Flip {
 
     fn name(&self) -> &'static str {
         "FlipBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dims: &self.dims }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -103,6 +108,13 @@ impl Op for Roll {
 
     fn name(&self) -> &'static str {
         "RollBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let turns = || self.turns.iter().filter(|_| !self.flat);
+        let dims: Dims = turns().map(|&(dim, _)| dim).collect();
+        let shifts: Dims = self.turns.iter().map(|&(_, shift)| shift).collect();
+        shown! { dims: &dims, shifts: &shifts }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -177,6 +189,10 @@ impl Op for Repeat {
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { repeats: &self.times, self_sym_sizes: saved }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -257,6 +273,11 @@ pub fn repeat_interleave(x: &Tensor, times: i64, dim: Option<i64>) -> Result<Ten
 
 /// Every element of a dimension, or of all as one, as often as a vector says for it.
 pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if batch::is_batched(times)
+        && let Some(y) = batch::each_one(&[x, times], |x| repeat_interleave_each(x[0], x[1], dim))
+    {
+        return y;
+    }
     if !matches!(times.dtype(), DType::Int32 | DType::Int64) {
         let operation = "repeat_interleave_cpu";
         return Err(Error::NotImplementedFor { operation, dtype: times.dtype() }.into());

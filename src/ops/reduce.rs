@@ -10,7 +10,8 @@ use super::batch::{Answer, Call};
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, mode};
 use crate::kernels::reduce as kernels;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -110,6 +111,13 @@ impl Op for Sum {
         if self.over.named { "SumBackward1" } else { "SumBackward0" }
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        match self.over.named {
+            true => shown! { dim: &self.over.dims, keepdim: self.over.keepdim, self_sym_sizes: saved },
+            false => shown! { self_sym_sizes: saved },
+        }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
@@ -163,6 +171,14 @@ impl Op for Mean {
 
     fn name(&self) -> &'static str {
         if self.over.named { "MeanBackward1" } else { "MeanBackward0" }
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { self_sym_numel: saved.numel(), self_sym_sizes: saved };
+        if self.over.named {
+            shown.extend(shown! { dim: &self.over.dims, keepdim: self.over.keepdim });
+        }
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::{Dims, Layout};
@@ -10,6 +11,10 @@ use crate::tensor::{Array, Tensor};
 /// The memory of `x` as elements of another type; the last dimension grows or shrinks when their
 /// size differs.
 pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    // Samples that come first change nothing about the last dimension.
+    if let Some(y) = batch::front(x, |x, _| view_dtype(x, dtype)) {
+        return y;
+    }
     let array = x.array();
     let layout = match (array.dtype.size(), dtype.size()) {
         (old, new) if old == new => array.layout.clone(),

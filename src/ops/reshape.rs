@@ -9,7 +9,8 @@ use super::batch::{Answer, Call, Samples};
 use super::cast;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
@@ -19,11 +20,34 @@ use crate::tensor::Tensor;
 pub(super) struct Reshape {
     /// torch's name of the node.
     pub(super) name: &'static str,
+    /// The dimensions that went or came.
+    pub(super) along: Along,
+}
+
+/// The dimensions that an operation was asked for, as it was asked.
+pub(super) enum Along {
+    /// None.
+    Nothing,
+    /// One that went.
+    Away(i64),
+    /// Several that went.
+    AllAway(Box<[i64]>),
+    /// One that came.
+    New(i64),
 }
 
 impl Kind for Reshape {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn shown(&self, source: &Layout) -> Attributes {
+        match &self.along {
+            Along::Nothing => shown! { self_sym_sizes: source },
+            Along::Away(dim) => shown! { dim: *dim, self_sym_sizes: source },
+            Along::AllAway(dims) => shown! { dim: &**dims, self_sym_sizes: source },
+            Along::New(dim) => shown! { dim: *dim },
+        }
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
@@ -46,6 +70,10 @@ impl Op for UnsafeView {
 
     fn name(&self) -> &'static str {
         "UnsafeViewBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { self_sym_sizes: saved }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -79,7 +107,11 @@ pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let shape = shape::infer_shape(shape, layout.numel())?;
     let strides =
         shape::view_strides(layout.shape(), layout.strides(), &shape).ok_or(Error::ViewStride {})?;
-    apply(Reshape { name: "ViewBackward0" }, x, Layout::strided(shape, strides, layout.offset()))
+    apply(
+        Reshape { name: "ViewBackward0", along: Along::Nothing },
+        x,
+        Layout::strided(shape, strides, layout.offset()),
+    )
 }
 
 /// `view` in the shape of another tensor.
@@ -103,7 +135,11 @@ pub(in crate::ops) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> 
     match shape::view_strides(layout.shape(), layout.strides(), shape) {
         Some(strides) => {
             let name = if layout.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
-            apply(Reshape { name }, x, Layout::strided(shape.into(), strides, layout.offset()))
+            apply(
+                Reshape { name, along: Along::Nothing },
+                x,
+                Layout::strided(shape.into(), strides, layout.offset()),
+            )
         }
         None => unsafe_view(&cast::clone_contiguous(x)?, shape),
     }
@@ -160,5 +196,5 @@ pub fn ravel(x: &Tensor) -> Result<Tensor> {
 
 /// The tensor as a tensor of its own on the same memory.
 pub fn alias(x: &Tensor) -> Result<Tensor> {
-    apply(Reshape { name: "AliasBackward0" }, x, (*x.layout()).clone())
+    apply(Reshape { name: "AliasBackward0", along: Along::Nothing }, x, (*x.layout()).clone())
 }

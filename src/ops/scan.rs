@@ -12,7 +12,8 @@ use super::reduce::accumulated;
 use super::{copy, in_place, mul};
 use crate::dtype::{DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{map, scan as kernels};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -85,6 +86,10 @@ impl Op for Cumsum {
         "CumsumBackward0"
     }
 
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.way.dim }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
@@ -139,6 +144,10 @@ impl Op for Cumprod {
 
     fn name(&self) -> &'static str {
         "CumprodBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.way.dim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,7 +8,8 @@ use super::reduce::Over;
 use super::{cast, copy, default_dtype, exp, mul, sub};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{reduce, softmax as kernels};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -43,6 +44,10 @@ impl Op for Softmax {
 
     fn name(&self) -> &'static str {
         if self.log { "LogSoftmaxBackward0" } else { "SoftmaxBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -116,6 +121,10 @@ impl Op for SoftmaxGradient {
 
     fn name(&self) -> &'static str {
         if self.log { "LogSoftmaxBackwardDataBackward0" } else { "SoftmaxBackwardDataBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.dim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -219,6 +228,10 @@ impl Op for LogSumExp {
 
     fn name(&self) -> &'static str {
         "LogsumexpBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: &self.over.dims, keepdim: self.over.keepdim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

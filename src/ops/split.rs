@@ -8,7 +8,8 @@ use super::part::{Part, sliced, take};
 use super::view::show_as;
 use super::{create, join};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Layout};
 use crate::tensor::{Creation, Tensor};
 
@@ -61,6 +62,16 @@ impl Op for Split {
         self.name
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { dim: self.dim };
+        match &self.cuts {
+            Cuts::Elements => {}
+            Cuts::Equal(length) => shown.extend(shown! { self_sym_sizes: saved, split_size: *length }),
+            Cuts::Lengths(lengths) => shown.extend(shown! { self_sym_sizes: saved, split_sizes: &**lengths }),
+        }
+        shown
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let layout = inputs[0].layout();
         let parts = self.parts(layout.shape()[self.dim]);
@@ -97,6 +108,10 @@ impl Op for Split {
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
         call.front(Split { name: self.name, dim: self.dim + 1, cuts: self.cuts.clone() })
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::MultiOutput)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::reshape::Reshape;
+use super::reshape::{Along, Reshape};
 use super::view::{apply, apply_in_place};
 use crate::error::Result;
 use crate::shape::{self, Dims, Layout};
@@ -34,6 +34,16 @@ fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
     Ok(Layout::strided(shape, strides, layout.offset()))
 }
 
+impl Squeezed<'_> {
+    fn along(&self) -> Along {
+        match *self {
+            Squeezed::All => Along::Nothing,
+            Squeezed::One(dim) => Along::Away(dim),
+            Squeezed::Several(dims) => Along::AllAway(dims.into()),
+        }
+    }
+}
+
 /// The tensor without dimensions of size one.
 pub fn squeeze(x: &Tensor, dims: Squeezed<'_>) -> Result<Tensor> {
     let name = match dims {
@@ -41,7 +51,7 @@ pub fn squeeze(x: &Tensor, dims: Squeezed<'_>) -> Result<Tensor> {
         Squeezed::One(_) => "SqueezeBackward1",
         Squeezed::Several(_) => "SqueezeBackward2",
     };
-    apply(Reshape { name }, x, squeezed(&x.layout(), dims)?)
+    apply(Reshape { name, along: dims.along() }, x, squeezed(&x.layout(), dims)?)
 }
 
 /// Takes dimensions of size one away from the tensor itself.
@@ -51,7 +61,7 @@ pub fn squeeze_(x: &Tensor, dims: Squeezed<'_>) -> Result<()> {
         Squeezed::One(_) => "SqueezeBackward4",
         Squeezed::Several(_) => "SqueezeBackward5",
     };
-    apply_in_place(Reshape { name }, x, squeezed(&x.layout(), dims)?)
+    apply_in_place(Reshape { name, along: dims.along() }, x, squeezed(&x.layout(), dims)?)
 }
 
 fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
@@ -68,10 +78,14 @@ fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
 
 /// The tensor with a new dimension of size one.
 pub fn unsqueeze(x: &Tensor, dim: i64) -> Result<Tensor> {
-    apply(Reshape { name: "UnsqueezeBackward0" }, x, unsqueezed(&x.layout(), dim)?)
+    apply(Reshape { name: "UnsqueezeBackward0", along: Along::New(dim) }, x, unsqueezed(&x.layout(), dim)?)
 }
 
 /// Gives the tensor itself a new dimension of size one.
 pub fn unsqueeze_(x: &Tensor, dim: i64) -> Result<()> {
-    apply_in_place(Reshape { name: "UnsqueezeBackward1" }, x, unsqueezed(&x.layout(), dim)?)
+    apply_in_place(
+        Reshape { name: "UnsqueezeBackward1", along: Along::New(dim) },
+        x,
+        unsqueezed(&x.layout(), dim)?,
+    )
 }

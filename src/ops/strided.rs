@@ -8,9 +8,10 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
 ///
@@ -27,6 +28,10 @@ impl Op for AsStrided {
 
     fn name(&self) -> &'static str {
         "AsStridedBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { size: &*self.layout, stride: self.layout.strides(), storage_offset: self.layout.offset() }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -58,6 +63,10 @@ impl Op for AsStrided {
         let layout = Arc::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
         Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::Default)
     }
 }
 

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::apply::{attach, forms, needed};
-use super::{along, batch, cast, reshape, strided, view};
+use super::apply::{attach, forms, needed, stop};
+use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::cut::Standing;
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
-    tangents,
+    packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -50,6 +51,13 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
         let (got, expected) = (got.shape().to_vec(), expected.shape().to_vec());
         return Err(Error::TangentShape { got, expected }.into());
     }
+    if let Some(mapping) = batch::highest([x, tangent])
+        && mapping.id() > level
+    {
+        return batch::alike(x, tangent, &mapping, |x, tangent| make_dual(x, tangent, level));
+    }
+    // Within a mapping a tangent may differ between samples, whatever it is a tangent of.
+    let x = &batch::within(x)?;
     let dual = view::show_apart("ViewBackward0", x, level)?;
     let _below = tangents::Ceiling::below(level);
     dual.set_tangent(level, Some(fit(tangent, x, tangent.dtype())?));
@@ -58,6 +66,14 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
 
 /// The tensor without its tangent at a level, and the tangent.
 pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+        && batch.mapping.id() > level
+    {
+        let (primal, tangent) = unpack_dual(&batch.value, level)?;
+        let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
+        return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
+    }
     Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
 }
 
@@ -83,8 +99,13 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
+    let standing = inputs.iter().flatten().map(|input| input.standing());
+    let standing = standing.fold(Standing::default(), Standing::and);
+    let recording = mode::is_grad_enabled() && standing.requires_grad;
     let passing = Passing::of(inputs)?;
+    if !recording {
+        stop(standing, outputs);
+    }
     if !recording && passing.is_none() {
         return Ok(());
     }
@@ -110,6 +131,11 @@ pub(super) fn trace<R: Rule + 'static>(
     let node = Node::record(rule, edges, forms);
     if recording {
         attach(&node, outputs);
+        packing::pack_saved(&node, |source| match source {
+            Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
+            Source::Output(index) => outputs.get(usize::from(index)).cloned(),
+            Source::Constant => None,
+        })?;
     }
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))
 }
@@ -313,7 +339,9 @@ impl Passing {
 }
 
 fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
-    let at = At { node, needed: u64::MAX, tracking: mode::is_grad_enabled() };
+    // What is not recorded has no history, not even that of its outputs.
+    let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
+    let at = At { node, needed: u64::MAX, tracking };
     node.rule().jvp(&at, tangents)
 }
 
@@ -365,13 +393,19 @@ fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
         cast::copy_(&fitting, tangent)?;
         return Ok(fitting);
     }
-    // Where windows overlap, the last element written to a place is what all of them show.
+    // Where windows overlap, the last element written to a place is what all of them show. They are
+    // written in the order in which they lie.
+    let (sizes, strides) = (like.layout.shape(), like.layout.strides());
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&dim| std::cmp::Reverse((strides[dim], sizes[dim])));
     let mut last = vec![0i64; room(&like)];
-    for (element, place) in (0..).zip(strided::places(&like.layout)) {
+    for (element, place) in (0..).zip(strided::places(&permute::reordered(&like.layout, &order))) {
         last[place] = element;
     }
     let last = Tensor::from_slice(&[last.len()], &last)?;
-    let elements = reshape::flatten(&cast::to_dtype(tangent, dtype)?, 0, -1)?;
+    let order: Vec<i64> = order.into_iter().map(|dim| dim as i64).collect();
+    let ordered = permute::permute(&cast::to_dtype(tangent, dtype)?, &order)?;
+    let elements = reshape::flatten(&ordered, 0, -1)?;
     let memory = along::index_select(&elements, 0, &last)?;
     view::window(&memory, (*like.layout).clone())
 }

@@ -8,7 +8,8 @@ use super::copy;
 use super::part::{self, Part};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -34,6 +35,10 @@ impl Op for Triangle {
 
     fn name(&self) -> &'static str {
         if self.upper { "TriuBackward0" } else { "TrilBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { diagonal: self.diagonal }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

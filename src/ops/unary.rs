@@ -134,7 +134,9 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     if requires_grad == Some(false) || !mode::is_grad_enabled() {
-        return Ok(Tensor::from_array(y));
+        let standing = reading.standing();
+        drop(reading);
+        return Ok(Tensor::unrecorded(y, standing));
     }
     let kept = match E::KEEPS {
         Keeps::Nothing | Keeps::Flat => None,
@@ -144,7 +146,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let edge = reading.edge();
     drop(reading);
     if requires_grad.is_none() && !x.requires_grad() {
-        return Ok(Tensor::from_array(y));
+        return Ok(Tensor::unrecorded(y, x.standing()));
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };

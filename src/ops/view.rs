@@ -8,14 +8,15 @@ use smallvec::smallvec;
 use super::apply::{apply_one, one, single, tangent, trace};
 use super::{batch, in_place, strided};
 use crate::error::Result;
-use crate::graph::{At, Edge, Forms, Gradients, Level, Node, Rule, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
 pub use super::expand::expand;
 pub(super) use super::expand::expand_to;
-use super::reshape::Reshape;
 pub(super) use super::reshape::reshape_to;
+use super::reshape::{Along, Reshape};
 pub use super::reshape::{reshape, view};
 
 /// A view of `source` in another layout, still without an edge.
@@ -55,6 +56,11 @@ pub(super) trait Kind: Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, source: &Layout) -> Attributes {
+        shown! { self_sym_sizes: source }
+    }
+
     /// x̄ of an `x` that was laid out as `source`, from ȳ.
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
 
@@ -72,6 +78,10 @@ pub(super) struct Shown<K> {
 impl<K: Kind> Rule for Shown<K> {
     fn name(&self) -> &str {
         self.kind.name()
+    }
+
+    fn shown(&self) -> Attributes {
+        self.kind.shown(&self.source)
     }
 
     fn is_view(&self) -> bool {
@@ -103,7 +113,10 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
     let y = Tensor::view_apart(x, x.array(), creation, refresh, level);
-    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind: Reshape { name }, source: x.layout() })?;
+    trace(&[x], std::slice::from_ref(&y), |_| Shown {
+        kind: Reshape { name, along: Along::Nothing },
+        source: x.layout(),
+    })?;
     Ok(y)
 }
 

@@ -3,6 +3,8 @@
 
 mod allocate;
 
+pub use allocate::allocated;
+
 use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -185,6 +187,19 @@ impl Storage {
     /// A number that tells this block from all that are alive.
     pub fn key(&self) -> usize {
         self.block.as_ptr().addr()
+    }
+
+    /// The block that holds the bytes, as its `key` and how many bytes of ours it takes: the block that
+    /// this one is an alias of, if it is one. Bytes that belong to the host are counted as they are.
+    pub fn holding(&self) -> (usize, usize) {
+        let (_, lead) = placement(self.bytes());
+        if !self.is_external() {
+            return (self.key(), lead + self.bytes());
+        }
+        match self.owner().downcast_ref::<Storage>() {
+            Some(storage) => storage.holding(),
+            None => (self.data().as_ptr().addr(), self.bytes()),
+        }
     }
 
     /// Whether the bytes belong to somebody else.

@@ -38,6 +38,11 @@ impl Array {
         Ok(Array { storage, layout: plain(layout), dtype })
     }
 
+    /// Whether both show the same memory in the same way.
+    pub fn is(&self, other: &Array) -> bool {
+        self.storage.is(&other.storage) && self.dtype == other.dtype && self.layout == other.layout
+    }
+
     /// Zeros in row-major order.
     pub fn zeroed(layout: &Arc<Layout>, dtype: DType) -> Result<Array> {
         let storage = Storage::zeroed(layout.numel().saturating_mul(dtype.size()))?;

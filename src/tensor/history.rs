@@ -6,9 +6,11 @@ use parking_lot::Mutex;
 
 use super::batched::Wrapper;
 use super::view::View;
-use super::{Tensor, WeakTensor};
+use super::{Array, Tensor, WeakTensor};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
+use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
@@ -23,7 +25,20 @@ pub(super) struct Cold {
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
     hooks: Hooks,
     retains_grad: Mutex<bool>,
+    grad_dtype: Mutex<GradDType>,
     pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
+}
+
+/// The element type that the gradient of a leaf has.
+#[derive(Clone, Copy, Default)]
+enum GradDType {
+    /// That of the leaf.
+    #[default]
+    Same,
+    /// This one.
+    Is(DType),
+    /// Any.
+    Any,
 }
 
 impl Cold {
@@ -122,12 +137,12 @@ impl Tensor {
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
-            if !core.is_view
+            if !core.birth.is_view()
                 && let Some(edge) = core.edge_here()
             {
                 return Ok(Some(edge));
             }
-            (core.is_view, core.requires_grad)
+            (core.birth.is_view(), core.requires_grad)
         };
         if is_view && let Some(edge) = self.edge()? {
             return Ok(Some(edge));
@@ -148,11 +163,12 @@ impl Tensor {
 
     /// Gives up the node of this leaf if the leaf no longer looks as the node says.
     pub(super) fn renew_accumulator(&self) {
+        let dtype = self.grad_dtype().unwrap_or_else(|| self.dtype());
         let old = {
             let mut core = self.0.core.write();
             let fits = core.accumulator.as_ref().is_none_or(|node| {
                 let form = node.form(0);
-                form.dtype == core.array.dtype && form.layout.shape() == core.array.layout.shape()
+                form.dtype == dtype && form.layout.shape() == core.array.layout.shape()
             });
             if fits { None } else { core.accumulator.take() }
         };
@@ -161,6 +177,28 @@ impl Tensor {
             let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
             *former = kept.chain([old]).collect();
         }
+    }
+
+    /// The tensor that `array` is, with the history that `edge` leads to: where that is a leaf's end,
+    /// the leaf, or another one that accumulates into it if the memory is not the leaf's.
+    pub(crate) fn continuing(array: Array, edge: Option<Edge>) -> Tensor {
+        let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
+            return Tensor::with_history(array, edge);
+        };
+        if leaf.array().is(&array) { leaf } else { Tensor::apart(array, edge) }
+    }
+
+    /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
+    pub(crate) fn apart(array: Array, edge: Option<Edge>) -> Tensor {
+        if edge.as_ref().is_none_or(|edge| edge.node.leaf().is_none()) {
+            return Tensor::with_history(array, edge);
+        }
+        let tensor = Tensor::from_array(array);
+        let mut core = tensor.0.core.write();
+        core.requires_grad = true;
+        core.accumulator = edge.map(|edge| edge.node);
+        drop(core);
+        tensor
     }
 
     /// Gives a tensor that was written to in place, or made by an operation, its new history.
@@ -188,14 +226,38 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        self.aside(self.array())
+        let detached = self.aside(self.array());
+        let cut = self.standing().cut(Reason::Detach);
+        if cut != Cut::NONE {
+            detached.set_cut(cut);
+        }
+        detached
+    }
+
+    /// What unrecorded results of operations on this tensor inherit.
+    pub(crate) fn standing(&self) -> Standing {
+        let (known, cut) = {
+            let core = self.0.core.read();
+            (core.records(), core.cut)
+        };
+        Standing { requires_grad: known.unwrap_or_else(|| self.base_requires_grad()), cut }
+    }
+
+    /// Where the history stopped, if there was one.
+    pub fn cut(&self) -> Cut {
+        self.0.core.read().cut
+    }
+
+    /// Sets where the history stopped.
+    pub fn set_cut(&self, cut: Cut) {
+        self.0.core.write().cut = cut;
     }
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
         let mut array = self.array();
         array.storage = array.storage.alias()?;
-        Ok(Tensor::from_array(array))
+        Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
 
     /// Forgets the history.
@@ -203,8 +265,11 @@ impl Tensor {
         if self.is_view() {
             return Err(Error::DetachView {}.into());
         }
+        let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
-        self.0.core.write().requires_grad = false;
+        let mut core = self.0.core.write();
+        core.requires_grad = false;
+        core.cut = cut;
         Ok(())
     }
 
@@ -234,8 +299,8 @@ impl Tensor {
     pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
         if let Some(grad) = &grad {
             let (got, expected) = (grad.array(), self.array());
-            if got.dtype != expected.dtype {
-                return Err(Error::GradDType { got: got.dtype, expected: expected.dtype }.into());
+            if let Some(expected) = self.grad_dtype().filter(|&dtype| dtype != got.dtype) {
+                return Err(Error::GradDType { got: got.dtype, expected }.into());
             }
             if got.layout.shape() != expected.layout.shape() {
                 let (got, expected) = (got.layout.shape().to_vec(), expected.layout.shape().to_vec());
@@ -243,6 +308,27 @@ impl Tensor {
             }
         }
         self.replace_grad(grad);
+        Ok(())
+    }
+
+    /// The element type that the gradient of this leaf is to have; `None` allows any.
+    pub fn grad_dtype(&self) -> Option<DType> {
+        match self.0.cold.get().map_or(GradDType::Same, |cold| *cold.grad_dtype.lock()) {
+            GradDType::Same => Some(self.dtype()),
+            GradDType::Is(dtype) => Some(dtype),
+            GradDType::Any => None,
+        }
+    }
+
+    /// Sets the element type that the gradient of this leaf is to have.
+    pub fn set_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
+        if let (Some(dtype), Some(grad)) = (dtype, self.grad())
+            && grad.dtype() != dtype
+        {
+            return Err(Error::GradDTypeTaken { wanted: dtype, got: grad.dtype() }.into());
+        }
+        *self.cold().grad_dtype.lock() = dtype.map_or(GradDType::Any, GradDType::Is);
+        self.renew_accumulator();
         Ok(())
     }
 
@@ -287,6 +373,17 @@ impl Tensor {
                 HookHandle { on: On::Node(edge.node.id()), id }
             }
             None => self.leaf_hook(Place::Output(0), hook),
+        })
+    }
+
+    /// The hooks that see the gradient with respect to this tensor as it is now.
+    pub fn gradient_hooks(&self) -> Result<Vec<Arc<dyn Hook>>> {
+        Ok(match self.edge()? {
+            Some(edge) => {
+                let extras = edge.node.extras();
+                extras.map(|extras| extras.hooks.at(Place::Output(edge.output))).unwrap_or_default()
+            }
+            None => self.hooks_if_any().map(|hooks| hooks.at(Place::Output(0))).unwrap_or_default(),
         })
     }
 

@@ -3,11 +3,11 @@
 
 mod array;
 mod batched;
-mod boundary;
 mod foreign;
 mod history;
 pub mod print;
 mod tangent;
+mod transform;
 mod view;
 
 use std::sync::{Arc, Weak};
@@ -17,7 +17,8 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, NodeRef, mode, writes};
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::{Edge, NodeRef, boundary, mode, writes};
 use crate::shape::Layout;
 
 pub use array::Array;
@@ -50,7 +51,30 @@ struct Core {
     accumulator: Option<NodeRef>,
     /// Set on leaves only; other tensors require grad because they have an edge.
     requires_grad: bool,
-    is_view: bool,
+    birth: Birth,
+    /// Where the history stopped, if there was one.
+    cut: Cut,
+}
+
+/// In one byte, whether a tensor is a view, and how many transforms of functions the thread that made
+/// it was inside of.
+#[derive(Clone, Copy)]
+struct Birth(u8);
+
+impl Birth {
+    const VIEW: u8 = 1 << 7;
+
+    fn now(is_view: bool) -> Birth {
+        Birth(boundary::depth_here() | if is_view { Birth::VIEW } else { 0 })
+    }
+
+    fn is_view(self) -> bool {
+        self.0 & Birth::VIEW != 0
+    }
+
+    fn depth(self) -> u8 {
+        self.0 & !Birth::VIEW
+    }
 }
 
 impl Core {
@@ -60,7 +84,7 @@ impl Core {
     fn records(&self) -> Option<bool> {
         match self.requires_grad || self.edge.is_some() {
             true => Some(true),
-            false if self.is_view => None,
+            false if self.birth.is_view() => None,
             false => Some(false),
         }
     }
@@ -91,9 +115,14 @@ impl Reading<'_> {
         self.0.records()
     }
 
+    /// What unrecorded results inherit. A view without a history of its own is taken for one without.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { requires_grad: self.0.records() == Some(true), cut: self.0.cut }
+    }
+
     /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
     pub(crate) fn edge(&self) -> Option<Edge> {
-        if self.0.is_view { None } else { self.0.edge_here() }
+        if self.0.birth.is_view() { None } else { self.0.edge_here() }
     }
 }
 
@@ -103,14 +132,31 @@ impl Tensor {
         Tensor::with_history(array, None)
     }
 
+    /// What an operation that was not recorded made of inputs with this standing.
+    pub(crate) fn unrecorded(array: Array, standing: Standing) -> Tensor {
+        let reason = if array.dtype.is_float() { Reason::NoGrad } else { Reason::Integer };
+        Tensor::with_cut(array, standing.cut(reason))
+    }
+
+    fn with_cut(array: Array, cut: Cut) -> Tensor {
+        let birth = Birth::now(false);
+        let core = Core { array, edge: None, accumulator: None, requires_grad: false, birth, cut };
+        Tensor::of(core, OnceBox::new())
+    }
+
+    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
+        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    }
+
     /// A tensor that came from `edge`.
     pub fn with_history(array: Array, edge: Option<Edge>) -> Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let core = Core { array, edge, accumulator: None, requires_grad: false, is_view };
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+        let birth = Birth::now(is_view);
+        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };
+        Tensor::of(core, cold)
     }
 
     /// A leaf of the elements of a slice.
@@ -187,6 +233,11 @@ impl Tensor {
     /// nothing that is recorded may keep it.
     pub fn is_inference(&self) -> bool {
         !self.0.core.read().array.storage.is_counted()
+    }
+
+    /// Sets how often the memory was written to.
+    pub fn set_version(&self, version: u32) {
+        self.0.core.read().array.storage.set_version(version);
     }
 
     /// Where the first element lies.

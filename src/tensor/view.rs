@@ -126,7 +126,7 @@ impl Tensor {
 
     /// Whether this is a view of another tensor.
     pub fn is_view(&self) -> bool {
-        self.0.core.read().is_view
+        self.0.core.read().birth.is_view()
     }
 
     /// The tensor whose memory this is a view of.

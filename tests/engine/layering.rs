@@ -16,7 +16,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "storage", "tensor", "origin"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),
-    ("engine", &["error", "origin", "shape", "tensor", "graph", "kernels::parallel", "ops::accumulate"]),
+    (
+        "engine",
+        &[
+            "error",
+            "origin",
+            "shape",
+            "tensor",
+            "graph",
+            "kernels::interrupt",
+            "kernels::parallel",
+            "ops::accumulate",
+        ],
+    ),
 ];
 
 /// Macros that the whole crate uses; they are at its root whatever room they are written in.

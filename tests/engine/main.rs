@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, clippy::type_complexity)]
 
 mod backward;
+mod batched;
 mod deep_graph;
 mod dual;
 mod gradcheck;

@@ -167,3 +167,17 @@ def test_modules_pass_tangents_on():
     del layer.weight
     layer.weight = fwAD.make_dual(weight, torch.ones(1, 2))
     assert tangent(layer(x)) == [4.0]
+
+
+def test_at_a_kink_tangents_go_where_they_go_in_torch():
+    nan = float("nan")
+    x = dual([1.0, 1.0, nan, 1.0, nan], [1.0, 2.0, 3.0, 4.0, 5.0])
+    y = dual([1.0, 2.0, 1.0, nan, nan], [10.0, 20.0, 30.0, 40.0, 50.0])
+    assert tangent(torch.maximum(x, y)) == [5.5, 20.0, 30.0, 40.0, 50.0]
+    assert tangent(torch.minimum(x, y)) == [5.5, 2.0, 30.0, 40.0, 50.0]
+    assert tangent(torch.fmax(x, y)) == [10.0, 20.0, 30.0, 4.0, 5.0]
+    assert tangent(torch.fmin(x, y)) == [1.0, 2.0, 30.0, 4.0, 5.0]
+    assert tangent(torch.clamp(x, max=y)) == [10.0, 2.0, 30.0, 40.0, 50.0]
+    assert tangent(torch.clamp_max(x, y)) == [1.0, 2.0, 30.0, 40.0, 50.0]
+    assert tangent(torch.clamp(x, min=y, max=y + 1)) == [1.0, 20.0, 3.0, 4.0, 5.0]
+    assert tangent(x.clamp(1.0, 2.0)) == [1.0, 2.0, 0.0, 4.0, 0.0]

@@ -46,9 +46,15 @@ JVP = "jvp(f, primals, tangents): "
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: jvp(torch.sin, X, T), "Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."),
+        (
+            lambda: jvp(torch.sin, X, T),
+            "Expected primals to be a tuple. E.g. it should be valid to call f(*primals).",
+        ),
         (lambda: jvp(torch.sin, (1,), (T,)), "Expected primals to only contain Tensors, got <class 'int'>"),
-        (lambda: jvp(torch.sin, (X,), (1.0,)), "Expected tangents to only contain Tensors, got <class 'float'>"),
+        (
+            lambda: jvp(torch.sin, (X,), (1.0,)),
+            "Expected tangents to only contain Tensors, got <class 'float'>",
+        ),
         (lambda: jvp(torch.sin, (), ()), "Expected primals to contain at least one Tensor."),
         (
             lambda: jvp(lambda x: 1, (X,), (T,)),
@@ -93,7 +99,9 @@ def test_transforms_nest_without_confusing_their_tangents():
     second = jvp(lambda x: jvp(torch.sin, (x,), (torch.ones(2),))[1], (X,), (T,))[1]
     torch.testing.assert_close(second, -X.sin() * T)
     third = jvp(
-        lambda x: jvp(lambda x: jvp(torch.exp, (x,), (x,))[1], (x,), (torch.ones(2),))[1], (X,), (torch.ones(2),)
+        lambda x: jvp(lambda x: jvp(torch.exp, (x,), (x,))[1], (x,), (torch.ones(2),))[1],
+        (X,),
+        (torch.ones(2),),
     )[1]
     torch.testing.assert_close(third, (X + 2) * X.exp())
 
@@ -169,3 +177,15 @@ def test_writing_to_an_argument_writes_to_the_tensors_outside():
 def test_the_identity_gives_views():
     value, derivative = jvp(lambda x: x, (X,), (T,))
     assert value is not X and value.data_ptr() == X.data_ptr() and derivative.data_ptr() == T.data_ptr()
+
+
+def test_transforms_in_a_mapping_keep_the_tangents_of_their_tangents():
+    def second(t):
+        return jvp(lambda x: jvp(torch.sin, (x,), (t,))[1], (X,), (t,))[1]
+
+    found = torch.func.vmap(second)(torch.eye(2))
+    torch.testing.assert_close(found, torch.diag(-X.sin()))
+
+
+def test_what_is_not_recorded_gives_tangents_without_a_history():
+    assert not jvp(torch.exp, (X,), (T,))[1].requires_grad

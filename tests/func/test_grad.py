@@ -204,6 +204,40 @@ def test_writing_to_the_argument_is_writing_to_a_leaf():
         grad(lambda x: x.view(-1).sin_().sum())(tensor(1.0))
 
 
+CAPTURED = [
+    (lambda w, x: w.mul_(x), "mul_.Tensor"),
+    (lambda w, x: w.add_(2), "add_.Tensor"),
+    (lambda w, x: w.pow_(2), "pow_.Scalar"),
+    (lambda w, x: w.copy_(x), "copy_"),
+    (lambda w, x: w.zero_(), "zero_"),
+    (lambda w, x: w.view(-1).sub_(x), "sub_.Tensor"),
+    (lambda w, x: w.__setitem__(0, x[0]), "copy_"),
+    (lambda w, x: w.__imul__(x), "mul_.Tensor"),
+]
+
+
+@pytest.mark.parametrize(("write", "operation"), CAPTURED)
+def test_writing_to_what_the_function_captured_is_refused(write, operation):
+    w, x = tensor(1.0, 2.0), tensor(3.0, 4.0)
+    text = f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation (aten::{operation}) that would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs."
+    for transformed in (
+        lambda f: grad(f)(x),
+        lambda f: torch.func.vjp(f, x),
+        lambda f: torch.func.jvp(f, (x,), (x,)),
+        lambda f: grad(lambda x: grad(f)(x).sum())(x),
+    ):
+        with raises(RuntimeError, text):
+            transformed(lambda x: (write(w, x), x.sum())[1])
+    assert_tensor(w, [1.0, 2.0])
+
+
+def test_writing_to_an_argument_by_which_is_not_differentiated_works():
+    w = tensor(1.0, 2.0)
+    assert_tensor(grad(lambda x, w: (w.mul_(2) * x).sum())(tensor(3.0, 4.0), w), [2.0, 4.0])
+    assert_tensor(w, [2.0, 4.0])
+    assert_tensor(grad(lambda x, *, w: (w.view(-1).mul_(2) * x).sum())(tensor(3.0, 4.0), w=w), [4.0, 8.0])
+
+
 def test_an_error_inside_leaves_the_mode_as_it_was():
     with torch.no_grad():
         with pytest.raises(ZeroDivisionError):
@@ -283,6 +317,27 @@ def test_what_works_on_leaves_is_refused_inside():
         grad(lambda x: (x.requires_grad_(), x.sum())[1])(x)
     with raises(RuntimeError, f"You are attempting to call Tensor.retain_grad() {HINT} retain_grad()"):
         grad(lambda x: (x.sin().retain_grad(), x.sum())[1])(x)
+
+
+def test_hooks_of_saved_tensors_are_refused():
+    text = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    for transformed in (
+        grad(torch.sum),
+        torch.func.jacrev(torch.sin),
+        lambda x: torch.func.vjp(torch.sin, x),
+    ):
+        with hooks(lambda x: x, lambda x: x), raises(RuntimeError, text):
+            transformed(tensor(1.0))
+
+    def f(x):
+        with hooks(lambda x: x, lambda x: x):
+            return x.sum()
+
+    with raises(RuntimeError, text):
+        grad(f)(tensor(1.0))
+    with hooks(lambda x: x, lambda x: x):
+        assert_tensor(tensor(1.0, requires_grad=True).exp(), [2.718281828459045])
 
 
 def test_the_result_is_wrapped_in_the_functions_name():

@@ -190,6 +190,35 @@ print(good)
     assert output.split()[-1] == "10"
 
 
+@needs_fork
+@pytest.mark.own
+def test_a_thousand_children_are_forked_after_parallel_work_and_each_differentiates():
+    output = run_script(
+        """
+import os, signal
+torch.set_num_threads(4)
+x = torch.linspace(0, 1, 20_000, requires_grad=True)
+def work():
+    x.grad = None
+    sum(((x * i).tanh() * x).sum() for i in range(8)).backward()
+    return x.grad
+expected = work().clone()
+good = 0
+for _ in range(1000):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if torch.equal(work(), expected) else 1)
+    _, status = os.waitpid(child, 0)
+    good += os.waitstatus_to_exitcode(status) == 0
+assert torch.equal(work(), expected)
+print(good)
+""",
+        timeout=300,
+    )
+    assert output.split()[-1] == "1000"
+
+
 def test_an_interpreter_with_live_graphs_and_threads_exits_cleanly():
     output = run_script(
         """

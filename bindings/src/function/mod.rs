@@ -7,24 +7,28 @@ mod rule;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
-use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Place};
+use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Packer, Place};
 use rushlight::ops::custom;
-use rushlight::origin::{self, Origin};
+use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{metadata, next_functions, register};
+use crate::node::{input_metadata, metadata, next_functions, register};
 use crate::returns::ToPython;
+use crate::saved::SavedTensor;
 use crate::tensor::object::{as_tensor, visit_owned};
 use rule::Custom;
 
 pub(crate) use rule::{context_in, context_of};
+
+const SPENT: &str = "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on \
+    the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.";
 
 /// The context of a function of Python.
 #[pyclass(name = "_FunctionBase", module = "rushlight._rushlight", subclass, frozen)]
@@ -44,7 +48,10 @@ struct State {
     /// The arguments while tangents pass them.
     primals: Vec<Tensor>,
     kept: Vec<Option<Held>>,
+    /// Where the run started that freed what was kept.
     freed: Option<Origin>,
+    /// Whether what was kept was asked for and is let go of at that.
+    spent: bool,
     node: Option<NodeId>,
     /// What the node is made of, for a context that outlives it.
     edges: Vec<Option<Edge>>,
@@ -73,7 +80,7 @@ impl FunctionBase {
     }
 
     /// The node, made anew if it went while somebody kept the context.
-    fn node(slf: &Bound<'_, Self>) -> NodeRef {
+    pub(crate) fn node(slf: &Bound<'_, Self>) -> NodeRef {
         let state = slf.get().state();
         if let Some(node) = state.node.and_then(Strong::<Node>::upgrade) {
             return node;
@@ -91,13 +98,16 @@ impl FunctionBase {
     /// What was kept, as tensors.
     fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let (freed, empty) = {
+        let (freed, spent, empty) = {
             let state = slf.get().state();
             if let Some(saved) = &state.wishes.saved_for_forward {
                 return Ok(saved.bind(py).clone().cast_into()?);
             }
-            (state.freed, state.kept.is_empty())
+            (state.freed, state.spent, state.kept.is_empty())
         };
+        if spent {
+            return Err(PyRuntimeError::new_err(SPENT));
+        }
         if let Some(run) = freed {
             let node = Self::node(slf);
             return Err(raise(
@@ -114,9 +124,37 @@ impl FunctionBase {
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release(origin::here());
+            slf.get().spend();
         }
         Ok(loaded)
+    }
+
+    /// One of the tensors that were kept, or `None`.
+    pub(crate) fn held<'py>(slf: &Bound<'py, Self>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let node = Self::node(slf);
+        let held = slf.get().state();
+        let loaded = held.kept.get(index).and_then(Option::as_ref).map(|held| held.load(&node)).transpose();
+        drop(held);
+        loaded.map_err(raise)?.to_python(slf.py())
+    }
+
+    /// Packs one of the tensors that were kept. It is taken out meanwhile: the packer is the user's.
+    pub(crate) fn pack(slf: &Bound<'_, Self>, index: usize, packer: &dyn Packer) -> PyResult<()> {
+        let mut taken = {
+            let mut state = slf.get().state();
+            if state.freed.is_some() {
+                return Err(raise(Error::PackingFreed {}.into()));
+            }
+            state.kept.get_mut(index).and_then(Option::take)
+        };
+        let packed = match &mut taken {
+            Some(held) => held.pack(packer),
+            None => Err(Error::PackedNothing {}.into()),
+        };
+        if let Some(slot) = slf.get().state().kept.get_mut(index) {
+            *slot = taken;
+        }
+        packed.map_err(raise)
     }
 
     /// A switch of the class that the user wrote.
@@ -125,6 +163,15 @@ impl FunctionBase {
             Ok(class) => class.getattr(name)?.is_truthy(),
             Err(_) => Ok(false),
         }
+    }
+
+    /// Lets go of what was kept, since it was asked for.
+    fn spend(&self) {
+        let mut state = self.state();
+        let kept = std::mem::take(&mut state.kept);
+        state.spent = true;
+        drop(state);
+        drop(kept);
     }
 
     /// Lets go of what was kept, since the run that was started there is past it.
@@ -151,6 +198,7 @@ impl FunctionBase {
             primals: Vec::new(),
             kept: Vec::new(),
             freed: None,
+            spent: false,
             node: None,
             edges: Vec::new(),
             forms: Vec::new(),
@@ -180,6 +228,23 @@ impl FunctionBase {
         Self::unpack(slf)
     }
 
+    /// The objects of what `save_for_backward` was given.
+    #[getter]
+    fn _raw_saved_tensors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (freed, count) = {
+            let state = slf.get().state();
+            (state.freed, state.kept.len())
+        };
+        if let Some(run) = freed {
+            let node = Self::node(slf);
+            return Err(raise(
+                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
+            ));
+        }
+        let raw = (0..count).map(|index| Py::new(slf.py(), SavedTensor::of_context(slf, index)));
+        PyTuple::new(slf.py(), raw.collect::<PyResult<Vec<_>>>()?)
+    }
+
     /// The same, under its old name.
     #[getter]
     fn saved_variables<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -192,7 +257,7 @@ impl FunctionBase {
     /// Lets go of what was kept, if the class asks for that.
     fn maybe_clear_saved_tensors(slf: &Bound<'_, Self>) -> PyResult<()> {
         if Self::option(slf, "clear_saved_tensors_on_access")? {
-            slf.get().release(origin::here());
+            slf.get().spend();
         }
         Ok(())
     }
@@ -213,6 +278,12 @@ impl FunctionBase {
     /// The position on the tape.
     fn _sequence_nr(slf: &Bound<'_, Self>) -> u64 {
         Self::node(slf).seq()
+    }
+
+    /// What the outputs look like.
+    #[getter]
+    fn _input_metadata<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        input_metadata(slf.py(), &Self::node(slf))
     }
 
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.

@@ -11,6 +11,7 @@ use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
 use rushlight::ops::create;
 use rushlight::origin::Origin;
 use rushlight::shape::signed;
+use rushlight::tensor::Array;
 use rushlight::{Result, Tensor};
 
 use super::FunctionBase;
@@ -81,6 +82,14 @@ impl Rule for Custom {
         let Ok(state) = self.context.get().get().state.try_lock() else { return };
         state.edges.iter().flatten().for_each(|edge| visit(&edge.node));
         state.kept.iter().flatten().filter_map(Held::whole).for_each(|kept| kept.visit_own_node(visit));
+    }
+
+    fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
+        let arrays: Vec<Array> = {
+            let context = self.context.get().get();
+            context.state().kept.iter().flatten().filter_map(Held::array).collect()
+        };
+        arrays.into_iter().for_each(|array| visit("tensors", array));
     }
 
     fn caller_only(&self) -> bool {

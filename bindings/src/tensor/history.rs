@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
-use crate::dtype::wrap_dtype;
+use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
@@ -72,6 +72,18 @@ impl TensorBase {
         track(slf);
         let handle = slf.get().tensor().register_hook(PythonHook::of(hook)).map_err(raise)?;
         Ok(RemovableHandle::new(handle))
+    }
+
+    /// The hooks of the tensor as it is now, by number; `None` if there are none.
+    #[getter]
+    fn _backward_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let hooks = self.tensor().gradient_hooks().map_err(raise)?;
+        if hooks.is_empty() {
+            return Ok(None);
+        }
+        let functions = hooks.iter().filter_map(|hook| PythonHook::function(&**hook));
+        let numbered: Vec<_> = functions.enumerate().collect();
+        py.import("collections")?.getattr("OrderedDict")?.call1((numbered,)).map(Some)
     }
 
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
@@ -142,10 +154,26 @@ impl TensorBase {
         self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
     }
 
-    /// The element type that gradients have: the tensor's own.
+    /// The element type that gradients have: the tensor's own, unless it was set; `None` allows any.
     #[getter]
-    fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap_dtype(py, self.tensor().dtype())
+    fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.check_leaf_of_grad_dtype()?;
+        self.tensor().grad_dtype().map(|dtype| wrap_dtype(py, dtype)).transpose()
+    }
+
+    #[setter]
+    fn set_grad_dtype(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check_leaf_of_grad_dtype()?;
+        let dtype = match as_dtype(value) {
+            Some(dtype) => Some(dtype),
+            None if value.is_none() => None,
+            None => {
+                let found = value.get_type().name()?;
+                let text = format!("grad_dtype must be a torch.dtype or None, but got {found}");
+                return Err(PyRuntimeError::new_err(text));
+            }
+        };
+        self.tensor().set_grad_dtype(dtype).map_err(raise)
     }
 
     /// A tensor on the same memory without history, whose writes autograd does not see.
@@ -227,6 +255,13 @@ impl TensorBase {
 }
 
 impl TensorBase {
+    fn check_leaf_of_grad_dtype(&self) -> PyResult<()> {
+        match self.tensor().is_leaf().map_err(raise)? {
+            true => Ok(()),
+            false => Err(PyRuntimeError::new_err("grad_dtype can only be accessed on leaf tensors.")),
+        }
+    }
+
     /// Refuses to change `requires_grad` of a tensor that an operation made. To switch it on where
     /// it is on already is allowed in one place and not in the other: `refuse` says which.
     pub(crate) fn check_leaf(&self, value: bool, refuse: bool) -> PyResult<()> {

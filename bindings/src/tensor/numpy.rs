@@ -11,6 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
+use rushlight::graph::cut::Cut;
 use rushlight::shape::{Dims, Layout};
 use rushlight::storage::Storage;
 use rushlight::tensor::Array;
@@ -165,7 +166,9 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     // SAFETY: the array says that its elements lie at these strides from the address, which is
     // aligned; it keeps them for as long as it lives, and the owner keeps it.
     let storage = unsafe { Storage::external(data, layout.end() * dtype.size(), owner) }.map_err(raise)?;
-    Ok(Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype }))
+    let tensor = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype });
+    tensor.set_cut(Cut::import());
+    Ok(tensor)
 }
 
 /// Warns once in the life of the process.
@@ -222,6 +225,7 @@ fn code(dtype: DType) -> String {
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
     as_array.call1((Memory { tensor: tensor.clone() },))
 }

@@ -18,6 +18,7 @@ use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw
 use super::values;
 use crate::error::raise;
 use crate::returns::ToPython;
+use crate::transform::refuse_captured;
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -101,6 +102,7 @@ fn binary(
 fn in_place(
     target: *mut ffi::PyObject,
     other: *mut ffi::PyObject,
+    method: &str,
     operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
@@ -108,11 +110,29 @@ fn in_place(
         let (Some(tensor), Some(other)) = (unsafe { (borrow(target), operand(py, other)?) }) else {
             return Ok(declined(py));
         };
+        refuse_captured(tensor, method, other.tensor().is_none())?;
         operation(tensor, other).map_err(raise)?;
         // SAFETY: a live object.
         unsafe { ffi::Py_INCREF(target) };
         Ok(target)
     })
+}
+
+/// The method that a slot such as `Py_nb_inplace_add` stands for.
+fn method(slot: &'static str) -> &'static str {
+    match slot {
+        "Py_nb_inplace_add" => "add_",
+        "Py_nb_inplace_subtract" => "sub_",
+        "Py_nb_inplace_multiply" => "mul_",
+        "Py_nb_inplace_true_divide" => "div_",
+        "Py_nb_inplace_floor_divide" => "floor_divide_",
+        "Py_nb_inplace_remainder" => "remainder_",
+        "Py_nb_inplace_and" => "__iand__",
+        "Py_nb_inplace_or" => "__ior__",
+        "Py_nb_inplace_xor" => "__ixor__",
+        "Py_nb_inplace_lshift" => "__ilshift__",
+        _ => "__irshift__",
+    }
 }
 
 /// A slot of one tensor.
@@ -149,27 +169,27 @@ macro_rules! slots {
         /// The slots that are alike.
         fn operations() -> Vec<ffi::PyType_Slot> {
             vec![$({
-                slots!(@$kind function, $operation);
+                slots!(@$kind function, $id, $operation);
                 slot(ffi::$id, function as *mut c_void)
             }),*]
         }
     };
-    (@binary $name:ident, $operation:expr) => {
+    (@binary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
             binary(left, right, |left, right| $operation(left, right))
         }
     };
-    (@in_place $name:ident, $operation:expr) => {
+    (@in_place $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            in_place(target, other, |target, other| $operation(target, other))
+            in_place(target, other, method(stringify!($id)), |target, other| $operation(target, other))
         }
     };
-    (@unary $name:ident, $operation:expr) => {
+    (@unary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
             unary(object, |tensor| $operation(tensor))
         }
     };
-    (@plain $name:ident, $operation:expr) => {
+    (@plain $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
             plain(object, |py, tensor| $operation(py, tensor))
         }
@@ -318,7 +338,7 @@ unsafe extern "C" fn power_in_place(
     exponent: *mut ffi::PyObject,
     _modulus: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    in_place(target, exponent, |target, exponent| ops::pow_(target, exponent))
+    in_place(target, exponent, "pow_", |target, exponent| ops::pow_(target, exponent))
 }
 
 /// The six comparisons.

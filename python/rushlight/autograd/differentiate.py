@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._rushlight import Tensor, _run_backward, _vmap_nesting, zeros_like
+from .._rushlight import Tensor, _run_backward, zeros_like
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -42,17 +42,12 @@ def backward(
     >>> x.grad
     tensor([ 3., 30.])
     """
-    if _vmap_nesting():
-        raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use functorch.grad "
-            "or functorch.vjp instead or call backward() outside of functorch transforms."
-        )
     if grad_variables is not None:
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")
     roots = _as_tuple(tensors)
     for root in roots:
-        if not isinstance(root, Tensor):
+        if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_tensors, roots, batched=False)
     if create_graph:
@@ -96,7 +91,7 @@ def grad(
             "gradient for other parts of the graph, please use torch.autograd.backward.",
         )
     for root in roots:
-        if not isinstance(root, Tensor):
+        if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_outputs, roots, is_grads_batched)
     if retain_graph is None:
@@ -104,6 +99,8 @@ def grad(
     run = _run_batch if is_grads_batched else _run_backward
     result = run(roots, gradients, retain_graph, create_graph, targets, allow_unused, False)
     if materialize_grads:
+        if any(found is None and _is_edge(target) for found, target in zip(result, targets, strict=True)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         result = tuple(
             zeros_like(target, requires_grad=create_graph) if found is None else found
             for found, target in zip(result, targets, strict=True)
@@ -133,7 +130,12 @@ def _run_batch(
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    return (tensors,) if isinstance(tensors, Tensor) or _is_edge(tensors) else tuple(tensors)
+
+
+def _is_edge(value: Any) -> bool:
+    """Tell whether `value` is a `GradientEdge`, whose module is not loaded for this question."""
+    return isinstance(value, tuple) and type(value).__name__ == "GradientEdge"
 
 
 def _inputs_tuple(inputs: Any, caller: str) -> tuple[Any, ...]:
@@ -161,9 +163,11 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        if _is_edge(root):
+            continue
         shape = gradient.shape[1:] if batched else gradient.shape
         if shape != root.shape:
-            raise RuntimeError(_mismatch(index, shape, root.shape, batched))
+            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, root.shape, batched))
     return given[: len(roots)]
 
 

@@ -190,7 +190,7 @@ class Function(_SingleLevelFunction):
 
 def _is_setup_context_defined(setup_context: Any) -> bool:
     """Tell whether a function writes its forward and its context's preparation apart."""
-    return setup_context != _SingleLevelFunction.setup_context
+    return bool(setup_context != _SingleLevelFunction.setup_context)
 
 
 def _bind(forward: Any, apart: bool, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from .._rushlight import (
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from typing import Any, TypeVar, overload
+    from typing import Any, TypeVar
 
     from typing_extensions import Self
 
@@ -83,13 +83,6 @@ class no_grad(_NoGrad, _Decorates):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
-        @overload
-        def __new__(cls, orig_func: None = None) -> Self: ...
-
 
 class enable_grad(_EnableGrad, _Decorates):
     """Record, also inside of `no_grad`.
@@ -103,13 +96,6 @@ class enable_grad(_EnableGrad, _Decorates):
     """
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __new__(cls, orig_func: Function) -> Function: ...  # type: ignore[misc]
-        @overload
-        def __new__(cls, orig_func: None = None) -> Self: ...
 
 
 class inference_mode(_InferenceMode, _Decorates):
@@ -133,13 +119,6 @@ class inference_mode(_InferenceMode, _Decorates):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __new__(cls, mode: Function) -> Function: ...  # type: ignore[misc]
-        @overload
-        def __new__(cls, mode: bool = True) -> Self: ...
-
     def clone(self) -> Self:
         return type(self)(self.mode)
 
@@ -157,7 +136,7 @@ class _Flag(_Decorates):
         raise NotImplementedError
 
     @staticmethod
-    def _set(mode: bool) -> None:
+    def _set(mode: bool, /) -> None:
         """Set the flag."""
         raise NotImplementedError
 

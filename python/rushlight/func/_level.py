@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import (
     Tensor,
+    _admit,
     _enter_transform,
     _inner_leaf,
     _leads_out,
@@ -16,12 +17,19 @@ from .._rushlight import (
     zeros_like,
 )
 from ..autograd.differentiate import grad
-from ..utils._pytree import tree_map
+from ..autograd.graph import disable_saved_tensors_hooks
+from ..utils._pytree import tree_leaves, tree_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from typing_extensions import Self
+
+
+_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
+    "your use case."
+)
 
 
 class Level:
@@ -30,12 +38,14 @@ class Level:
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_entered", "recording", "since")
+    __slots__ = ("_entered", "_without_hooks", "recording", "since")
     since: int
     recording: bool
     _entered: dict[int, tuple[Tensor, Tensor]]
 
     def __enter__(self) -> Self:
+        self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
+        self._without_hooks.__enter__()
         self.recording = is_grad_enabled()
         self.since = _enter_transform()
         self._entered = {}
@@ -45,6 +55,7 @@ class Level:
     def __exit__(self, *_: object) -> None:
         _set_grad_enabled(self.recording)
         _leave_transform()
+        self._without_hooks.__exit__(None, None, None)
 
     def enter(self, tensor: Any) -> Tensor:
         """Return the inner leaf of a tensor by which is differentiated."""
@@ -55,6 +66,13 @@ class Level:
         leaf = _inner_leaf(tensor, self.recording)
         self._entered[id(leaf)] = leaf, tensor
         return leaf
+
+    def admit(self, arguments: Any) -> None:
+        """Let the function write to those of its arguments by which is not differentiated."""
+        originals = {id(tensor) for _, tensor in self._entered.values()}
+        for leaf in tree_leaves(arguments):
+            if isinstance(leaf, Tensor) and id(leaf) not in originals:
+                _admit(leaf)
 
     def leave(self, tree: Any) -> Any:
         """Return results as the outside sees them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, zeros_like
+from .._rushlight import Tensor, _admit, zeros_like
 from ..autograd.forward_ad import _transform, make_dual, unpack_dual
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -42,9 +42,11 @@ def jvp(
     _check_tensors(points, "primals")
     _check_tensors(directions, "tangents")
     with _transform():
+        for point in points:
+            _admit(point)  # Whoever writes to a dual tensor writes to it.
         duals = [make_dual(*pair) for pair in zip(points, directions, strict=True)]
         result = func(*tree_unflatten(duals, spec))
-        aux = ()
+        aux: tuple[Any, ...] = ()
         if has_aux:
             if not (isinstance(result, tuple) and len(result) == 2):
                 raise RuntimeError(

@@ -56,6 +56,7 @@ def grad_and_value(
         with Level() as level:
             places = positions(argnums, len(args))
             inner = tree_map(level.enter, chosen(args, places))
+            level.admit((args, kwargs))
             output = func(*replaced(args, places, inner), **kwargs)
             aux = None
             if has_aux:
@@ -97,8 +98,9 @@ def pulled_back(
         else:
             places = positions(argnums, len(args))
             inner = tree_map(level.enter, chosen(args, places))
+            level.admit(args)
             output = func(*replaced(args, places, inner))
-        rest = ()
+        rest: tuple[Any, ...] = ()
         if has_aux:
             output, aux = _pair(output, "vjp(f, *primals)")
             rest = (level.leave(aux),)

@@ -40,10 +40,10 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that maps `func` over a dimension of its arguments.
 
-    `in_dims` says along which dimension the samples of an argument lie, `None` for one that all samples share;
-    `out_dims` where they are to lie in the results. `randomness` says whether each sample gets random numbers of
-    its own ('different'), all the same ('same'), or none ('error'). At most `chunk_size` samples are computed at
-    a time.
+    `in_dims` says along which dimension the samples of an argument lie, `None` for one that all samples
+    share; `out_dims` where they are to lie in the results. `randomness` says whether each sample gets random
+    numbers of its own ('different'), all the same ('same'), or none ('error'). At most `chunk_size` samples
+    are computed at a time.
 
     >>> import rushlight as torch
     >>> torch.func.vmap(torch.dot)(torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -113,7 +113,9 @@ class _Mapped:
         out_dims = _broadcast_to_and_flatten(self.out_dims, spec)
         if out_dims is None:
             raise AssertionError("flat_out_dims must not be None")
-        joined = [cat(list(parts), dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)]
+        joined = [
+            cat(list(parts), dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)
+        ]
         return tree_unflatten(joined, spec)
 
     def _left(self, outputs: Any, number: int) -> Any:
@@ -132,7 +134,7 @@ class _Mapped:
             return list(self.out_dims)
         if self.out_dims is None or isinstance(self.out_dims, int):
             return [self.out_dims]
-        self._refuse(spec)
+        return self._refuse(spec)
 
     def _refuse(self, spec: TreeSpec) -> NoReturn:
         raise ValueError(
@@ -207,8 +209,8 @@ def _entering(
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
-            "over a function with no inputs. The latter is unsupported."
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+            "vmap over a function with no inputs. The latter is unsupported."
         )
     leaves, spec = tree_flatten(args)
     dims = _broadcast_to_and_flatten(in_dims, spec)

@@ -71,7 +71,7 @@ impl Pair {
         let alike = dims[0] == dims[1] && (ranks[0] == ranks[1] || dims[0].is_none());
         let stay = alike || alone(0) || alone(1);
         let rank = ranks[0].max(ranks[1]);
-        let dim = if stay { dims[0].or(dims[1]) } else { Some(0) };
+        let dim = dims[0].or(dims[1]).map(|dim| if stay { dim } else { 0 });
         let value = |samples: Option<Samples>, operand: Operand<'_>| match (samples, operand) {
             (Some(samples), _) if stay => Ok(Value::Tensor(samples.value)),
             (Some(samples), _) => samples.aligned(rank).map(Value::Tensor),

@@ -5,6 +5,7 @@
 //! tracked below is tracked; what comes out is wrapped and recorded above. An operation without a
 //! rule is run for each sample.
 
+mod call;
 mod elementwise;
 mod random;
 mod views;
@@ -17,173 +18,20 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, Recorded, trace};
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
-use super::{cast, create, expand, join, part, permute, reduce, reshape};
+use super::{cast, create, expand, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, mode};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Batch, Mapping, Tensor};
+use crate::tensor::{Mapping, Tensor};
 
+pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use random::{
     creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
 };
 pub(super) use views::{lay_out, view};
 pub(super) use writes::{each_in_place, through, write, write_traced};
-
-/// The samples of a tensor, as a rule sees them: along `dim` of `value`, or one for all.
-#[derive(Clone)]
-pub struct Samples {
-    /// The samples together.
-    pub value: Tensor,
-    /// Where they lie; nowhere if all are the same.
-    pub dim: Option<usize>,
-}
-
-/// What a rule answers: the outputs of the operation.
-pub type Answer = SmallVec<[Samples; 1]>;
-
-impl Samples {
-    /// One for all.
-    pub fn shared(value: Tensor) -> Samples {
-        Samples { value, dim: None }
-    }
-
-    /// Along the first dimension.
-    pub fn first(value: Tensor) -> Samples {
-        Samples { value, dim: Some(0) }
-    }
-
-    fn of(batch: Batch) -> Samples {
-        Samples { value: batch.value, dim: batch.dim }
-    }
-
-    /// Number of dimensions of a sample.
-    pub fn rank(&self) -> usize {
-        self.value.ndim() - usize::from(self.dim.is_some())
-    }
-
-    /// Sizes of a sample.
-    pub fn shape(&self) -> Dims {
-        let mut shape: Dims = self.value.layout().shape().into();
-        if let Some(dim) = self.dim {
-            shape.remove(dim);
-        }
-        shape
-    }
-
-    /// The value with the samples along a dimension, which one for all does not have.
-    pub fn moved(&self, to: usize) -> Result<Tensor> {
-        match self.dim {
-            Some(dim) if dim != to => permute::movedim(&self.value, &[dim as i64], &[to as i64]),
-            _ => Ok(self.value.clone()),
-        }
-    }
-
-    /// The value with `size` samples along the first dimension, without copies of one for all.
-    pub fn front(&self, size: usize) -> Result<Tensor> {
-        if self.dim.is_some() {
-            return self.moved(0);
-        }
-        let mut shape: Dims = self.value.layout().shape().into();
-        shape.insert(0, size);
-        expand::expand(&self.value, &shape::signed(&shape))
-    }
-
-    /// The value such that it broadcasts against others whose samples have `rank` dimensions: the
-    /// samples come first, then ones.
-    pub fn aligned(&self, rank: usize) -> Result<Tensor> {
-        let value = self.moved(0)?;
-        let missing = rank.saturating_sub(self.rank());
-        if self.dim.is_none() || missing == 0 {
-            return Ok(value);
-        }
-        let layout = value.layout();
-        let mut shape: Dims = layout.shape().into();
-        for _ in 0..missing {
-            shape.insert(1, 1);
-        }
-        reshape::reshape_to(&value, &shape)
-    }
-
-    /// The layout of the value if every sample had this one, which is derived from that of a sample.
-    pub fn around(&self, sample: &Layout) -> Layout {
-        self.value.layout().around(self.dim, sample)
-    }
-
-    /// One sample.
-    pub fn sample(&self, index: usize) -> Result<Tensor> {
-        match self.dim {
-            Some(dim) => part::select(&self.value, dim as i64, index as i64),
-            None => Ok(self.value.clone()),
-        }
-    }
-}
-
-/// An operation on samples.
-pub struct Call<'a> {
-    /// The inputs.
-    pub inputs: &'a [Samples],
-    /// What the operation holds beside them.
-    pub held: &'a [Samples],
-    /// How many samples there are.
-    pub size: usize,
-}
-
-impl Call<'_> {
-    /// An operation on the inputs with their samples along the first dimension.
-    pub fn front<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        let values: SmallVec<[Tensor; 2]> =
-            self.inputs.iter().map(|input| input.front(self.size)).collect::<Result<_>>()?;
-        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
-        Ok(Some(super::apply::apply(op, &values)?.into_iter().map(Samples::first).collect()))
-    }
-
-    /// An operation of elements of one input, whose samples stay where they are.
-    pub fn in_place<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        let Samples { value, dim } = &self.inputs[0];
-        let outputs = super::apply::apply(op, &[value])?;
-        Ok(Some(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect()))
-    }
-
-    /// An operation of elements, whose operands broadcast against each other.
-    pub fn aligned<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
-        let align = |samples: &Samples| samples.aligned(rank);
-        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(align).collect::<Result<_>>()?;
-        let held: SmallVec<[Tensor; 1]> = self.held.iter().map(align).collect::<Result<_>>()?;
-        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
-        let outputs = super::apply::apply(op.holding(&held)?, &values)?;
-        Ok(Some(outputs.into_iter().map(Samples::first).collect()))
-    }
-
-    /// `front` for an operation along dimensions, of which numbers have none.
-    pub fn deeper<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        if self.inputs[0].rank() == 0 { Ok(None) } else { self.front(op) }
-    }
-
-    /// What `f` makes of each sample of all inputs, put together again.
-    fn each(&self, mut f: impl FnMut(&[&Tensor], &[Tensor]) -> Result<Outputs>) -> Result<Answer> {
-        let mut outputs: SmallVec<[Vec<Tensor>; 1]> = SmallVec::new();
-        for index in 0..self.size {
-            let sample = |samples: &Samples| samples.sample(index);
-            let inputs: SmallVec<[Tensor; 2]> = self.inputs.iter().map(sample).collect::<Result<_>>()?;
-            let held: SmallVec<[Tensor; 1]> = self.held.iter().map(sample).collect::<Result<_>>()?;
-            let inputs: SmallVec<[&Tensor; 2]> = inputs.iter().collect();
-            for (place, output) in f(&inputs, &held)?.into_iter().enumerate() {
-                if outputs.len() <= place {
-                    outputs.push(Vec::with_capacity(self.size));
-                }
-                outputs[place].push(output);
-            }
-        }
-        let together = |samples: &Vec<Tensor>| {
-            let samples: SmallVec<[&Tensor; 8]> = samples.iter().collect();
-            join::stack(&samples, 0).map(Samples::first)
-        };
-        outputs.iter().map(together).collect()
-    }
-}
 
 /// The highest mapping among tensors.
 pub(super) fn mapping<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Option<Arc<Mapping>> {
@@ -234,6 +82,9 @@ pub(super) fn bound(x: &Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
 }
 
 fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    if tangent.mapping().is_some_and(|own| own.is(mapping)) {
+        return Ok(tangent);
+    }
     let batch = tangent.batch_at(mapping);
     Tensor::batched(batch.value, batch.dim, mapping)
 }
@@ -258,6 +109,11 @@ pub fn within(x: &Tensor) -> Result<Tensor> {
 
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
 pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
+    let dim = shape::normalize_dim(dim as i64, x.ndim())?;
+    let (left, right) = (x.layout().shape().get(dim).copied().unwrap_or(1), mapping.size());
+    if left != right || x.ndim() == 0 {
+        return Err(Error::NotBroadcastable { left, right, dim }.into());
+    }
     Tensor::batched(x.clone(), Some(dim), mapping)
 }
 
@@ -287,9 +143,12 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
     check_open(mapping)?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
-    let outputs = wrapped(answer, mapping)?;
     let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
+    let outputs = match op.shows() {
+        Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
+        None => wrapped(answer, mapping)?,
+    };
     trace(&inputs, &outputs, |needed| {
         let saved = op.save(&Keep::new(&inputs, &outputs, needed));
         Recorded { op, saved }
@@ -429,6 +288,21 @@ pub(super) fn stacked(sample: &Layout, size: usize) -> Layout {
     Layout::strided(shape, strides, 0)
 }
 
+/// What `f` makes of the values of two tensors of one shape, with their samples along one dimension.
+pub(super) fn alike(
+    a: &Tensor,
+    b: &Tensor,
+    mapping: &Arc<Mapping>,
+    f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    check_open(mapping)?;
+    let (a, b) = (samples(a, mapping), samples(b, mapping));
+    match a.dim.is_none() && b.dim.is_none() {
+        true => Tensor::batched(f(&a.value, &b.value)?, None, mapping),
+        false => Tensor::batched(f(&a.front(mapping.size())?, &b.front(mapping.size())?)?, Some(0), mapping),
+    }
+}
+
 /// A tangent that lies as the value of `x` does. `fit` does so for tensors below.
 pub(super) fn fit(
     tangent: &Tensor,
@@ -436,16 +310,29 @@ pub(super) fn fit(
     mapping: &Arc<Mapping>,
     fit: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
+    let whole = tangent;
     below(mapping, || {
-        let (tangent, x) = (samples(tangent, mapping), samples(x, mapping));
+        let (tangent, x) = (samples(whole, mapping), samples(x, mapping));
+        // What lies as it should stays itself, with whatever it carries. So does the tangent of a tensor
+        // that is the same for all samples, if it is not: it has no part in any view.
+        if x.dim.is_none() && tangent.dim.is_some() {
+            return Ok(whole.clone());
+        }
+        if x.dim == tangent.dim {
+            let fitting = fit(&tangent.value, &x.value)?;
+            return if fitting.is(&tangent.value) {
+                Ok(whole.clone())
+            } else {
+                Tensor::batched(fitting, x.dim, mapping)
+            };
+        }
         let fitting = match x.dim {
+            // What shows an element several times is not written to.
+            Some(dim) if !x.value.layout().is_non_overlapping() => {
+                Samples::first(tangent.front(mapping.size())?).moved(dim)?
+            }
             Some(dim) => fit(&Samples::first(tangent.front(mapping.size())?).moved(dim)?, &x.value)?,
-            None => match tangent.dim {
-                // The tensor is the same for all samples and its tangent is not: it has no part in
-                // any view.
-                Some(_) => return Tensor::batched(tangent.value, tangent.dim, mapping),
-                None => fit(&tangent.value, &x.value)?,
-            },
+            None => fit(&tangent.value, &x.value)?,
         };
         Tensor::batched(fitting, x.dim, mapping)
     })

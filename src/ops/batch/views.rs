@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Samples, below, check_open};
+use super::{Answer, Samples, below, check_open};
 use crate::error::Result;
 use crate::graph::mode;
-use crate::ops::apply::trace;
+use crate::ops::apply::{Outputs, trace};
 use crate::ops::in_place;
 use crate::ops::view::{self, Kind, Shown};
 use crate::shape::Layout;
@@ -82,6 +82,21 @@ pub(in crate::ops) fn view(kind: impl Kind, x: &Tensor, batch: Batch, layout: La
     let y = Tensor::batched_view(x, batch, creation, view::refresh)?;
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source })?;
     Ok(y)
+}
+
+/// Values of views of a batched tensor as views of it.
+pub(super) fn shown(
+    x: &Tensor,
+    answer: Answer,
+    mapping: &Arc<Mapping>,
+    creation: Creation,
+) -> Result<Outputs> {
+    let creation = if mode::is_grad_enabled() { creation } else { Creation::NoGrad };
+    let view = |Samples { value, dim }: Samples| {
+        let batch = Batch { value, dim, mapping: mapping.clone() };
+        Tensor::batched_view(x, batch, creation, view::refresh)
+    };
+    answer.into_iter().map(view).collect()
 }
 
 /// Shows a batched tensor itself in another layout from now on.

@@ -17,10 +17,21 @@ use crate::tensor::{Mapping, Tensor};
 fn check_room(x: &Tensor, others: &[&Tensor], mapping: &Arc<Mapping>, operation: &'static str) -> Result<()> {
     check_open(mapping)?;
     let differ = |x: &Tensor| samples(x, mapping).dim.is_some();
-    if !differ(x) && others.iter().any(|other| differ(other)) {
-        return Err(Error::UnbatchedWrite { operation }.into());
+    if differ(x) || !others.iter().any(|other| differ(other)) {
+        return Ok(());
     }
-    Ok(())
+    let level = mapping.depth();
+    Err(match operation {
+        // These look at shapes before anything else, and see those of all samples.
+        "add" | "sub" => {
+            let mut broadcast = x.layout().shape().to_vec();
+            broadcast.insert(0, mapping.size());
+            Error::OutputShape { output: x.layout().shape().to_vec(), broadcast }
+        }
+        operation if operation.starts_with("aten::") => Error::UnbatchedFallback { operation, level },
+        operation => Error::UnbatchedWrite { operation },
+    }
+    .into())
 }
 
 /// Overwrites the samples of `x` with those of `source`, broadcast and converted.

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, cast, reduce, reshape, squeeze};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -94,6 +95,19 @@ impl Op for Convolution {
             Some(moved) => add(&moved, &bias)?,
             None => cast::clone(&crate::ops::view::expand(&bias, &shape::signed(form.shape()))?)?,
         })])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        if call.size == 0 {
+            return Ok(None);
+        }
+        let y = self.correlation.of_samples(&call.inputs[0], &call.inputs[1], call.size)?;
+        let Some(bias) = call.inputs.get(2) else { return Ok(Some(smallvec![Samples::first(y)])) };
+        let mut shape = vec![1; y.ndim()];
+        shape[0] = if bias.dim.is_some() { call.size as i64 } else { 1 };
+        shape[2] = -1;
+        let bias = reshape::reshape(&bias.moved(0)?, &shape)?;
+        Ok(Some(smallvec![Samples::first(add(&y, &bias)?)]))
     }
 }
 

@@ -12,7 +12,8 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gemm;
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
-use crate::ops::{add, copy};
+use crate::ops::batch::{Answer, Call, Samples};
+use crate::ops::{add, copy, permute, reshape};
 use crate::tensor::{Array, Tensor};
 
 /// Which of the three.
@@ -58,6 +59,50 @@ impl Geometry {
     /// Channels of a group: of the input, and of the output.
     fn channels(&self) -> (usize, usize) {
         (self.shapes[0][1] / self.groups, self.shapes[2][1] / self.groups)
+    }
+}
+
+/// How the samples of many convolutions are one convolution.
+#[derive(Clone, Copy, PartialEq)]
+enum Fold {
+    /// More inputs of one batch, which meet the same weight.
+    Batch,
+    /// More groups of channels, each with a weight of its own.
+    Groups,
+}
+
+impl Fold {
+    /// The dimension of a tensor in which its samples are folded.
+    fn dim(self, role: Role) -> usize {
+        match (self, role) {
+            (Fold::Groups, Role::Input | Role::Output) => 1,
+            _ => 0,
+        }
+    }
+
+    fn geometry(self, one: &Geometry, size: usize) -> Geometry {
+        let mut many = one.clone();
+        let folded: &[Role] = match self {
+            Fold::Batch => &[Role::Input, Role::Output],
+            Fold::Groups => {
+                many.groups *= size;
+                &[Role::Input, Role::Weight, Role::Output]
+            }
+        };
+        for &role in folded {
+            many.shapes[role as usize][self.dim(role)] *= size;
+        }
+        many
+    }
+
+    /// A tensor with its samples in the dimension that takes them.
+    fn folded(self, samples: &Samples, role: Role, size: usize) -> Result<Tensor> {
+        if self == Fold::Batch && role == Role::Weight {
+            return Ok(samples.value.clone());
+        }
+        let dim = self.dim(role);
+        let value = Samples::first(samples.front(size)?).moved(dim)?;
+        reshape::flatten(&value, dim as i64, dim as i64 + 1)
     }
 }
 
@@ -153,6 +198,21 @@ impl Correlation {
         apply_one(self.clone(), &[left, right])
     }
 
+    /// `of` for many samples at once, which lie along the first dimension of the result.
+    pub(super) fn of_samples(&self, left: &Samples, right: &Samples, size: usize) -> Result<Tensor> {
+        let roles = self.gives.others();
+        let pairs = [(left, roles[0]), (right, roles[1])];
+        let one_weight = |&(samples, role): &(&Samples, Role)| role == Role::Weight && samples.dim.is_none();
+        let fold = if pairs.iter().any(one_weight) { Fold::Batch } else { Fold::Groups };
+        let geometry = Arc::new(fold.geometry(&self.geometry, size));
+        let [left, right] = pairs.map(|(samples, role)| fold.folded(samples, role, size));
+        let y = Correlation { gives: self.gives, geometry }.of(&left?, &right?)?;
+        let dim = fold.dim(self.gives);
+        let each = self.geometry.shape(self.gives)[dim] as i64;
+        let y = reshape::unflatten(&y, dim as i64, &[size as i64, each])?;
+        permute::movedim(&y, &[dim as i64], &[0])
+    }
+
     /// The gradient of the operand with that index.
     pub(super) fn toward(&self, index: usize, operands: [&Tensor; 2], gradient: &Tensor) -> Result<Tensor> {
         let role = self.gives.others()[index];
@@ -210,6 +270,14 @@ impl Op for Correlation {
     ) -> Result<Gradients> {
         let (left, right) = (at.load(left)?, at.load(right)?);
         Ok(smallvec![self.moved([&left, &right], [tangents[0].as_ref(), tangents[1].as_ref()])?])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        if call.size == 0 {
+            return Ok(None);
+        }
+        let y = self.of_samples(&call.inputs[0], &call.inputs[1], call.size)?;
+        Ok(Some(smallvec![Samples::first(y)]))
     }
 }
 

@@ -4,7 +4,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::ops::random::{self, Generator};
-use crate::ops::{add, cast, create, div_, in_place, mul};
+use crate::ops::{add, batch, cast, create, div_, in_place, mul};
+use crate::shape;
 use crate::tensor::Tensor;
 
 /// How elements are left out.
@@ -63,9 +64,19 @@ impl Dropout {
                 shape[..2].copy_from_slice(&[layout.shape()[0] as i64, layout.shape()[1] as i64]);
                 create::empty(&shape, x.dtype())?
             }
+            false if batch::is_mapping() => create::empty(&shape::signed(layout.shape()), x.dtype())?,
             false => create::zeros_like(&x.detach())?,
         };
-        random::bernoulli_(&noise, &create::full(&[], keep.into(), DType::Float64)?, generator)?;
+        let noise = match batch::is_mapping() {
+            // Whether each sample has noise of its own is for the mapping to say.
+            true => {
+                random::bernoulli(&create::full_like(&noise.detach(), keep.into(), x.dtype())?, generator)?
+            }
+            false => {
+                random::bernoulli_(&noise, &create::full(&[], keep.into(), DType::Float64)?, generator)?;
+                noise
+            }
+        };
         if !self.alpha {
             div_(&noise, keep)?;
             return Ok((noise.clone(), noise));

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Source};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{along, cast, compare, create, div, gather, mul, reshape};
 use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
@@ -60,7 +61,7 @@ impl Op for Embedding {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (SavedTensor::new(self.indices.array(), Source::Constant), keep.layout(0))
+        (SavedTensor::constant(&self.indices), keep.layout(0))
     }
 
     fn vjp(&self, (indices, table): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -78,6 +79,24 @@ impl Op for Embedding {
     fn jvp(&self, (indices, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.load(indices)?;
         one(self.rows(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+        if call.inputs[0].dim.is_some() {
+            return Ok(None);
+        }
+        // The rows of all samples are so many rows of one table.
+        let indices = call.held[0].front(call.size)?;
+        let y = apply_one(Embedding { indices, ..self.clone() }, &[&call.inputs[0].value])?;
+        Ok(Some(smallvec![Samples::first(y)]))
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.indices.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Embedding { indices: held[0].clone(), ..*self })
     }
 }
 

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
-use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::{add, batch, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -157,6 +157,18 @@ impl Op for Normalise {
         }
         Ok(smallvec![Some(total)])
     }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.given.iter().flat_map(|(mean, variance)| [mean.clone(), variance.clone()]).collect()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        let given = match held {
+            [mean, variance] => Some((mean.clone(), variance.clone())),
+            _ => None,
+        };
+        Ok(Normalise { given, ..self.clone() })
+    }
 }
 
 /// A weight and a bias, each of which may be left out.
@@ -253,6 +265,10 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
 /// Moves the running mean and variance towards those of the batch.
 fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     let _off = mode::GradModeGuard::off();
+    let mut held = [running.mean, running.variance].into_iter().flatten();
+    if batch::is_batched(x) && held.any(|held| !batch::is_batched(held)) {
+        return Err(Error::MappedRunning {}.into());
+    }
     let x = x.detach();
     let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
         let held = held.detach();

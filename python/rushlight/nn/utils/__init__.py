@@ -1,4 +1,4 @@
-"""What is useful around modules: gradients clipped, parameters as one vector, calls with others."""
+"""Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
 from . import stateless
 from .gradients import (

@@ -134,7 +134,7 @@ def _swap(module: Module, path: str, tensor: Any) -> Any:
     for registry in (owner._parameters, owner._buffers):
         if name in registry:
             before = registry[name]
-            _assign(registry, name, tensor)  # type: ignore[arg-type]
+            _assign(registry, name, tensor)
             return before
     before = getattr(owner, name, _MISSING)
     if before is not _MISSING and before is not None and not isinstance(before, Tensor):
@@ -164,4 +164,5 @@ def _owner(module: Module, path: list[str]) -> Module:
         if not isinstance(owner, Module):
             submodule = ".".join(path[: depth + 1])
             raise TypeError(f"submodule `{submodule}`: {owner} is not an instance of torch.nn.Module")
-    return owner
+    found: Module = owner
+    return found

@@ -28,6 +28,21 @@ impl Tensor {
         self.0.core.read().accumulator.clone().filter(|node| node.leaf().is_none())
     }
 
+    /// Whether this tensor comes from outside of the transform that its thread is inside of, other than
+    /// as an argument of the function.
+    pub fn is_captured(&self) -> bool {
+        let depth = boundary::depth_here();
+        if depth == 0 {
+            return false;
+        }
+        let shown = self.base();
+        let is_from_outside = |tensor: &Tensor| tensor.0.core.read().birth.depth() < depth;
+        (is_from_outside(self) || shown.as_ref().is_some_and(is_from_outside))
+            && !boundary::is_admitted(|admitted| {
+                admitted.is(self) || shown.as_ref().is_some_and(|base| base.is(admitted))
+            })
+    }
+
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
         if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {

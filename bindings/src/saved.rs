@@ -1,0 +1,243 @@
+//! Saved tensors as Python sees them: functions that pack and unpack them, and `SavedTensor`, the
+//! object of one of them.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use rushlight::graph::packing::Watcher;
+use rushlight::graph::saved::Kept;
+use rushlight::graph::{NodeRef, Packer, packing};
+use rushlight::{Error, Result, Tensor};
+
+use crate::error::{carry, raise};
+use crate::function::FunctionBase;
+use crate::returns::ToPython;
+use crate::tensor::object::{Reference, as_tensor, wrap};
+
+/// A pair of Python functions.
+pub(crate) struct PythonPacker {
+    pack: Reference<PyAny>,
+    unpack: Reference<PyAny>,
+}
+
+impl PythonPacker {
+    fn new(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PythonPacker {
+        let reference = |object: &Bound<'_, PyAny>| Reference::new(object.clone().unbind());
+        PythonPacker { pack: reference(pack), unpack: reference(unpack) }
+    }
+}
+
+impl Packer for PythonPacker {
+    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>> {
+        let pack = |py: Python<'_>| {
+            let packed = self.pack.get().bind(py).call1((wrap(py, tensor.clone())?,))?;
+            let unpack = Reference::new(self.unpack.get().clone_ref(py));
+            Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })
+        };
+        Ok(Box::new(Python::attach(pack).map_err(carry)?))
+    }
+}
+
+/// What a Python function made of a tensor, and the function that gives the tensor back.
+struct PythonKept {
+    unpack: Reference<PyAny>,
+    packed: Reference<PyAny>,
+}
+
+impl PythonKept {
+    fn run(&self, py: Python<'_>) -> PyResult<Tensor> {
+        let unpacked = self.unpack.get().bind(py).call1((self.packed.get(),))?;
+        match as_tensor(&unpacked) {
+            Some(tensor) => Ok(tensor.clone()),
+            None => {
+                let found = unpacked.get_type().name()?;
+                Err(PyTypeError::new_err(format!(
+                    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {found}"
+                )))
+            }
+        }
+    }
+}
+
+impl Kept for PythonKept {
+    fn unpack(&self) -> Result<Tensor> {
+        Python::attach(|py| self.run(py)).map_err(carry)
+    }
+}
+
+/// The words for arguments that are no functions; the call is shown as it was.
+fn callables(name: &str, pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PyResult<()> {
+    if pack.is_callable() && unpack.is_callable() {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "{name}(): incompatible function arguments. The following argument types are supported:\n    \
+         1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n\
+         Invoked with: {}, {}",
+        pack.repr()?,
+        unpack.repr()?
+    )))
+}
+
+/// Pack what is saved on this thread from now on, until the pair is popped.
+#[pyfunction]
+#[pyo3(name = "_push_saved_tensors_default_hooks")]
+pub(crate) fn push_packer(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PyResult<()> {
+    callables("_push_saved_tensors_default_hooks", pack, unpack)?;
+    packing::push(Arc::new(PythonPacker::new(pack, unpack))).map_err(raise)
+}
+
+/// End what the last push began.
+#[pyfunction]
+#[pyo3(name = "_pop_saved_tensors_default_hooks")]
+pub(crate) fn pop_packer() {
+    packing::pop();
+}
+
+/// Refuse pairs of hooks on this thread in these words, or allow them again.
+#[pyfunction]
+#[pyo3(name = "_refuse_saved_tensors_hooks")]
+pub(crate) fn refuse_packers(message: Option<String>) -> PyResult<()> {
+    packing::refuse(message).map_err(raise)
+}
+
+/// Tell in which words pairs of hooks are refused on this thread.
+#[pyfunction]
+#[pyo3(name = "_saved_tensors_hooks_get_disabled_error_message")]
+pub(crate) fn packers_refusal() -> Option<String> {
+    packing::refusal()
+}
+
+/// One tensor that a node has saved.
+#[pyclass(name = "SavedTensor", module = "rushlight._rushlight", frozen)]
+pub(crate) struct SavedTensor {
+    place: Place,
+}
+
+/// Where it is.
+enum Place {
+    /// In the rule of a node, at that place; `None` where the operation did not need it.
+    Rule(NodeRef, Option<usize>),
+    /// In the context of a function of Python, at that place.
+    Context(Py<FunctionBase>, usize),
+}
+
+impl SavedTensor {
+    /// The saved tensor of a rule.
+    pub(crate) fn of_rule(node: &NodeRef, index: Option<usize>) -> SavedTensor {
+        SavedTensor { place: Place::Rule(node.clone(), index) }
+    }
+
+    /// The saved tensor of a context.
+    pub(crate) fn of_context(context: &Bound<'_, FunctionBase>, index: usize) -> SavedTensor {
+        SavedTensor { place: Place::Context(context.clone().unbind(), index) }
+    }
+}
+
+#[pymethods]
+impl SavedTensor {
+    /// Lets `pack_hook` make something of the tensor, and `unpack_hook` the tensor of that again.
+    fn register_hooks(
+        slf: &Bound<'_, Self>,
+        pack_hook: &Bound<'_, PyAny>,
+        unpack_hook: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if !pack_hook.is_callable() || !unpack_hook.is_callable() {
+            return Err(PyTypeError::new_err(format!(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n    \
+                 1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: \
+                 collections.abc.Callable) -> None\n\nInvoked with: {}, {}, {}",
+                slf.repr()?,
+                pack_hook.repr()?,
+                unpack_hook.repr()?
+            )));
+        }
+        let packer = PythonPacker::new(pack_hook, unpack_hook);
+        match &slf.get().place {
+            Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
+            Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
+            Place::Context(context, index) => FunctionBase::pack(context.bind(slf.py()), *index, &packer),
+        }
+    }
+
+    /// The tensor, or `None` if there is none.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.place {
+            Place::Rule(_, None) => Ok(py.None().into_bound(py)),
+            Place::Rule(node, Some(index)) => match node.rule().saved().get(*index) {
+                Some((_, saved)) => saved.load(node, true).to_python(py),
+                None => Ok(py.None().into_bound(py)),
+            },
+            Place::Context(context, index) => FunctionBase::held(context.bind(py), *index),
+        }
+    }
+
+    /// The tensor as backward sees it.
+    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.data(py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        match &self.place {
+            Place::Context(context, _) => visit.call(context),
+            Place::Rule(..) => Ok(()),
+        }
+    }
+}
+
+/// Count one more write to every tensor.
+#[pyfunction]
+#[pyo3(name = "_increment_version")]
+pub(crate) fn increment_version(tensors: &Bound<'_, PyAny>) -> PyResult<()> {
+    for tensor in tensors.try_iter()? {
+        let tensor = tensor?;
+        let Some(tensor) = as_tensor(&tensor) else {
+            let text = "_increment_version expects each element of the iterable to be a tensor";
+            return Err(PyTypeError::new_err(text));
+        };
+        tensor.bump_version().map_err(raise)?;
+    }
+    Ok(())
+}
+
+/// Put the count of writes of every tensor back to what it was.
+#[pyfunction]
+#[pyo3(name = "_unsafe_set_version_counter")]
+pub(crate) fn set_version(tensors: Vec<Bound<'_, PyAny>>, versions: Vec<i64>) -> PyResult<()> {
+    for (tensor, version) in tensors.iter().zip(versions) {
+        let (Some(tensor), Ok(version)) = (as_tensor(tensor), u32::try_from(version)) else {
+            return Err(PyRuntimeError::new_err("expected tensors and versions that are not negative"));
+        };
+        tensor.set_version(version);
+    }
+    Ok(())
+}
+
+/// A Python function that is told of writes.
+struct PythonWatcher(Reference<PyAny>);
+
+impl Watcher for PythonWatcher {
+    fn before_write(&self, tensor: &Tensor) -> Result<()> {
+        let tell = |py: Python<'_>| self.0.get().bind(py).call1((wrap(py, tensor.clone())?,)).map(drop);
+        Python::attach(tell).map_err(carry)
+    }
+}
+
+/// Call `function(tensor)` before every write in place on this thread, or stop that.
+#[pyfunction]
+#[pyo3(name = "_watch_writes")]
+pub(crate) fn watch_writes(function: Option<Py<PyAny>>) {
+    packing::watch(
+        function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>),
+    );
+}
+
+/// Return where a tensor's memory is: the same for all that share it.
+#[pyfunction]
+#[pyo3(name = "_memory_of")]
+pub(crate) fn memory_of(tensor: &Bound<'_, PyAny>) -> usize {
+    as_tensor(tensor).map_or(0, |tensor| tensor.array().storage.data().addr().get())
+}

@@ -1,0 +1,327 @@
+"""Looking at the graph: its nodes and edges, what they save, and hooks on several tensors at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from .. import _rushlight
+from .._rushlight import Tensor, _FunctionBase, _Node
+from ..utils.hooks import RemovableHandle
+from .grad_mode import enable_grad
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Literal
+
+    from typing_extensions import Self
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+
+class _NodeMeta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, (_Node, _FunctionBase))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, (_Node, _FunctionBase))
+
+
+class Node(metaclass=_NodeMeta):
+    """What every `grad_fn` is an instance of. Nodes come from recording; none can be made by hand."""
+
+    def __new__(cls) -> Self:
+        raise TypeError(
+            f"Can't instantiate abstract class {cls.__name__} with abstract methods _input_metadata, "
+            "_register_hook_dict, _sequence_nr, metadata, name, next_functions, register_hook, "
+            "register_prehook"
+        )
+
+
+class GradientEdge(NamedTuple):
+    """Where a gradient goes: an output of a node. It can stand for a tensor in `backward` and `grad`."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Return the edge along which the gradient of `tensor` travels; it keeps the graph, not the tensor.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> edge = torch.autograd.graph.get_gradient_edge(x * x)
+    >>> edge.node.name(), edge.output_nr
+    ('MulBackward0', 0)
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    node = _gradient_node(tensor)
+    token = None
+    if isinstance(node, _FunctionBase):
+        # A context does not keep its node.
+        with enable_grad():
+            token = tensor.view(tensor.shape).grad_fn
+    return GradientEdge(node, tensor.output_nr, ownership_token=token)
+
+
+def _gradient_node(tensor: Tensor | GradientEdge) -> Any:
+    if isinstance(tensor, GradientEdge):
+        return tensor.node
+    if tensor.requires_grad and tensor.grad_fn is None:
+        with enable_grad():
+            node = tensor.view(tensor.shape).grad_fn.next_functions[0][0]
+    else:
+        node = tensor.grad_fn
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
+    return node
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Say that tensors were written to in a way that autograd could not see.
+
+    >>> import rushlight as torch
+    >>> x = torch.zeros(2)
+    >>> torch.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    _rushlight._increment_version((tensor,) if isinstance(tensor, Tensor) else tensor)
+
+
+class _unsafe_preserve_version_counter:
+    """Puts the tensors' counts of writes back at the end of a block, as if nothing had been written."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError(f"Expected tensors to be a tuple, got {type(self.tensors)}")
+        self.prev_versions = tuple(tensor._version for tensor in self.tensors)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        _rushlight._unsafe_set_version_counter(self.tensors, self.prev_versions)
+
+
+class saved_tensors_hooks:
+    """In its block, what operations save for backward goes through a pair of functions.
+
+    `pack_hook` makes anything of the tensor; `unpack_hook` makes the tensor of that when it is needed.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.item(), torch.tensor):
+    ...     y = x * x
+    >>> y.backward()
+    >>> x.grad
+    tensor(6.)
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        _rushlight._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *args: object) -> None:
+        _rushlight._pop_saved_tensors_default_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keeps copies of what is saved in the memory of the processor, where everything is already."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
+            return tensor.device, tensor.clone() if pin_memory else tensor
+
+        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
+            return packed[1]
+
+        super().__init__(pack, unpack)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, None]:
+    """Refuse `saved_tensors_hooks` in a block, with an error of these words."""
+    before = _rushlight._saved_tensors_hooks_get_disabled_error_message()
+    try:
+        _rushlight._refuse_saved_tensors_hooks(error_message)
+        yield
+    finally:
+        _rushlight._refuse_saved_tensors_hooks(before)
+
+
+class _MultiHandle(RemovableHandle):
+    """Removes the hook from all tensors that it is on."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor],
+    fn: Callable[[Sequence[Tensor | None]], None] | Callable[[Tensor], None],
+    *,
+    mode: Literal["all", "any"] = "all",
+) -> RemovableHandle:
+    """Call `fn` once in every backward pass: with all gradients of `tensors`, or with `any` of them first.
+
+    >>> import rushlight as torch
+    >>> a, b = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    >>> handle = torch.autograd.graph.register_multi_grad_hook((a, b), print)
+    >>> (a * b).backward()
+    [tensor(3.), tensor(2.)]
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        handles = _hook_any(tensors, fn)
+    else:
+        handles = _hook_all(tensors, fn)
+    return _MultiHandle(handles)
+
+
+def _hook_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[RemovableHandle, ...]:
+    from functools import wraps
+
+    # Runs do not end in the order in which they begin; what is forgotten would be called twice.
+    ran: set[int] = set()
+
+    @wraps(fn)
+    def first(grad: Tensor) -> None:
+        run = _run()
+        if run not in ran:
+            ran.add(run)
+            fn(grad)
+
+    return tuple(tensor.register_hook(first) for tensor in tensors if tensor.requires_grad)
+
+
+def _hook_all(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[RemovableHandle, ...]:
+    nodes = [_gradient_node(tensor) for tensor in tensors]
+    # By run: the gradients so far, and how many are still to come.
+    buffers: dict[int, tuple[list[Tensor | None], list[int]]] = {}
+
+    def make_hook(index: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            run = _run()
+            if run not in buffers:
+                waiting = sum(map(_rushlight._will_engine_execute_node, nodes))
+                buffers[run] = ([None] * len(nodes), [waiting])
+            gradients, waiting_for = buffers[run]
+            gradients[index] = grad
+            waiting_for[0] -= 1
+            if waiting_for[0] == 0:
+                del buffers[run]
+                fn(gradients)
+
+        return hook
+
+    return tuple(tensor.register_hook(make_hook(index)) for index, tensor in enumerate(tensors))
+
+
+def _run() -> int:
+    run = _rushlight._current_graph_task_id()
+    if run == -1:
+        raise AssertionError("expected this hook to be called inside a backward call")
+    return run
+
+
+class _Saved:
+    """Stands for one saved tensor, which is copied when its memory is about to be written to."""
+
+    __slots__ = ("__weakref__", "owner", "tensor")
+
+    def __init__(self, owner: _AllowMutationOnSavedContext, tensor: Tensor) -> None:
+        self.owner = owner
+        self.tensor: Tensor | None = tensor
+
+
+class _AllowMutationOnSavedContext:
+    def __init__(self) -> None:
+        from weakref import WeakSet
+
+        self.saved: dict[int, WeakSet[_Saved]] = {}
+        self._new_set = WeakSet
+
+    def pack(self, tensor: Tensor) -> _Saved:
+        saved = _Saved(self, tensor)
+        self.saved.setdefault(_rushlight._memory_of(tensor), self._new_set()).add(saved)
+        return saved
+
+    def unpack(self, saved: _Saved) -> Tensor:
+        if saved.tensor is None or _mutation_context is not self:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the "
+                "graph was originally recorded."
+            )
+        return saved.tensor
+
+    def before_write(self, tensor: Tensor) -> None:
+        for saved in self.saved.pop(_rushlight._memory_of(tensor), ()):
+            if saved.tensor is not None:
+                saved.tensor = saved.tensor.detach().clone()
+
+    def clear(self) -> None:
+        for group in self.saved.values():
+            for saved in group:
+                saved.tensor = None
+        self.saved.clear()
+
+
+_mutation_context: _AllowMutationOnSavedContext | None = None
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext, None, None]:
+    """In its block, saved tensors may be written to: they are copied before. Backward belongs inside too.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x * 1
+    ...     z = y * y
+    ...     _ = y.zero_()
+    ...     z.backward()
+    >>> x.grad
+    tensor(4.)
+    """
+    global _mutation_context
+    if _mutation_context is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+    with saved_tensors_hooks(context.pack, context.unpack):
+        _mutation_context = context
+        _rushlight._watch_writes(context.before_write)
+        try:
+            yield context
+        finally:
+            _rushlight._watch_writes(None)
+            _mutation_context = None
+            context.clear()

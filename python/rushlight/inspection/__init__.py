@@ -1,0 +1,17 @@
+"""Seeing the graph: what was recorded, what memory it keeps, and who keeps a tensor alive."""
+
+from .graph import Edge, Graph, Node, graph
+from .holders import Holders, why_alive
+from .memory import Memory, allocated_bytes, memory
+
+__all__ = [
+    "Edge",
+    "Graph",
+    "Holders",
+    "Memory",
+    "Node",
+    "allocated_bytes",
+    "graph",
+    "memory",
+    "why_alive",
+]

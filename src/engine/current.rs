@@ -1,0 +1,65 @@
+//! The runs that are under way on a thread, one inside the other, for hooks that ask where they are.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::plan::Plan;
+use crate::graph::NodeId;
+
+/// One run, and those of its nodes that have hooks and will be reached.
+struct Current {
+    id: u64,
+    hooked: Vec<NodeId>,
+    /// Whether gradients are handed back rather than accumulated.
+    hands_back: bool,
+    /// Whether it, and every run that it is inside of, leads to every leaf.
+    unrestricted: bool,
+}
+
+thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) });
+
+/// Makes a run the current one of this thread until it is dropped.
+pub(super) struct CurrentGuard(());
+
+impl CurrentGuard {
+    pub(super) fn enter(plan: &Plan<'_>, unrestricted: bool) -> CurrentGuard {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let reached = |task: &&super::plan::Task<'_>| {
+            task.caller_only && task.arrivals > 0 && (task.needed || !task.captures.is_empty())
+        };
+        let hooked = plan.tasks.iter().filter(reached).map(|task| task.node.id()).collect();
+        CURRENT.with_borrow_mut(|runs| {
+            runs.push(Current { id, hooked, hands_back: plan.results > 0, unrestricted })
+        });
+        CurrentGuard(())
+    }
+}
+
+impl Drop for CurrentGuard {
+    fn drop(&mut self) {
+        let ended = CURRENT.with_borrow_mut(Vec::pop);
+        drop(ended);
+    }
+}
+
+/// The number of the innermost run on this thread, if there is one.
+pub fn current_run() -> Option<u64> {
+    CURRENT.with_borrow(|runs| runs.last().map(|run| run.id))
+}
+
+/// Whether the innermost run on this thread reaches a node, which must have a hook.
+pub fn will_reach(node: NodeId) -> Option<bool> {
+    CURRENT.with_borrow(|runs| runs.last().map(|run| run.hooked.contains(&node)))
+}
+
+/// Whether the innermost run on this thread hands gradients back.
+pub fn is_handing_back() -> bool {
+    CURRENT.with_borrow(|runs| runs.last().is_some_and(|run| run.hands_back))
+}
+
+/// Whether every run that this thread is in leads to every leaf. A backward that a hook or a function
+/// of the host starts inside of another run would reach leaves that were not asked for.
+pub fn is_unrestricted() -> bool {
+    CURRENT.with_borrow(|runs| runs.last().is_none_or(|run| run.unrestricted))
+}

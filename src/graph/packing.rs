@@ -1,0 +1,164 @@
+//! What the host makes of tensors that are saved while it asks to be told: it packs them its way and
+//! unpacks them when backward wants them. One pair of functions counts on a thread, the innermost.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::mode::{GradModeGuard, SpecialGuard};
+use super::node::NodeRef;
+use super::saved::{Kept, SavedTensor, Source};
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// A function of the host that packs what is saved. It runs on the thread that saves.
+pub trait Packer: Send + Sync {
+    /// What stands for the tensor from now on.
+    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>>;
+}
+
+thread_local! {
+    static PACKERS: RefCell<Vec<(Arc<dyn Packer>, SpecialGuard)>> = const { RefCell::new(Vec::new()) };
+    /// Why nothing may be packed on this thread.
+    static REFUSAL: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A function of the host that is told of every write in place before it happens.
+pub trait Watcher: Send + Sync {
+    /// The tensor is about to be written to.
+    fn before_write(&self, tensor: &Tensor) -> Result<()>;
+}
+
+thread_local! {
+    static WATCHER: RefCell<Option<(Arc<dyn Watcher>, SpecialGuard)>> = const { RefCell::new(None) };
+}
+
+/// Has `watcher` told of writes on this thread from now on, or nobody.
+pub fn watch(watcher: Option<Arc<dyn Watcher>>) {
+    let before = WATCHER.replace(watcher.map(|watcher| (watcher, SpecialGuard::new())));
+    drop(before);
+}
+
+/// Tells of a write.
+#[cold]
+pub(crate) fn tell(tensor: &Tensor) -> Result<()> {
+    let watcher = WATCHER.with_borrow(|watcher| watcher.as_ref().map(|(watcher, _)| watcher.clone()));
+    watcher.map_or(Ok(()), |watcher| watcher.before_write(tensor))
+}
+
+/// Whether anything was ever packed: rules may then lead to functions of the host.
+static EVER: AtomicBool = AtomicBool::new(false);
+
+/// Packs what is saved on this thread with `packer`, until `pop`.
+pub fn push(packer: Arc<dyn Packer>) -> Result<()> {
+    if let Some(message) = refusal() {
+        return Err(Error::PackingRefused { message }.into());
+    }
+    PACKERS.with_borrow_mut(|packers| packers.push((packer, SpecialGuard::new())));
+    Ok(())
+}
+
+/// Ends what the last `push` began.
+pub fn pop() {
+    let ended = PACKERS.with_borrow_mut(Vec::pop);
+    drop(ended);
+}
+
+/// Why nothing may be packed on this thread, if so.
+pub fn refusal() -> Option<String> {
+    REFUSAL.with_borrow(Clone::clone)
+}
+
+/// Refuses that anything is packed on this thread, or allows it again.
+pub fn refuse(message: Option<String>) -> Result<()> {
+    if let Some(message) = &message
+        && packer().is_some()
+    {
+        return Err(Error::PackingRefused { message: message.clone() }.into());
+    }
+    REFUSAL.set(message);
+    Ok(())
+}
+
+/// What a further thread is to go by, which goes on where this one waits.
+pub(crate) struct Inherited {
+    packers: Vec<Arc<dyn Packer>>,
+    refusal: Option<String>,
+}
+
+impl Inherited {
+    /// What this thread goes by.
+    pub(crate) fn here() -> Inherited {
+        let packers =
+            PACKERS.with_borrow(|packers| packers.iter().map(|(packer, _)| packer.clone()).collect());
+        Inherited { packers, refusal: refusal() }
+    }
+
+    /// Has this thread, which is new, go by it.
+    pub(crate) fn settle(&self) {
+        let packers = self.packers.iter().map(|packer| (packer.clone(), SpecialGuard::new())).collect();
+        PACKERS.set(packers);
+        REFUSAL.set(self.refusal.clone());
+    }
+}
+
+/// What counts on this thread.
+pub fn packer() -> Option<Arc<dyn Packer>> {
+    PACKERS.with_borrow(|packers| packers.last().map(|(packer, _)| packer.clone()))
+}
+
+/// Whether anything was ever packed.
+pub fn ever() -> bool {
+    EVER.load(Ordering::Relaxed)
+}
+
+/// Packs `tensor`, which must not be written to meanwhile.
+pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
+    EVER.store(true, Ordering::Relaxed);
+    let _off = GradModeGuard::off();
+    let version = tensor.version();
+    let packed = packer.pack(tensor)?;
+    if tensor.version() != version {
+        return Err(Error::PackingWrote {}.into());
+    }
+    Ok(packed)
+}
+
+/// Packs what the rule of a new node has saved, if somebody on this thread asked for it. `find` names
+/// the tensors by their place in the operation; others are shown as what they were saved as.
+#[cold]
+pub(crate) fn pack_saved(node: &NodeRef, find: impl Fn(Source) -> Option<Tensor>) -> Result<()> {
+    let Some(packer) = packer() else { return Ok(()) };
+    let mut packed = Vec::new();
+    for (_, saved) in node.rule().saved() {
+        let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
+        packed.push(pack(&*packer, &tensor)?);
+    }
+    node.change_saved(|saved| {
+        for (saved, packed) in saved.into_iter().zip(packed) {
+            *saved = saved.packed(packed);
+        }
+    });
+    Ok(())
+}
+
+/// Packs one of the tensors that a rule has saved, after the fact. It is shown without history.
+pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()> {
+    let tensor = match node.rule().saved().get(index) {
+        None => return Err(Error::PackingFreed {}.into()),
+        Some((_, saved)) if saved.is_packed() => return Err(Error::PackedAlready {}.into()),
+        Some((_, saved)) => saved.load(node, false)?,
+    };
+    let packed = pack(packer, &tensor)?;
+    node.change_saved(|mut saved| {
+        if let Some(saved) = saved.get_mut(index) {
+            **saved = saved.packed(packed);
+        }
+    });
+    Ok(())
+}
+
+/// Whether running a rule may call a function of the host that unpacks.
+pub(crate) fn leads_to_host(saved: &[(&'static str, &SavedTensor)]) -> bool {
+    saved.iter().any(|(_, saved)| saved.is_packed())
+}

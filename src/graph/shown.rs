@@ -1,0 +1,117 @@
+//! The parameters of an operation as its node shows them to the host, under torch's names.
+
+use std::sync::Arc;
+
+use crate::dtype::Scalar;
+use crate::shape::{Dims, Layout};
+
+/// What a node shows under one name.
+pub enum Shown {
+    /// Something that the operation did without.
+    Nothing,
+    /// A truth value.
+    Bool(bool),
+    /// A count, a dimension.
+    Int(i64),
+    /// A whole number that the user gave.
+    Whole(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Sizes, dimensions.
+    Ints(Vec<i64>),
+    /// A word.
+    Text(&'static str),
+    /// A number that stands for a tensor.
+    Number(Scalar),
+    /// Several of the tensors that are saved, by their places.
+    Saved(Vec<usize>),
+}
+
+/// What a node shows, by name.
+pub type Attributes = Vec<(&'static str, Shown)>;
+
+/// `shown! { dim: self.dim, keepdim: true }`: attributes from expressions.
+macro_rules! shown {
+    ($($name:ident: $value:expr),* $(,)?) => {
+        vec![$((stringify!($name), $crate::graph::Shown::from($value))),*]
+    };
+}
+pub(crate) use shown;
+
+impl From<bool> for Shown {
+    fn from(value: bool) -> Shown {
+        Shown::Bool(value)
+    }
+}
+
+impl From<i64> for Shown {
+    fn from(value: i64) -> Shown {
+        Shown::Int(value)
+    }
+}
+
+impl From<usize> for Shown {
+    fn from(value: usize) -> Shown {
+        Shown::Int(value as i64)
+    }
+}
+
+impl From<f64> for Shown {
+    fn from(value: f64) -> Shown {
+        Shown::Float(value)
+    }
+}
+
+impl From<&'static str> for Shown {
+    fn from(value: &'static str) -> Shown {
+        Shown::Text(value)
+    }
+}
+
+impl From<Scalar> for Shown {
+    fn from(value: Scalar) -> Shown {
+        match value {
+            Scalar::Bool(value) => Shown::Bool(value),
+            Scalar::Int(value) => Shown::Whole(value),
+            Scalar::Float(value) => Shown::Float(value),
+        }
+    }
+}
+
+impl From<&[usize]> for Shown {
+    fn from(value: &[usize]) -> Shown {
+        Shown::Ints(value.iter().map(|&size| size as i64).collect())
+    }
+}
+
+impl From<&[i64]> for Shown {
+    fn from(value: &[i64]) -> Shown {
+        Shown::Ints(value.to_vec())
+    }
+}
+
+impl From<&Dims> for Shown {
+    fn from(value: &Dims) -> Shown {
+        value.as_slice().into()
+    }
+}
+
+/// The sizes.
+impl From<&Layout> for Shown {
+    fn from(value: &Layout) -> Shown {
+        value.shape().into()
+    }
+}
+
+/// The sizes.
+impl From<&Arc<Layout>> for Shown {
+    fn from(value: &Arc<Layout>) -> Shown {
+        value.shape().into()
+    }
+}
+
+impl<T: Into<Shown>> From<Option<T>> for Shown {
+    fn from(value: Option<T>) -> Shown {
+        value.map_or(Shown::Nothing, Into::into)
+    }
+}

@@ -1,0 +1,52 @@
+//! Giving up long work between its pieces, because whoever asked for it no longer wants it.
+//!
+//! Note [Giving up]
+//! ----
+//! Kernels write into memory that is not initialised and cannot fail. So work that is given up unwinds:
+//! what was half written is freed and nobody reads it. Only who sets a question for a thread gives up
+//! its work, and that is the engine, which turns the unwinding into an error.
+
+use std::cell::RefCell;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+/// Whether to give up.
+pub type Question = Arc<dyn Fn() -> bool + Send + Sync>;
+
+thread_local!(static QUESTION: RefCell<Option<Question>> = const { RefCell::new(None) });
+
+/// What unwinds when work is given up.
+pub struct Interrupted;
+
+/// Has long work of this thread ask until it is dropped.
+#[must_use = "the question is asked as long as the guard lasts"]
+pub struct Asking {
+    before: Option<Question>,
+}
+
+impl Asking {
+    /// Long work of this thread asks `question`, or nothing.
+    pub fn new(question: Option<Question>) -> Self {
+        Asking { before: QUESTION.replace(question) }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        QUESTION.replace(self.before.take());
+    }
+}
+
+/// Whether the work of this thread is to be given up.
+pub fn is_due() -> bool {
+    // The answer may run code of the host, so the question is not borrowed meanwhile.
+    let question = QUESTION.with_borrow(Option::clone);
+    question.is_some_and(|question| question())
+}
+
+/// Unwinds if the work of this thread is to be given up.
+pub fn unwind_if_due() {
+    if is_due() {
+        resume_unwind(Box::new(Interrupted));
+    }
+}

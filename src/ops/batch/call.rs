@@ -1,0 +1,163 @@
+//! What the rule of an operation for many samples at once is given, and what it answers.
+
+use smallvec::SmallVec;
+
+use crate::error::Result;
+use crate::ops::apply::{Op, Outputs, apply};
+use crate::ops::{expand, join, part, permute, reshape};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Batch, Tensor};
+
+/// The samples of a tensor, as a rule sees them: along `dim` of `value`, or one for all.
+#[derive(Clone)]
+pub struct Samples {
+    /// The samples together.
+    pub value: Tensor,
+    /// Where they lie; nowhere if all are the same.
+    pub dim: Option<usize>,
+}
+
+/// What a rule answers: the outputs of the operation.
+pub type Answer = SmallVec<[Samples; 1]>;
+
+impl Samples {
+    /// One for all.
+    pub fn shared(value: Tensor) -> Samples {
+        Samples { value, dim: None }
+    }
+
+    /// Along the first dimension.
+    pub fn first(value: Tensor) -> Samples {
+        Samples { value, dim: Some(0) }
+    }
+
+    pub(super) fn of(batch: Batch) -> Samples {
+        Samples { value: batch.value, dim: batch.dim }
+    }
+
+    /// Number of dimensions of a sample.
+    pub fn rank(&self) -> usize {
+        self.value.ndim() - usize::from(self.dim.is_some())
+    }
+
+    /// Sizes of a sample.
+    pub fn shape(&self) -> Dims {
+        let mut shape: Dims = self.value.layout().shape().into();
+        if let Some(dim) = self.dim {
+            shape.remove(dim);
+        }
+        shape
+    }
+
+    /// The value with the samples along a dimension, which one for all does not have.
+    pub fn moved(&self, to: usize) -> Result<Tensor> {
+        match self.dim {
+            Some(dim) if dim != to => permute::movedim(&self.value, &[dim as i64], &[to as i64]),
+            _ => Ok(self.value.clone()),
+        }
+    }
+
+    /// The value with `size` samples along the first dimension, without copies of one for all.
+    pub fn front(&self, size: usize) -> Result<Tensor> {
+        if self.dim.is_some() {
+            return self.moved(0);
+        }
+        let mut shape: Dims = self.value.layout().shape().into();
+        shape.insert(0, size);
+        expand::expand(&self.value, &shape::signed(&shape))
+    }
+
+    /// The value such that it broadcasts against others whose samples have `rank` dimensions: the
+    /// samples come first, then ones.
+    pub fn aligned(&self, rank: usize) -> Result<Tensor> {
+        let value = self.moved(0)?;
+        let missing = rank.saturating_sub(self.rank());
+        if self.dim.is_none() || missing == 0 {
+            return Ok(value);
+        }
+        let layout = value.layout();
+        let mut shape: Dims = layout.shape().into();
+        for _ in 0..missing {
+            shape.insert(1, 1);
+        }
+        reshape::reshape_to(&value, &shape)
+    }
+
+    /// The layout of the value if every sample had this one, which is derived from that of a sample.
+    pub fn around(&self, sample: &Layout) -> Layout {
+        self.value.layout().around(self.dim, sample)
+    }
+
+    /// One sample.
+    pub fn sample(&self, index: usize) -> Result<Tensor> {
+        match self.dim {
+            Some(dim) => part::select(&self.value, dim as i64, index as i64),
+            None => Ok(self.value.clone()),
+        }
+    }
+}
+
+/// An operation on samples.
+pub struct Call<'a> {
+    /// The inputs.
+    pub inputs: &'a [Samples],
+    /// What the operation holds beside them.
+    pub held: &'a [Samples],
+    /// How many samples there are.
+    pub size: usize,
+}
+
+impl Call<'_> {
+    /// An operation on the inputs with their samples along the first dimension.
+    pub fn front<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+        let values: SmallVec<[Tensor; 2]> =
+            self.inputs.iter().map(|input| input.front(self.size)).collect::<Result<_>>()?;
+        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
+        Ok(Some(apply(op, &values)?.into_iter().map(Samples::first).collect()))
+    }
+
+    /// An operation of elements of one input, whose samples stay where they are.
+    pub fn in_place<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+        let Samples { value, dim } = &self.inputs[0];
+        let outputs = apply(op, &[value])?;
+        Ok(Some(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect()))
+    }
+
+    /// An operation of elements, whose operands broadcast against each other.
+    pub fn aligned<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+        let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
+        let align = |samples: &Samples| samples.aligned(rank);
+        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(align).collect::<Result<_>>()?;
+        let held: SmallVec<[Tensor; 1]> = self.held.iter().map(align).collect::<Result<_>>()?;
+        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
+        let outputs = apply(op.holding(&held)?, &values)?;
+        Ok(Some(outputs.into_iter().map(Samples::first).collect()))
+    }
+
+    /// `front` for an operation along dimensions, of which numbers have none.
+    pub fn deeper<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+        if self.inputs[0].rank() == 0 { Ok(None) } else { self.front(op) }
+    }
+
+    /// What `f` makes of each sample of all inputs, put together again.
+    pub(super) fn each(&self, mut f: impl FnMut(&[&Tensor], &[Tensor]) -> Result<Outputs>) -> Result<Answer> {
+        let mut outputs: SmallVec<[Vec<Tensor>; 1]> = SmallVec::new();
+        for index in 0..self.size {
+            let sample = |samples: &Samples| samples.sample(index);
+            let inputs: SmallVec<[Tensor; 2]> = self.inputs.iter().map(sample).collect::<Result<_>>()?;
+            let held: SmallVec<[Tensor; 1]> = self.held.iter().map(sample).collect::<Result<_>>()?;
+            let inputs: SmallVec<[&Tensor; 2]> = inputs.iter().collect();
+            for (place, output) in f(&inputs, &held)?.into_iter().enumerate() {
+                if outputs.len() <= place {
+                    outputs.push(Vec::with_capacity(self.size));
+                }
+                outputs[place].push(output);
+            }
+        }
+        let together = |samples: &Vec<Tensor>| {
+            let samples: SmallVec<[&Tensor; 8]> = samples.iter().collect();
+            join::stack(&samples, 0).map(Samples::first)
+        };
+        outputs.iter().map(together).collect()
+    }
+}

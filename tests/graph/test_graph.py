@@ -1,0 +1,288 @@
+"""Looking at nodes: what they save, their edges, and hooks for what is saved."""
+
+import pytest
+import rushlight as torch
+from rushlight.autograd import graph
+from support import raises
+
+
+def leaf(*values):
+    return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
+
+
+FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they"
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda x: x.add(x, alpha=2), {"alpha": 2}),
+        (lambda x: x**2, {"exponent": 2}),
+        (lambda x: x.sum(1), {"dim": (1,), "keepdim": False, "self_sym_sizes": (2, 3)}),
+        (lambda x: x.mean(0, keepdim=True), {"dim": (0,), "keepdim": True, "self_sym_numel": 6}),
+        (lambda x: x.std(1), {"correction": 1, "dim": (1,)}),
+        (lambda x: x.var(), {"correction": None, "dim": None}),
+        (lambda x: x.max(1)[0], {"dim": 1, "keepdim": False}),
+        (lambda x: x.amax((0, 1)), {"dim": (0, 1)}),
+        (lambda x: x.view(6), {"self_sym_sizes": (2, 3)}),
+        (lambda x: x.transpose(0, 1), {"dim0": 0, "dim1": 1}),
+        (lambda x: x.permute(1, 0), {"dims": (1, 0)}),
+        (lambda x: x.unsqueeze(-1), {"dim": 2**64 - 1}),
+        (lambda x: x.expand(4, 2, 3), {"self_sym_sizes": (2, 3)}),
+        (lambda x: x[1], {"dim": 0, "index": 1}),
+        (lambda x: x[:, 1:], {"dim": 1, "start": 1, "step": 1, "end": 2**63 - 1}),
+        (lambda x: x.split(2, 1)[0], {"dim": 1, "split_size": 2}),
+        (lambda x: x.split([1, 2], 1)[0], {"dim": 1, "split_sizes": (1, 2)}),
+        (lambda x: torch.cat([x, x], 1), {"dim": 1}),
+        (lambda x: torch.stack([x, x], 2), {"dim": 2}),
+        (lambda x: x.gather(1, torch.zeros(2, 1, dtype=torch.int64)), {"dim": 1, "sparse_grad": False}),
+        (lambda x: x.clamp(0, 1), {"min": 0, "max": 1}),
+        (lambda x: x.clamp(min=0.5), {"min": 0.5, "max": None}),
+        (lambda x: x.softmax(1), {"dim": 1}),
+        (lambda x: x.logsumexp(1), {"dim": (1,), "keepdim": False}),
+        (lambda x: x.cumsum(1), {"dim": 1}),
+        (lambda x: x.flip(0, 1), {"dims": (0, 1)}),
+        (lambda x: x.roll(1, 0), {"dims": (0,), "shifts": (1,)}),
+        (lambda x: x.repeat(2, 1), {"repeats": (2, 1)}),
+        (lambda x: x.tril(1), {"diagonal": 1}),
+        (lambda x: x.triu(-1), {"diagonal": 2**64 - 1}),
+        (lambda x: x.diagonal(), {"dim1": 0, "dim2": 1, "offset": 0}),
+        (lambda x: x.mm(x.t()), {"mat2_sym_sizes": (3, 2), "self_sym_strides": (3, 1)}),
+    ],
+)
+def test_a_node_shows_the_parameters_of_its_operation(operation, expected):
+    node = operation(torch.ones(2, 3, requires_grad=True)).grad_fn
+    assert {name: getattr(node, f"_saved_{name}") for name in expected} == expected
+    assert {f"_saved_{name}" for name in expected} <= set(dir(node))
+
+
+def test_a_node_shows_the_tensors_that_it_saved():
+    x = leaf()
+    y = x.exp()
+    z = x * y
+    assert y.grad_fn._saved_result.tolist() == y.tolist()
+    assert y.grad_fn._saved_result.grad_fn is y.grad_fn
+    assert z.grad_fn._saved_self is x
+    assert z.grad_fn._saved_other.grad_fn is y.grad_fn
+    assert (x * 3).grad_fn._saved_self is None
+    assert (x * 3).grad_fn._saved_other.item() == 3
+    (indices,) = x[torch.tensor([1])].grad_fn._saved_indices
+    assert indices.tolist() == [1]
+    with raises(AttributeError, "'MulBackward0' object has no attribute '_saved_nothing'"):
+        _ = z.grad_fn._saved_nothing
+
+
+def test_what_was_saved_is_freed_after_backward():
+    x = leaf()
+    y = x * x
+    raw = y.grad_fn._raw_saved_self
+    y.sum().backward()
+    with raises(RuntimeError, FREED):
+        _ = y.grad_fn._saved_self
+    with raises(RuntimeError, "Calling register_hooks on a saved tensor after it has been freed."):
+        raw.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_one_saved_tensor_can_be_packed():
+    x = leaf(3)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: t.item(), lambda value: torch.tensor([value]))
+    y.backward()
+    assert x.grad.tolist() == [6.0]
+
+
+def test_a_saved_tensor_is_packed_once():
+    x = leaf(3)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+    with raises(RuntimeError, "Calling register_hooks on a saved tensor whose hooks have already been set."):
+        y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+    with raises(RuntimeError, "A saved tensor pack hook is modifying its input in place."):
+        y.grad_fn._raw_saved_other.register_hooks(lambda t: t.mul_(2), lambda t: t)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: 1, lambda t: t)
+    with raises(
+        TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type"
+    ):
+        y.backward()
+
+
+def test_everything_saved_in_a_block_is_packed():
+    packed, unpacked = [], []
+
+    def pack(tensor):
+        packed.append(tensor)
+        return tensor.tolist()
+
+    def unpack(values):
+        unpacked.append(values)
+        return torch.tensor(values)
+
+    x = leaf(1, 2)
+    with graph.saved_tensors_hooks(pack, unpack):
+        y = x.exp() * x
+    assert any(tensor is x for tensor in packed)
+    y.sum().backward()
+    assert len(packed) == len(unpacked) == 3
+    assert torch.allclose(x.grad, (x.detach() + 1) * x.detach().exp())
+
+
+def test_packing_keeps_the_history():
+    x = leaf(3)
+    with graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = x**3
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(first, x)
+    assert second.item() == 18.0
+
+
+def test_the_innermost_pair_of_hooks_counts():
+    log = []
+    x = leaf()
+    with (
+        graph.saved_tensors_hooks(lambda t: (log.append("outer"), t)[1], lambda t: t),
+        graph.saved_tensors_hooks(lambda t: (log.append("inner"), t)[1], lambda t: t),
+    ):
+        _ = x.sin()
+    assert log == ["inner"]
+
+
+def test_hooks_that_raise_leave_nothing_behind():
+    x = leaf()
+    with pytest.raises(ZeroDivisionError), graph.saved_tensors_hooks(lambda t: 1 / 0, lambda t: t):
+        _ = x.exp()
+    x.exp().sum().backward()
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: 1 / 0):
+        y = x.exp()
+    with raises(ZeroDivisionError, "division by zero"):
+        y.sum().backward()
+
+
+def test_hooks_can_be_forbidden():
+    with (
+        raises(RuntimeError, "not here"),
+        graph.disable_saved_tensors_hooks("not here"),
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+    ):
+        pass
+    with (
+        raises(RuntimeError, "not here"),
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        graph.disable_saved_tensors_hooks("not here"),
+    ):
+        pass
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        pass
+
+
+def test_functions_of_ones_own_pack_what_they_save():
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return gradient * 2 * x
+
+    x = leaf(3)
+    with graph.saved_tensors_hooks(lambda t: t.item(), lambda value: torch.tensor([value + 1])):
+        y = Square.apply(x)
+    y.backward()
+    assert x.grad.tolist() == [8.0]
+    y = Square.apply(x)
+    y.grad_fn._raw_saved_tensors[0].register_hooks(lambda t: t * 2, lambda t: t)
+    assert y.grad_fn.saved_tensors[0].tolist() == [6.0]
+
+
+def test_saved_tensors_may_be_overwritten_where_that_is_allowed():
+    x = leaf(3)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = y * y
+        y.zero_()
+        z.backward()
+        with (
+            raises(RuntimeError, "allow_mutation_on_saved_tensors contexts cannot be nested"),
+            graph.allow_mutation_on_saved_tensors(),
+        ):
+            pass
+    assert x.grad.tolist() == [6.0]
+
+
+def test_backward_outside_of_such_a_block_is_refused():
+    x = leaf(3)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x * x
+    with raises(
+        AssertionError, "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+    ):
+        y.backward()
+
+
+def test_versions_can_be_counted_up_and_put_back():
+    x = torch.zeros(2)
+    graph.increment_version(x)
+    graph.increment_version([x, x])
+    assert x._version == 3
+    y = leaf() * 1
+    z = y * y
+    with torch.autograd._unsafe_preserve_version_counter(y):
+        y.mul_(1)
+    z.sum().backward()
+
+
+def test_an_edge_stands_for_a_tensor():
+    x = leaf()
+    y = x * 2
+    edge, end = graph.get_gradient_edge(y), graph.get_gradient_edge(x)
+    assert edge.node is y.grad_fn
+    assert (edge.output_nr, end.node.name()) == (0, "torch::autograd::AccumulateGrad")
+    z = (y * 3).sum()
+    by_edges = torch.autograd.grad(z, [edge, end], retain_graph=True)
+    assert [gradient.tolist() for gradient in by_edges] == [[3.0, 3.0], [6.0, 6.0]]
+    assert torch.autograd.grad(edge, x, torch.ones(2))[0].tolist() == [2.0, 2.0]
+    z = (x * 2).sum()
+    z.backward(inputs=[end])
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_edges_have_limits():
+    x = leaf()
+    with raises(RuntimeError, "It is not possible to get the gradient edge for a Tensor that does not"):
+        graph.get_gradient_edge(x.detach())
+    with raises(RuntimeError, "grad can be implicitly created only for scalar outputs"):
+        torch.autograd.backward(graph.get_gradient_edge(x * 2))
+    with raises(RuntimeError, "materialize_grads cannot be used when the given input is a GradientEdge"):
+        torch.autograd.grad((x * 2).sum(), graph.get_gradient_edge(leaf()), materialize_grads=True)
+
+
+def test_nodes_are_instances_of_one_class():
+    x = leaf()
+    assert isinstance((x * 2).grad_fn, graph.Node)
+    assert not isinstance(x, graph.Node)
+    with raises(TypeError, "Can't instantiate abstract class Node with abstract methods _input_metadata, "):
+        graph.Node()
+
+
+def test_a_node_tells_what_its_outputs_look_like():
+    (metadata,) = (leaf() * 2).grad_fn._input_metadata
+    assert list(metadata.shape) == [2]
+    assert metadata.dtype is torch.float32
+
+
+def test_the_type_of_gradients_can_be_set():
+    x = leaf()
+    x.grad_dtype = torch.float64
+    (x * 2).sum().backward()
+    assert x.grad.dtype is torch.float64
+    with raises(
+        RuntimeError, "Cannot set grad_dtype to 'Float' because there is already a gradient with dtype"
+    ):
+        x.grad_dtype = torch.float32
+    with raises(RuntimeError, "grad_dtype can only be accessed on leaf tensors."):
+        _ = (x * 2).grad_dtype
+    with raises(RuntimeError, "grad_dtype must be a torch.dtype or None, but got int"):
+        leaf().grad_dtype = 3

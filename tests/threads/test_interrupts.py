@@ -1,0 +1,172 @@
+"""Ctrl-C in a long backward: noticed soon, raised where backward was called, and `.grad` is as it was."""
+
+import os
+
+import pytest
+from support import run_script
+
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal to its own process")
+
+PRELUDE = """
+import os, signal, threading, time
+
+def interrupted(run, after=0.15):
+    "How long after the signal `run` raised KeyboardInterrupt, in seconds."
+    sent = []
+    def send():
+        time.sleep(after)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        late = time.perf_counter() - sent[0]
+        thread.join()
+        return late
+    thread.join()
+    raise SystemExit("the run ended before the signal came")
+"""
+
+LONG_CHAIN = """
+x = torch.ones(200_000, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+y = x
+for _ in range(1500):
+    y = y.sin()
+total = y.sum()
+"""
+
+MANY_BRANCHES = """
+x = torch.ones(200_000, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+branches = []
+for i in range(8):
+    y = x * i
+    for _ in range(200):
+        y = y.sin()
+    branches.append(y.sum())
+total = sum(branches)
+"""
+
+
+def lateness(graph, run="total.backward()", threads=None):
+    """How late a run of the graph was interrupted, in seconds; the gradients are left alone."""
+    set_threads = "" if threads is None else f"torch.set_num_threads({threads})\n"
+    body = PRELUDE + set_threads + graph + f"late = interrupted(lambda: {run})\n"
+    body += "assert torch.equal(x.grad, torch.full_like(x, 7.0)), x.grad\nprint(late)\n"
+    return float(run_script(body).split()[-1])
+
+
+@needs_signals
+@pytest.mark.own
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("graph", [LONG_CHAIN, MANY_BRANCHES], ids=["a-chain", "branches"])
+def test_a_long_backward_is_interrupted_within_a_tenth_of_a_second(graph, threads):
+    # The tenth is meant for a machine that is not shared; what is looked for here is seconds.
+    assert lateness(graph, threads=threads) < 0.4
+
+
+@needs_signals
+@pytest.mark.own
+def test_a_long_grad_is_interrupted():
+    assert lateness(LONG_CHAIN, "torch.autograd.grad(total, x)") < 0.4
+
+
+@needs_signals
+@pytest.mark.own
+def test_one_long_operation_is_interrupted_between_its_pieces():
+    graph = """
+x = torch.rand(3_000_000, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+y = x
+for _ in range(30):
+    y = y.tan()
+total = y.sum()
+"""
+    assert lateness(graph) < 0.4
+
+
+@needs_signals
+@pytest.mark.own
+def test_after_an_interruption_everything_works_again():
+    output = run_script(
+        PRELUDE
+        + LONG_CHAIN
+        + """
+interrupted(lambda: total.backward(retain_graph=True))
+z = (x * 2).sum()
+x.grad = None
+z.backward()
+assert x.grad.eq(2).all()
+assert torch.is_grad_enabled()
+print("works")
+"""
+    )
+    assert output.split() == ["works"]
+
+
+@needs_signals
+@pytest.mark.own
+def test_a_handler_of_ones_own_runs_meanwhile_and_the_run_goes_on():
+    output = run_script(
+        PRELUDE
+        + LONG_CHAIN.replace("1500", "800")
+        + """
+seen = []
+signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(time.perf_counter()))
+def send():
+    time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGUSR1)
+thread = threading.Thread(target=send)
+thread.start()
+x.grad = None
+total.backward()
+end = time.perf_counter()
+thread.join()
+assert x.grad is not None
+print(len(seen), seen[0] < end)
+"""
+    )
+    assert output.split() == ["1", "True"]
+
+
+@needs_signals
+@pytest.mark.own
+def test_a_signal_during_the_backward_of_another_thread_reaches_the_main_thread_only():
+    output = run_script(
+        PRELUDE
+        + LONG_CHAIN.replace("1500", "800")
+        + """
+x.grad = None
+failures = []
+def work():
+    try:
+        total.backward()
+    except BaseException as failure:
+        failures.append(failure)
+thread = threading.Thread(target=work)
+thread.start()
+late = interrupted(lambda: time.sleep(30), 0.1)
+thread.join()
+print(failures, late < 0.4, x.grad is not None)
+"""
+    )
+    assert output.split() == ["[]", "True", "True"]
+
+
+def test_an_exception_of_a_hook_leaves_gradients_as_they_were():
+    output = run_script(
+        """
+x = torch.ones(3, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+y = (x * 2).exp()
+y.register_hook(lambda g: (_ for _ in ()).throw(KeyboardInterrupt()))
+try:
+    y.sum().backward()
+except KeyboardInterrupt:
+    print(x.grad.tolist())
+"""
+    )
+    assert output.strip() == "[7.0, 7.0, 7.0]"
