@@ -15,8 +15,8 @@ from __future__ import annotations
 import sys
 
 from . import _composites, _rushlight, _tensor, autograd
-from ._rushlight import *  # noqa: F403 - it is the public API
 from ._composites import *  # noqa: F403 - each says what it has
+from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 

@@ -58,7 +58,7 @@ def _numbered(args: tuple[Any, ...]) -> Tensor:
                 text += "..."
             elif not 0 <= subscript < 52:
                 raise ValueError(
-                    f"einsum(): subscript in subscript list is not within the valid range [0, 52)"
+                    "einsum(): subscript in subscript list is not within the valid range [0, 52)"
                 )
             else:
                 text += chr(ord("A") + subscript) if subscript < 26 else chr(ord("a") + subscript - 26)
@@ -89,9 +89,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         if count < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
         if count > min(a.dim(), b.dim()):
-            raise RuntimeError(
-                f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}"
-            )
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}")
         first, second = list(range(-count, 0)), list(range(count))
     if out is None:
         return native._nn.tensordot(a, b, first, second)
@@ -182,7 +180,8 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
         if vector.dim() != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(vectors) == 1:
-        return vectors[0]
+        only: Tensor = vectors[0]
+        return only
     grids = native.meshgrid(vectors, indexing="ij")
     return native.stack([grid.flatten() for grid in grids], 1)
 

@@ -14,8 +14,8 @@ from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING
 from ._messages_mapping import MAPPING
-from ._messages_notes import notes
 from ._messages_matrices import MATRICES
+from ._messages_notes import notes
 from ._messages_reducing import REDUCING
 from ._messages_units import UNITS
 from ._origins import add_notes

@@ -6,9 +6,19 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "TopkCount": (RuntimeError, "selected index k out of range"),
     "PickEmpty": (IndexError, "{operation}(): Expected reduction dim {dim} to have non-zero size."),
     "KthvalueCount": (RuntimeError, "kthvalue(): selected number k out of range for dimension {dim}"),
-    "TakeAlongDType": (RuntimeError, "torch.take_along_dim(): dtype of indices should be Long but got {dtype:Float}"),
-    "TakeAlongRank": (RuntimeError, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input} dimensions for input, and {indices} dimensions for indices"),
-    "NanmeanDType": (RuntimeError, "nanmean(): expected input to have floating point or complex dtype but got {dtype:Float}"),
+    "TakeAlongDType": (
+        RuntimeError,
+        "torch.take_along_dim(): dtype of indices should be Long but got {dtype:Float}",
+    ),
+    "TakeAlongRank": (
+        RuntimeError,
+        "torch.take_along_dim(): input and indices should have the same number of "
+        "dimensions, but got {input} dimensions for input, and {indices} dimensions for indices",
+    ),
+    "NanmeanDType": (
+        RuntimeError,
+        "nanmean(): expected input to have floating point or complex dtype but got {dtype:Float}",
+    ),
     "AminmaxEmpty": (
         RuntimeError,
         "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.",
@@ -16,35 +26,88 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "QuantileShare": (RuntimeError, "quantile() q must be in the range [0, 1] but got {q:g}"),
     "FloatPowerDType": (
         RuntimeError,
-        "the base given to float_power_ has dtype {dtype:Float} but the operation's result requires dtype Double",
+        "the base given to float_power_ has dtype {dtype:Float} but the operation's result "
+        "requires dtype Double",
     ),
     "TraceRank": (RuntimeError, "trace: expected a matrix, but got tensor with dim {ndim}"),
-    "EinsumEllipsis": (RuntimeError, "einsum(): found '.' for operand at index {index} that is not part of any ellipsis"),
-    "EinsumSubscript": (RuntimeError, "einsum(): invalid subscript given at index {index} in the equation string, subscripts must be in [a-zA-Z]"),
-    "EinsumRank": (RuntimeError, "einsum(): the number of subscripts in the equation ({subscripts}) {how} the number of dimensions ({ndim}) for operand {operand}{tail}"),
-    "EinsumRepeated": (RuntimeError, "einsum(): subscript {label} is repeated for operand {operand} but the sizes don't match, {size} != {expected}"),
+    "EinsumEllipsis": (
+        RuntimeError,
+        "einsum(): found '.' for operand at index {index} that is not part of any ellipsis",
+    ),
+    "EinsumSubscript": (
+        RuntimeError,
+        "einsum(): invalid subscript given at index {index} in the equation string, "
+        "subscripts must be in [a-zA-Z]",
+    ),
+    "EinsumRank": (
+        RuntimeError,
+        "einsum(): the number of subscripts in the equation ({subscripts}) {how} the "
+        "number of dimensions ({ndim}) for operand {operand}{tail}",
+    ),
+    "EinsumRepeated": (
+        RuntimeError,
+        "einsum(): subscript {label} is repeated for operand {operand} but the sizes don't "
+        "match, {size} != {expected}",
+    ),
     "EinsumNone": (RuntimeError, "einsum(): must provide at least one operand"),
     "EinsumCount": (RuntimeError, "einsum(): {how} operands were provided than specified in the equation"),
-    "EinsumBroadcast": (RuntimeError, "einsum(): subscript {label} has size {size} for operand {operand} which does not broadcast with previously seen size {expected}"),
-    "EinsumOutputTwice": (RuntimeError, "einsum(): output subscript {label} appears more than once in the output"),
-    "EinsumOutputUnknown": (RuntimeError, "einsum(): output subscript {label} does not appear in the equation for any input operand"),
+    "EinsumBroadcast": (
+        RuntimeError,
+        "einsum(): subscript {label} has size {size} for operand {operand} which does not "
+        "broadcast with previously seen size {expected}",
+    ),
+    "EinsumOutputTwice": (
+        RuntimeError,
+        "einsum(): output subscript {label} appears more than once in the output",
+    ),
+    "EinsumOutputUnknown": (
+        RuntimeError,
+        "einsum(): output subscript {label} does not appear in the equation for any input operand",
+    ),
     "TensordotCount": (RuntimeError, "both dimension lists should have same length"),
-    "TensordotSizes": (RuntimeError, "contracted dimensions need to match, but first has size {size1} in dim {dim1} and second has size {size2} in dim {dim2}"),
+    "TensordotSizes": (
+        RuntimeError,
+        "contracted dimensions need to match, but first has size {size1} in dim {dim1} and "
+        "second has size {size2} in dim {dim2}",
+    ),
     "AddrRank": (RuntimeError, "addr: Expected 1-D argument {argument}, but got {ndim}-D"),
     "RotationCount": (RuntimeError, "expected total rotation dims == 2, but got dims = {count}"),
     "RotationRank": (RuntimeError, "expected total dims >= 2, but got total dims = {ndim}"),
-    "RotationSame": (RuntimeError, "expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}"),
-    "ScatterSlice": (RuntimeError, "expected src to have a size equal to the slice of self. src size = {source}, slice size = {slice}"),
+    "RotationSame": (
+        RuntimeError,
+        "expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}",
+    ),
+    "ScatterSlice": (
+        RuntimeError,
+        "expected src to have a size equal to the slice of self. src size = {source}, slice size = {slice}",
+    ),
     "DiffScalar": (RuntimeError, "diff expects input to be at least one-dimensional"),
     "DiffOrder": (RuntimeError, "order must be non-negative but got {order}"),
-    "CovRank": (RuntimeError, "cov(): expected input to have two or fewer dimensions but got an input with {ndim} dimensions"),
+    "CovRank": (
+        RuntimeError,
+        "cov(): expected input to have two or fewer dimensions but got an input with {ndim} dimensions",
+    ),
     "CdistRank": (RuntimeError, "cdist only supports at least 2D tensors, {name} got: {ndim}D"),
-    "CdistColumns": (RuntimeError, "X1 and X2 must have the same number of columns. X1: {first} X2: {second}"),
+    "CdistColumns": (
+        RuntimeError,
+        "X1 and X2 must have the same number of columns. X1: {first} X2: {second}",
+    ),
     "RenormOrder": (RuntimeError, "renorm: non-positive-norm not supported"),
     "CrossRank": (RuntimeError, "linalg.cross: inputs must have the same number of dimensions."),
-    "CrossSize": (RuntimeError, "linalg.cross: inputs dimension {dim} must have length 3. Got {left} and {right}"),
+    "CrossSize": (
+        RuntimeError,
+        "linalg.cross: inputs dimension {dim} must have length 3. Got {left} and {right}",
+    ),
     "BincountInput": (RuntimeError, "bincount only supports 1-d non-negative integral inputs."),
     "FlipRank": (RuntimeError, "Input must be >= {least}-d."),
-    "SplitRank": (RuntimeError, "torch.{operation} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"),
-    "SplitUneven": (RuntimeError, "torch.{operation} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible by the split_size {sections}!"),
+    "SplitRank": (
+        RuntimeError,
+        "torch.{operation} requires a tensor with at least {least} dimension, but got a "
+        "tensor with {ndim} dimensions!",
+    ),
+    "SplitUneven": (
+        RuntimeError,
+        "torch.{operation} attempted to split along dimension {dim}, but the size of the "
+        "dimension {size} is not divisible by the split_size {sections}!",
+    ),
 }

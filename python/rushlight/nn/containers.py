@@ -221,7 +221,7 @@ def _line(key: Any, value: Any, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    size = "x".join(str(length) for length in value.size())
+    size = "x".join(str(length) for length in value.shape)
     return f"  ({key}): {what} containing: [{kind or value.dtype} of size {size}]"
 
 
@@ -310,7 +310,11 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}'). Open an issue on github if you need non-string keys.")
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a "
+                f"string (type is '{type(key).__name__}'). Open an issue on github if you "
+                f"need non-string keys."
+            )
         self._keys[key] = None
         if isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
@@ -346,7 +350,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of that name, or `default`."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of that name, which is `default` from now on if there was none."""
@@ -383,8 +387,9 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         """Show one line for each value."""
+
         def kind(value: Any) -> str:
-            return value.type() if isinstance(value, Tensor) else ""
+            return str(value.type()) if isinstance(value, Tensor) else ""
 
         return "\n".join(_line(key, value, kind(value)) for key, value in self.items())
 

@@ -53,15 +53,14 @@ class _Convolution(Module):
         stride = spread(stride, self.spatial)
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
-                raise ValueError(
-                    f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
-                )
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
             if padding == "same" and any(step != 1 for step in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _PADDINGS:
             modes = {f"'{mode}'" for mode in _PADDINGS}
             raise ValueError(
-                f"padding_mode must be one of {{{', '.join(sorted(modes))}}}, but got padding_mode='{padding_mode}'"
+                f"padding_mode must be one of {{{', '.join(sorted(modes))}}}, but got "
+                f"padding_mode='{padding_mode}'"
             )
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -84,14 +83,16 @@ class _Convolution(Module):
         """Draw weight and bias anew, both within one over the root of the inputs of an output."""
         init.kaiming_uniform_(self.weight, a=sqrt(5))
         if self.bias is not None:
-            inputs = self.weight.size(1) * prod(self.kernel_size)
+            inputs = self.weight.shape[1] * prod(self.kernel_size)
             if inputs != 0:
                 bound = 1 / sqrt(inputs)
                 init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
         """Show the sizes, and what is not as usual."""
-        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
         if self.padding != (0,) * self.spatial:
             text += f", padding={self.padding}"
         if self.dilation != (1,) * self.spatial:
@@ -149,14 +150,15 @@ class _Plain(_Convolution):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the convolution."""
-        function = (functional.conv1d, functional.conv2d, functional.conv3d)[self.spatial - 1]
-        padding = self.padding
+        function: Any = (functional.conv1d, functional.conv2d, functional.conv3d)[self.spatial - 1]
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
             input = functional.pad(input, self._around(), mode=self.padding_mode)
             padding = (0,) * self.spatial
-        return function(
+        result: Tensor = function(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
+        return result
 
 
 class Conv1d(_Plain):
@@ -236,7 +238,7 @@ class _Transposed(_Convolution):
                 f"{lead + count} elements (got {len(sizes)})"
             )
         least = [
-            (input.size(dim + lead) - 1) * self.stride[dim]
+            (input.shape[dim + lead] - 1) * self.stride[dim]
             - 2 * self.padding[dim]
             + self.dilation[dim] * (self.kernel_size[dim] - 1)
             + 1
@@ -247,21 +249,22 @@ class _Transposed(_Convolution):
             if size < low or size > high:
                 raise ValueError(
                     f"requested an output size of {sizes}, but valid sizes range from {least} to {most} "
-                    f"(for an input of {input.size()[2:]})"
+                    f"(for an input of {input.shape[2:]})"
                 )
         return [size - low for size, low in zip(sizes, least, strict=True)]
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Apply the transposed convolution."""
-        functions = (
+        functions: tuple[Any, ...] = (
             functional.conv_transpose1d,
             functional.conv_transpose2d,
             functional.conv_transpose3d,
         )
         behind = self._behind(input, output_size)
-        return functions[self.spatial - 1](
+        result: Tensor = functions[self.spatial - 1](
             input, self.weight, self.bias, self.stride, self.padding, behind, self.groups, self.dilation
         )
+        return result
 
 
 class ConvTranspose1d(_Transposed):

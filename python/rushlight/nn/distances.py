@@ -43,9 +43,9 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
 
 
 def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
-    if target.size() != input.size():
+    if target.shape != input.shape:
         warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
             "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
             "same size.",
             stacklevel=3,
@@ -78,7 +78,7 @@ def l1_loss(
     input, target = native.broadcast_tensors([input, target])
     if weight is None:
         return _nn.l1_loss(input, target, reduction_number(reduction))
-    if weight.size() != input.size():
+    if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     return _weighed((input - target).abs(), weight, reduction)
 
@@ -113,7 +113,7 @@ def huber_loss(
     input, target = native.broadcast_tensors([input, target])
     if weight is None:
         return _nn.huber_loss(input, target, reduction_number(reduction), delta)
-    if weight.size() != input.size():
+    if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     return _weighed(_nn.huber_loss(input, target, 0, delta), weight, reduction)
 
@@ -135,9 +135,9 @@ def binary_cross_entropy(
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     number = reduction_number(reduction)
-    if target.size() != input.size():
+    if target.shape != input.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
             "deprecated. Please ensure they have the same size."
         )
     if weight is not None:
@@ -167,7 +167,7 @@ def kl_div(
     if reduction != "batchmean":
         return _reduced(losses, reduction)
     total = losses.sum()
-    return total / input.size(0) if input.dim() != 0 else total
+    return total / input.shape[0] if input.dim() != 0 else total
 
 
 def poisson_nll_loss(
@@ -207,10 +207,10 @@ def gaussian_nll_loss(
         var = var * native.ones_like(input)
     elif (var < 0).any():
         raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
-        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
+        elif input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
@@ -255,7 +255,7 @@ def margin_ranking_loss(
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
     return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
@@ -282,7 +282,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     common = native.result_type(x1, x2)
     if not common.is_floating_point:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {spell(common):Float}")
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {spell(common):Float}"
+        )
     x1, x2 = (x.to(common) for x in native.broadcast_tensors([x1, x2]))
     first, second = (x / x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
     return (first * second).sum(dim)
@@ -310,7 +312,7 @@ def cosine_embedding_loss(
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with "
-            f"sizes {list(input1.size())} and {list(input2.size())}."
+            f"sizes {list(input1.shape)} and {list(input2.shape)}."
         )
     square = 1e-12
     dot = (input1 * input2).sum(-1)
@@ -360,7 +362,7 @@ def multilabel_soft_margin_loss(
     losses = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return _reduced(losses.sum(input.dim() - 1) / input.size(input.dim() - 1), reduction)
+    return _reduced(losses.sum(input.dim() - 1) / input.shape[input.dim() - 1], reduction)
 
 
 def scaled_dot_product_attention(
@@ -377,12 +379,12 @@ def scaled_dot_product_attention(
     if is_causal and attn_mask is not None:
         raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
-        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
-        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
-    factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query @ key.transpose(-2, -1) * factor
     if is_causal:
-        attn_mask = native.ones(query.size(-2), key.size(-2), dtype=native.bool).tril()
+        attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
     if attn_mask is not None:
         if attn_mask.dtype is native.bool:
             scores = scores.masked_fill(~attn_mask, -math.inf)

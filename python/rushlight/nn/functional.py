@@ -9,9 +9,9 @@ from .. import _rushlight as native
 from . import activations, distances, normalisation, shapes
 from .activations import *  # noqa: F403 - each family says what it has
 from .activations import implicit_dim
-from .reductions import legacy_reduction, reduction_number
 from .distances import *  # noqa: F403
 from .normalisation import *  # noqa: F403
+from .reductions import legacy_reduction, reduction_number
 from .shapes import *  # noqa: F403
 
 if TYPE_CHECKING:

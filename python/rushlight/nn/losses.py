@@ -306,9 +306,7 @@ class CosineEmbeddingLoss(_Margin):
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Apply `cosine_embedding_loss`."""
-        return functional.cosine_embedding_loss(
-            input1, input2, target, self.margin, reduction=self.reduction
-        )
+        return functional.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):

@@ -43,10 +43,8 @@ def batch_norm(
 ) -> Tensor:
     """Normalise every channel over all else."""
     if training:
-        _several(input.size(), "value per channel")
-    return native.batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, False
-    )
+        _several(input.shape, "value per channel")
+    return native.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
 def _several(size: Sequence[int], what: str) -> None:
@@ -69,7 +67,7 @@ def instance_norm(
 ) -> Tensor:
     """Normalise every channel of every sample by itself."""
     if use_input_stats:
-        _several(input.size(), "spatial element")
+        _several(input.shape, "spatial element")
     batch, channels = input.shape[:2]
 
     def repeated(values: Tensor | None) -> Tensor | None:
@@ -113,7 +111,7 @@ def group_norm(
     """Normalise groups of channels of every sample."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    size = input.size()
+    size = input.shape
     _several((size[0] * size[1] // num_groups, num_groups, *size[2:]), "value per channel")
     return native.group_norm(input, num_groups, weight, bias, eps, False)
 
@@ -135,9 +133,7 @@ def local_response_norm(
     from . import shapes
 
     if input.dim() < 3:
-        raise ValueError(
-            f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)"
-        )
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
     squares = input.mul(input).unsqueeze(1)
@@ -205,7 +201,8 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _checked(p)
     if ndim not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists to "
+            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that "
+            f"dropout1d exists to "
             "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an "
             "optional batch dimension (i.e. 2D or 3D inputs)."
         )
@@ -278,7 +275,7 @@ def embedding(
     if padding_idx is None:
         padding_idx = -1
     else:
-        rows = weight.size(0)
+        rows = weight.shape[0]
         assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
         padding_idx %= rows
     if max_norm is not None:

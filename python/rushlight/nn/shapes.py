@@ -70,7 +70,7 @@ def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., An
         dilation: Any = 1,
         ceil_mode: bool = False,
         return_indices: bool = False,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> Any:
         if stride is None:
             stride = ()
         return function(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -262,10 +262,12 @@ def _checked(argument: str, value: Any, input: Tensor, spatial: int) -> list[Any
         return [value] * spatial
     if len(value) != spatial:
         what = "output size" if argument == "size" else "scale_factor"
-        shape = "output size in (o1, o2, ...,oK)" if argument == "size" else "scale_factor in (s1, s2, ...,sK)"
-        both = "spatial dimensions" if argument == "size" else "spatial dimensions"
+        shape = (
+            "output size in (o1, o2, ...,oK)" if argument == "size" else "scale_factor in (s1, s2, ...,sK)"
+        )
         raise ValueError(
-            f"Input and {what} must have the same number of {both}, but got input with spatial dimensions "
+            f"Input and {what} must have the same number of spatial dimensions, but got "
+            f"input with spatial dimensions "
             f"of {list(input.shape[2:])} and {what} of {'' if argument == 'size' else 'shape '}{value}. "
             f"Please provide input tensor in (N, C, d1, d2, ...,dK) format and {shape} format."
         )

@@ -49,7 +49,8 @@ class _Unit(Module):
         arguments = [getattr(self, name) for name in self.shown]
         if "inplace" in vars(self):
             arguments.append(self.inplace)
-        return function(input, *arguments)
+        result: Tensor = function(input, *arguments)
+        return result
 
     def extra_repr(self) -> str:
         """Show the arguments."""
@@ -108,7 +109,7 @@ class Hardswish(_InPlace):
 class LeakyReLU(_Unit):
     """Negative elements times a small slope."""
 
-    shown = ("negative_slope",)
+    shown: ClassVar[tuple[str, ...]] = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -123,7 +124,7 @@ class LeakyReLU(_Unit):
 class ELU(_Unit):
     """`alpha * (exp(x) - 1)` for negative elements."""
 
-    shown = ("alpha",)
+    shown: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -146,7 +147,7 @@ class CELU(ELU):
 class Hardtanh(_Unit):
     """The elements within two bounds."""
 
-    shown = ("min_val", "max_val")
+    shown: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -166,7 +167,7 @@ class Hardtanh(_Unit):
 class ReLU6(Hardtanh):
     """The elements within 0 and 6."""
 
-    shown = ()
+    shown: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -175,7 +176,7 @@ class ReLU6(Hardtanh):
 class Threshold(_Unit):
     """The elements above a threshold, and a value for the others."""
 
-    shown = ("threshold", "value")
+    shown: ClassVar[tuple[str, ...]] = ("threshold", "value")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -191,7 +192,7 @@ class Threshold(_Unit):
 class RReLU(_Unit):
     """Negative elements times a number drawn in training, the mean of the bounds else."""
 
-    shown = ("lower", "upper")
+    shown: ClassVar[tuple[str, ...]] = ("lower", "upper")
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
@@ -223,7 +224,7 @@ class GELU(_Unit):
 class Softplus(_Unit):
     """A smooth form of `relu`."""
 
-    shown = ("beta", "threshold")
+    shown: ClassVar[tuple[str, ...]] = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -286,7 +287,7 @@ class LogSigmoid(_Unit):
 class GLU(_Unit):
     """Half of a dimension, weighed by the other half."""
 
-    shown = ("dim",)
+    shown: ClassVar[tuple[str, ...]] = ("dim",)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -300,7 +301,7 @@ class GLU(_Unit):
 class Softmin(_Unit):
     """`exp(-x)`, scaled to add up to one along `dim`."""
 
-    shown = ("dim",)
+    shown: ClassVar[tuple[str, ...]] = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -324,7 +325,7 @@ class Softmax2d(_Unit):
 class PReLU(_Unit):
     """Negative elements times a weight that is learnt."""
 
-    shown = ("num_parameters",)
+    shown: ClassVar[tuple[str, ...]] = ("num_parameters",)
 
     def __init__(
         self,

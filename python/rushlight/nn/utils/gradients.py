@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from ..._rushlight import Tensor, stack, tensor
 from ...autograd.grad_mode import no_grad
@@ -12,10 +12,15 @@ from ...autograd.grad_mode import no_grad
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from typing_extensions import ParamSpec
 
-def _unrecorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+
+def _unrecorded(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         with no_grad():
             return function(*args, **kwargs)
 
@@ -43,7 +48,8 @@ def get_total_norm(
     total = stack(norms).norm(float(norm_type))
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
+            f"non-finite, so it "
             "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
             "set `error_if_nonfinite=False`"
         )
