@@ -273,8 +273,6 @@ errors! {
     ChoiceInfinite {},
     /// Weights that are all zero.
     ChoiceSum {},
-    /// A probability of dropping that is none.
-    DropProbability { value: f64 },
     /// The state of a generator that has another size.
     GeneratorStateSize { expected: usize, got: usize },
     /// Bytes that are no state of a generator.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._messages_functions import FUNCTIONS, VIEW
 from ._messages_composites import COMPOSITES
+from ._messages_functions import FUNCTIONS, VIEW
 from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING

@@ -163,10 +163,6 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
     ),
     "ChoiceSum": (RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"),
-    "DropProbability": (
-        RuntimeError,
-        "dropout probability has to be between 0 and 1, but got {value:g}",
-    ),
     "GeneratorStateSize": (
         RuntimeError,
         "Expected a CPUGeneratorImplState of size {expected} but found the input RNG state size to be {got}",

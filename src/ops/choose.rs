@@ -1,47 +1,14 @@
-//! Random choices: elements that are dropped, indices that are picked.
+//! Random choices: indices that are picked.
 
 use super::distribution::elements;
 use super::generator::given;
-use super::random::{Distribution, Generator, draw_like};
-use super::{batch, create, reshape};
+use super::random::Generator;
+use super::{batch, reshape};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::random::{fill_choices, fill_exponential};
 use crate::kernels::sort;
 use crate::tensor::{Array, Tensor};
-
-/// Drops elements with a probability, and scales up the others so that the mean stays.
-pub fn dropout(x: &Tensor, probability: f64, train: bool) -> Result<Tensor> {
-    match mask(x, probability, train)? {
-        Some(mask) => super::mul(x, &mask),
-        None => Ok(x.clone()),
-    }
-}
-
-/// `dropout` in place.
-pub fn dropout_(x: &Tensor, probability: f64, train: bool) -> Result<()> {
-    match mask(x, probability, train)? {
-        Some(mask) => super::mul_(x, &mask),
-        None => Ok(()),
-    }
-}
-
-/// What `dropout` multiplies with; nothing where it leaves everything as it is.
-fn mask(x: &Tensor, probability: f64, train: bool) -> Result<Option<Tensor>> {
-    if !(0.0..=1.0).contains(&probability) {
-        return Err(Error::DropProbability { value: probability }.into());
-    }
-    if probability == 0.0 || !train || x.numel() == 0 {
-        return Ok(None);
-    }
-    if probability == 1.0 {
-        return create::zeros_like(x).map(Some);
-    }
-    let kept = 1.0 - probability;
-    let mask = draw_like(x, x.dtype(), &Distribution::Bernoulli { probability: kept }, None)?;
-    super::div_(&mask, kept)?;
-    Ok(Some(mask))
-}
 
 /// Indices of the last dimension, as likely as their weights, which need not sum to one.
 pub fn multinomial(

@@ -84,8 +84,6 @@ pub(super) const TABLE: &[Function] = &[
     both("flip", &["(Tensor input, int[] dims)"], "The opposite order along some dimensions.", |a| {
         rearrange::flip(a.tensor(0)?, &a.ints(1)?).answer(a.py())
     }),
-    both("fliplr", &["(Tensor input)"], "The opposite order of columns.", |a| flipped(a, 1)),
-    both("flipud", &["(Tensor input)"], "The opposite order of rows.", |a| flipped(a, 0)),
     both(
         "roll",
         &["(Tensor input, int[1] shifts, int[1] dims=())"],
@@ -200,10 +198,6 @@ fn tensor_split(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         }
     }
     .answer(arguments.py())
-}
-
-fn flipped(arguments: &Arguments<'_, '_>, dim: i64) -> PyResult<Py<PyAny>> {
-    rearrange::flip(arguments.tensor(0)?, &[dim]).answer(arguments.py())
 }
 
 fn repeat_interleave(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

@@ -116,17 +116,6 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     entry(
-        "dropout",
-        FUNCTION,
-        &["(Tensor input, float p, bool train)"],
-        "Drops elements with probability `p` and scales up the others.",
-        |a| choose::dropout(a.tensor(0)?, a.float(1)?, a.boolean(2)).answer(a.py()),
-    ),
-    entry("dropout_", FUNCTION, &["(Tensor input, float p, bool train)"], "Drops elements in place.", |a| {
-        choose::dropout_(a.tensor(0)?, a.float(1)?, a.boolean(2)).map_err(raise)?;
-        a.object(0).answer(a.py())
-    }),
-    entry(
         "uniform_",
         METHOD,
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
