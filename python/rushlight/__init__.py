@@ -18,6 +18,7 @@ from . import _composites, _rushlight, _tensor, autograd
 from ._composites import *  # noqa: F403 - each says what it has
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
+from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -54,6 +55,7 @@ _tensor.install(Tensor)
 # The package's forms, which take several tensors or a list of them, before the compiled ones.
 atleast_1d = _composites.atleast_1d
 atleast_2d = _composites.atleast_2d
+meshgrid = _composites.meshgrid  # type: ignore[assignment]
 
 _LAZY = frozenset(
     {
@@ -146,4 +148,5 @@ __all__ = [
     "pi",
     "set_grad_enabled",
     "short",
+    "typename",
 ]

@@ -206,3 +206,16 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
         return v.norm(pow)
     others = [other for other in range(v.dim()) if other != dim % v.dim()]
     return v.norm(pow, others, keepdim=True)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of the grid that vectors span, a tensor for each.
+
+    >>> import rushlight as torch
+    >>> [x.tolist() for x in torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3]), indexing="ij")]
+    [[[1], [2]], [[3], [3]]]
+    """
+    vectors = _flattened(tensors)
+    if indexing is None:
+        return native.meshgrid(vectors)
+    return native.meshgrid(vectors, indexing=indexing)

@@ -86,3 +86,21 @@ def test_a_view_of_another_type_shows_the_same_bytes():
         "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), but got 3",
     ):
         torch.ones(3).view(torch.float64)
+
+
+def test_a_grid_is_made_of_vectors_or_of_a_list_of_them():
+    a, b = torch.tensor([1, 2]), torch.tensor([3])
+    for grid in (torch.meshgrid(a, b, indexing="ij"), torch.meshgrid([a, b], indexing="ij")):
+        assert [x.tolist() for x in grid] == [[[1], [2]], [[3], [3]]]
+
+
+def test_the_name_of_a_type_is_told():
+    assert [torch.typename(x) for x in (torch.tensor(1), 3, [])] == ["torch.LongTensor", "int", "list"]
+
+
+def test_a_weight_can_be_made_the_identity():
+    weight = torch.empty(2, 3, requires_grad=True)
+    assert torch.nn.init.eye_(weight) is weight
+    assert weight.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    with pytest.raises(ValueError, match="Only tensors with 2 dimensions are supported"):
+        torch.nn.init.eye_(torch.empty(2))
