@@ -242,14 +242,7 @@ pub(super) fn compute<S: Element, T: Element>(
     if let Some(order) = MemoryOrder::of(&[x]) {
         return Ok(order.restored(&compute(&order.sorted(x), dtype, f)?));
     }
-    let dense;
-    let x = match x.layout.is_contiguous() {
-        true => x,
-        false => {
-            dense = copy::dense(x)?;
-            &dense
-        }
-    };
+    let x = copy::in_order(x)?;
     let mut y = Array::uninit(&x.layout, dtype)?;
     let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
     map::map_slice(elements, y.fresh(), f);
