@@ -143,7 +143,6 @@ print(resident() - before)
 
 @needs_linux
 @pytest.mark.own
-@pytest.mark.xfail(strict=True, reason="a leaf and the history of its own gradient keep each other")
 def test_ten_thousand_backwards_that_record_leave_memory_flat_without_clearing_anything():
     grown = megabytes_grown(
         """
