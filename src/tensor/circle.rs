@@ -6,7 +6,8 @@
 //! very leaf that it is the gradient of. Such a leaf keeps the gradient, and the gradient the leaf:
 //! counting alone would keep both for ever. So when the host lets go of a leaf whose gradient has a
 //! history, that history is walked, and the handles are counted that are found inside. Where they are
-//! all there are, nobody outside can come here any more, and the gradient may go.
+//! all there are, nobody outside can come here any more, and the gradients of all leaves on the way
+//! may go.
 //!
 //! What is not known about, such as tensors that hooks packed, counts as being outside: then nothing
 //! is dropped. A run of the engine on another thread holds its roots from outside too, as long as it
@@ -53,25 +54,25 @@ impl Walk {
 }
 
 impl Tensor {
-    /// Whether a handle of the host is the last thing that keeps a leaf, but for the history of its
-    /// own gradient.
+    /// The leaves that keep each other by the histories of their gradients, of which this is one, if
+    /// the handle of the host is the last thing besides that keeps them.
     #[inline]
-    pub fn is_kept_by_its_gradient(&self) -> bool {
+    pub fn circle_through_gradients(&self) -> Option<Vec<Tensor>> {
         // The host's handle, and that of the leaf's node.
-        self.handles() == 2 && self.is_in_a_circle()
+        if self.handles() == 2 { self.find_circle() } else { None }
     }
 
     #[cold]
-    fn is_in_a_circle(&self) -> bool {
+    fn find_circle(&self) -> Option<Vec<Tensor>> {
         let is_recorded = |gradient: Tensor| gradient.0.core.read().edge.is_some();
         if self.0.core.read().accumulator.is_none() || !self.grad().is_some_and(is_recorded) {
-            return false;
+            return None;
         }
         let mut walk = Walk::default();
         if !walk.visit(self, 2) {
-            return false;
+            return None;
         }
-        let mut visited = 0;
+        let (mut leaves, mut visited) = (vec![], 0);
         while visited < walk.nodes.len() {
             let node = walk.nodes[visited].0.clone();
             for edge in node.edges().iter().flatten() {
@@ -80,12 +81,18 @@ impl Tensor {
             // Another leaf is held by its node and in hand.
             if let Some(leaf) = node.leaf()
                 && !leaf.is(self)
-                && !walk.visit(&leaf, 2)
             {
-                return false;
+                if !walk.visit(&leaf, 2) {
+                    return None;
+                }
+                leaves.push(leaf);
             }
             visited += 1;
         }
-        walk.nodes.iter().all(|(node, found)| node.count() == found + 1)
+        if walk.nodes.iter().any(|(node, found)| node.count() != found + 1) {
+            return None;
+        }
+        leaves.push(self.clone());
+        Some(leaves)
     }
 }

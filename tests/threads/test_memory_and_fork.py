@@ -1,8 +1,10 @@
 """Memory stays flat without the collector's help; a forked child can work."""
 
 import os
+import warnings
 
 import pytest
+import rushlight as torch
 from support import run_script
 
 needs_linux = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
@@ -149,8 +151,8 @@ def test_ten_thousand_backwards_that_record_leave_memory_flat_without_clearing_a
 import warnings
 warnings.simplefilter("ignore")
 def step():
-    x = torch.ones(10, requires_grad=True)
-    (x**3).sum().backward(create_graph=True)
+    x, w = torch.ones(10, requires_grad=True), torch.ones(10, requires_grad=True)
+    (x**3 * w).sum().backward(create_graph=True)
 for _ in range(500): step()
 before = resident()
 for _ in range(10_000): step()
@@ -211,6 +213,19 @@ print(survivors, gc.garbage)
 """
     )
     assert output.strip() == "[] []"
+
+
+def test_a_recorded_gradient_stays_as_long_as_anything_leads_to_it():
+    x = torch.ones(3, requires_grad=True)
+    other = x * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (x**3).sum().backward(create_graph=True)
+    del x
+    leaf = other.grad_fn.next_functions[0][0].variable
+    assert leaf.grad.tolist() == [3.0, 3.0, 3.0]
+    (second,) = torch.autograd.grad(leaf.grad.sum(), leaf)
+    assert second.tolist() == [6.0, 6.0, 6.0]
 
 
 @pytest.mark.own
