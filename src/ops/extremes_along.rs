@@ -160,7 +160,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
-        None => (Over::new(None, keepdim, x, operation)?, 0),
+        None => (Over::new(None, keepdim, x)?, 0),
     };
     if array.dtype == DType::Bool {
         return Err(Error::BoolInput { operation }.into());

@@ -98,7 +98,7 @@ impl Op for Prod {
 pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let over = match dim {
         Some(dim) => Over::along(shape::normalize_dim(dim, x.ndim())?, keepdim, x.ndim()),
-        None => Over::new(None, keepdim, x, "prod")?,
+        None => Over::new(None, keepdim, x)?,
     };
     apply_one(Prod { over, dtype }, &[x])
 }

@@ -70,7 +70,7 @@ impl Op for Flip {
 
 /// The tensor in the opposite order along some dimensions.
 pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim(), "flip")? };
+    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim())? };
     apply_one(Flip { dims }, &[x])
 }
 

@@ -3,6 +3,7 @@
 
 mod array;
 mod batched;
+mod circle;
 mod foreign;
 mod history;
 pub mod print;
