@@ -142,8 +142,15 @@ impl GraphNode {
     }
 
     /// The gradients with respect to the inputs from those with respect to the outputs.
-    #[pyo3(signature = (*gradients))]
-    fn __call__<'py>(&self, gradients: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (*gradients, **options))]
+    fn __call__<'py>(
+        &self,
+        gradients: &Bound<'py, PyTuple>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if options.is_some() {
+            return Err(PyTypeError::new_err("keyword arguments are not supported"));
+        }
         let py = gradients.py();
         let (expected, got) = (self.node.outputs(), gradients.len());
         if got != expected {
@@ -192,7 +199,12 @@ impl GraphNode {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
         names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
-        names.retain(|name| name != "__slots__");
+        let leaf = slf.get().node.leaf().is_some();
+        names.retain(|name| match name.as_str() {
+            "__slots__" | "__module__" => false,
+            "variable" => leaf,
+            _ => true,
+        });
         names.sort_unstable();
         names.dedup();
         Ok(names)

@@ -13,6 +13,47 @@ def leaf(*values):
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they"
 
 
+LAST = 2**64 - 1  # -1, as torch shows it: without a sign.
+PLACES = torch.tensor([[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda x: x.sum(-1), {"dim": (LAST,)}),
+        (lambda x: x.sum((0, -1)), {"dim": (0, LAST)}),
+        (lambda x: x.sum((-1, 0)), {"dim": (LAST, 0)}),
+        (lambda x: x.mean(-1), {"dim": (LAST,)}),
+        (lambda x: x.prod(-1), {"dim": LAST}),
+        (lambda x: x.var(-1), {"dim": (LAST,), "correction": 1}),
+        (lambda x: x.std(-2), {"dim": (LAST - 1,)}),
+        (lambda x: x.amax(-1), {"dim": (LAST,)}),
+        (lambda x: x.amin(), {"dim": ()}),
+        (lambda x: x.max(-1)[0], {"dim": LAST}),
+        (lambda x: x.logsumexp(-1), {"dim": (LAST,)}),
+        (lambda x: torch.linalg.vector_norm(x, dim=-1), {"dim": (LAST,)}),
+        (lambda x: x.softmax(-1), {"dim": LAST}),
+        (lambda x: x.log_softmax(-1), {"dim": LAST}),
+        (lambda x: x.cumsum(-1), {"dim": LAST}),
+        (lambda x: x.cumprod(-1), {"dim": LAST}),
+        (lambda x: x.flip(-1), {"dims": (LAST,)}),
+        (lambda x: torch.cat([x, x], -1), {"dim": LAST}),
+        (lambda x: torch.stack([x, x], -1), {"dim": LAST}),
+        (lambda x: x.split(2, -1)[0], {"dim": LAST}),
+        (lambda x: x.split([1, 2], -1)[0], {"dim": LAST}),
+        (lambda x: x.unbind(-1)[0], {"dim": LAST}),
+        (lambda x: x.gather(-1, PLACES), {"dim": LAST}),
+        (lambda x: x.scatter(-1, PLACES, 2.0), {"dim": LAST}),
+        (lambda x: x.index_select(-1, PLACES[0]), {"dim": LAST}),
+        (lambda x: x.index_add(-1, PLACES[0], torch.ones(2, 2)), {"dim": LAST}),
+        (lambda x: x.index_fill(-1, PLACES[0], 2.0), {"dim": LAST}),
+    ],
+)
+def test_a_node_shows_dimensions_as_the_caller_counted_them(operation, expected):
+    node = operation(torch.ones(2, 3, requires_grad=True)).grad_fn
+    assert {name: getattr(node, f"_saved_{name}") for name in expected} == expected
+
+
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
@@ -286,3 +327,39 @@ def test_the_type_of_gradients_can_be_set():
         _ = (x * 2).grad_dtype
     with raises(RuntimeError, "grad_dtype must be a torch.dtype or None, but got int"):
         leaf().grad_dtype = 3
+
+
+def test_a_number_that_a_node_keeps_as_a_tensor_is_freed_like_one():
+    x = leaf()
+    y = x * 2
+    y.sum().backward()
+    with raises(RuntimeError, FREED):
+        _ = y.grad_fn._saved_other
+    with raises(RuntimeError, FREED):
+        y.sum().backward()
+
+
+def test_a_node_that_keeps_nothing_runs_again():
+    x = leaf()
+    y = x + 2
+    y.sum().backward()
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_node_is_called_without_keywords():
+    with raises(TypeError, "keyword arguments are not supported"):
+        (leaf() * 2).grad_fn(gradient=torch.ones(2))
+
+
+def test_only_the_node_of_a_leaf_lists_a_variable():
+    x = leaf()
+    assert "variable" not in dir((x * 2).grad_fn)
+    assert "variable" in dir(graph.get_gradient_edge(x).node)
+
+
+@pytest.mark.own
+def test_an_edge_to_an_output_that_is_not_there_is_refused():
+    y = leaf() * 2
+    with raises(IndexError, "element 3 of the outputs of MulBackward0 does not exist"):
+        torch.autograd.grad(y.sum(), graph.GradientEdge(y.grad_fn, 3))
