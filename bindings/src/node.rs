@@ -307,7 +307,10 @@ impl GraphNode {
                 rushlight::Tensor::from_scalar(value, dtype).to_python(py)
             }
             Shown::Saved(places) => {
-                let load = |place: usize| saved[place].1.load(&self.node, true).to_python(py);
+                let load = |place: Option<usize>| match place {
+                    Some(place) => saved[place].1.load(&self.node, true).to_python(py),
+                    None => ().to_python(py),
+                };
                 let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
                 Ok(PyTuple::new(py, loaded)?.into_any())
             }
@@ -329,7 +332,7 @@ impl GraphNode {
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
             Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
             Some((_, Shown::Saved(places))) => {
-                let objects = places.into_iter().map(|place| object(Some(place)));
+                let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
             }
             _ => Ok(None),

@@ -249,5 +249,7 @@ def test_a_batch_of_gradients_has_to_be_given():
 def test_batches_of_gradients_have_one_size():
     x = leaf(1.0, 2.0)
     gradients = (torch.ones(3, 2, dtype=torch.float64), torch.ones(4, 2, dtype=torch.float64))
-    with raises(ValueError, "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes"):
+    with raises(
+        ValueError, "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes"
+    ):
         grad((x * 2, x * 3), x, gradients, is_grads_batched=True)

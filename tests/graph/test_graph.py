@@ -47,6 +47,13 @@ PLACES = torch.tensor([[0, 1]])
         (lambda x: x.index_select(-1, PLACES[0]), {"dim": LAST}),
         (lambda x: x.index_add(-1, PLACES[0], torch.ones(2, 2)), {"dim": LAST}),
         (lambda x: x.index_fill(-1, PLACES[0], 2.0), {"dim": LAST}),
+        (lambda x: x.transpose(0, -1), {"dim0": 0, "dim1": LAST}),
+        (lambda x: x.sort(-1)[0], {"dim": LAST, "self_sym_sizes": (2, 3)}),
+        (lambda x: x.topk(2)[0], {"dim": LAST, "self_sym_sizes": (2, 3)}),
+        (lambda x: x.kthvalue(2)[0], {"dim": LAST, "keepdim": False}),
+        (lambda x: x.median(-1, keepdim=True)[0], {"dim": LAST, "keepdim": True}),
+        (lambda x: x.mode(-1)[0], {"dim": LAST, "keepdim": False}),
+        (lambda x: x.cummax(-1)[0], {"dim": LAST}),
     ],
 )
 def test_a_node_shows_dimensions_as_the_caller_counted_them(operation, expected):
@@ -327,6 +334,56 @@ def test_the_type_of_gradients_can_be_set():
         _ = (x * 2).grad_dtype
     with raises(RuntimeError, "grad_dtype must be a torch.dtype or None, but got int"):
         leaf().grad_dtype = 3
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda f, x: f.elu(x, 0.5), {"alpha": 0.5, "scale": 1, "input_scale": 1}),
+        (lambda f, x: f.celu(x, 0.5), {"alpha": 0.5}),
+        (lambda f, x: f.leaky_relu(x, 0.25), {"negative_slope": 0.25}),
+        (lambda f, x: f.threshold(x, 0.5, 2.0), {"threshold": 0.5}),
+        (lambda f, x: f.hardtanh(x), {"min_val": -1, "max_val": 1}),
+        (lambda f, x: f.hardshrink(x, 0.25), {"lambd": 0.25}),
+        (lambda f, x: f.softshrink(x, 0.25), {"lambd": 0.25}),
+        (lambda f, x: f.gelu(x), {"approximate": "none"}),
+        (lambda f, x: f.gelu(x, approximate="tanh"), {"approximate": "tanh"}),
+        (lambda f, x: f.softplus(x), {"beta": 1, "threshold": 20}),
+        (lambda f, x: x.logit(), {"eps": None}),
+        (lambda f, x: x.logit(0.25), {"eps": 0.25}),
+        (lambda f, x: torch.polygamma(1, x), {"n": 1}),
+        (lambda f, x: f.mse_loss(x, x.detach()), {"reduction": 1}),
+        (lambda f, x: f.mse_loss(x, x.detach(), reduction="sum"), {"reduction": 2}),
+        (lambda f, x: f.smooth_l1_loss(x, x.detach(), beta=2.0), {"reduction": 1, "beta": 2.0}),
+        (lambda f, x: f.huber_loss(x, x.detach(), delta=2.0), {"reduction": 1, "delta": 2.0}),
+        (lambda f, x: f.nll_loss(x, torch.tensor([0, 1])), {"reduction": 1}),
+        (lambda f, x: f.binary_cross_entropy(x, x.detach(), reduction="none"), {"reduction": 0}),
+        (lambda f, x: f.binary_cross_entropy_with_logits(x, x.detach()), {"reduction": 1}),
+    ],
+)
+def test_a_node_shows_the_parameters_of_its_unit_or_loss(operation, expected):
+    node = operation(torch.nn.functional, torch.full((2, 3), 0.5, requires_grad=True)).grad_fn
+    assert {name: getattr(node, f"_saved_{name}") for name in expected} == expected
+
+
+def test_indices_are_shown_by_dimension():
+    x = torch.ones(2, 3, requires_grad=True)
+    first, second = torch.tensor([0, 1]), torch.tensor([2, 0])
+    node = x[first, second].grad_fn
+    assert [index.tolist() for index in node._saved_indices] == [[0, 1], [2, 0]]
+    assert node._saved_self_sym_sizes == (2, 3)
+    node = x[:, second].grad_fn
+    none, index = node._saved_indices
+    assert none is None and index.tolist() == [2, 0]
+    assert not hasattr(node, "_saved_tensor")
+    node = x.index_put((first, second), torch.ones(2)).grad_fn
+    assert len(node._saved_indices) == 2 and not hasattr(node, "_saved_tensor")
+
+
+def test_what_has_no_name_is_not_shown():
+    x = leaf()
+    node = torch.addcmul(x, x, x).grad_fn
+    assert "_saved_" not in dir(node)
 
 
 def test_a_number_that_a_node_keeps_as_a_tensor_is_freed_like_one():

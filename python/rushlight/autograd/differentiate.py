@@ -120,7 +120,9 @@ def _run_batch(
 
     sizes = [len(gradient) for gradient in gradients if gradient is not None]
     if len(sizes) < len(gradients):
-        if any(gradient is None and root.numel() != 1 for root, gradient in zip(roots, gradients, strict=True)):
+        if any(
+            gradient is None and root.numel() != 1 for root, gradient in zip(roots, gradients, strict=True)
+        ):
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         raise ValueError(
             "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
