@@ -138,7 +138,7 @@ fn batched_arg(
     let rank = x.ndim() as i64;
     match dim {
         Some(dim) if rank > 0 => {
-            let dim = if dim < 0 { dim } else { dim + 1 };
+            let dim = if dim < 0 { dim } else { dim.saturating_add(1) };
             batch::front(x, |x, _| {
                 shape::normalize_dim(if dim < 0 { dim } else { dim - 1 }, rank as usize)?;
                 arg(x, Some(dim), keepdim, operation)

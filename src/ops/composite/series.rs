@@ -27,6 +27,8 @@ pub fn diff(
     let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
     let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
     let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+    // Once nothing is left, nothing changes any more.
+    let times = times.min(y.layout().shape()[dim as usize] as i64);
     for _ in 0..times {
         let length = y.layout().shape()[dim as usize] as i64;
         let few = (length - 1).max(0);

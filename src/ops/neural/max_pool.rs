@@ -43,14 +43,18 @@ impl MaxPool {
         reshape::reshape(x, &sizes)
     }
 
-    fn places<T: Number>(&self, x: &Array, shape: &[usize]) -> Vec<i64> {
+    fn places<T: Number>(&self, x: &Array, shape: &[usize]) -> Result<Vec<i64>> {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
         let lead = x.layout.ndim() - self.counts.len();
         let sizes = &x.layout.shape()[lead..];
         let (area, places): (usize, usize) = (sizes.iter().product(), self.counts.iter().product());
-        let mut index = vec![0; shape.iter().product()];
+        let numel: usize = shape.iter().product();
+        let mut index = Vec::new();
+        let too_large = |_| Error::OutOfMemory { bytes: (numel as u64).saturating_mul(8) };
+        index.try_reserve_exact(numel).map_err(too_large)?;
+        index.resize(numel, 0);
         if area == 0 || places == 0 {
-            return index;
+            return Ok(index);
         }
         for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
             match &self.cover {
@@ -62,7 +66,7 @@ impl MaxPool {
                 Cover::Adaptive(counts) => adaptive(channel, sizes, counts, index),
             }
         }
-        index
+        Ok(index)
     }
 }
 
@@ -116,7 +120,7 @@ impl Op for MaxPool {
         let places = dispatch!(number x.dtype, T => self.places::<T>(&x, &shape), else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        let index = Tensor::from_slice(&shape, &places)?;
+        let index = Tensor::from_slice(&shape, &places?)?;
         let values = gather::gather(&self.flat(&Tensor::from_array(x))?, -1, &self.flat(&index)?)?;
         Ok(smallvec![Tensor::from_array(values.array().with_layout(Layout::contiguous(&shape))), index])
     }
@@ -185,6 +189,8 @@ pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, T
     if sizes.iter().any(|&size| size < 0) {
         return Err(Error::AdaptivePoolNegative { spatial: sizes.len(), sizes }.into());
     }
+    let whole: Vec<i64> = shape::signed(&layout.shape()[..lead]).into_iter().chain(sizes.clone()).collect();
+    shape::checked_shape(&whole)?;
     let counts: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
     let (name, operation) = match counts.len() {
         3 => ("AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d_cpu"),
