@@ -99,6 +99,8 @@ macro_rules! autograd {
     HookNoGrad {},
     /// A write to memory that shows one element several times.
     OverlapModified {},
+    /// A write to memory some of whose elements are read from other places of it.
+    OverlapRead {},
     /// `detach_` on a view.
     DetachView {},
     /// `.data` of a tensor that requires grad assigned integers.

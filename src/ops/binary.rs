@@ -197,6 +197,16 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         shown
     }
 
+    fn keeps(&self) -> bool {
+        // A number is kept as a tensor is where torch keeps it as one: backward frees it.
+        let number = |kept: &Kept, wanted| wanted && E::SHOWS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
+        tensor(&self.a)
+            || tensor(&self.b)
+            || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
+            || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
     }
@@ -402,7 +412,10 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
     let apart = match &right {
-        Numbers::Array(array) if target.overlaps(array) => Numbers::Array(copy::dense(array)?),
+        Numbers::Array(array) if target.overlaps(array) => {
+            target.check_read(array)?;
+            Numbers::Array(copy::dense(array)?)
+        }
         other => other.clone(),
     };
     let rule = match write.is_traced() {

@@ -146,9 +146,11 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if let Some(mapping) = batch::highest([x, source]) {
         return batch::write_traced(x, source, &mapping, "inplace arithmetic", CopyInto);
     }
-    let write = Write::begin(&[x, source])?;
+    // Integers have no gradients, wherever their values come from.
+    let write = if x.dtype().is_float() { Write::begin(&[x, source]) } else { Write::begin(&[x]) }?;
     in_place::check_broadcast(x, source)?;
     let (target, values) = (x.array(), source.array());
+    target.check_read(&values)?;
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
     write.finish(|_| CopyInto)
 }

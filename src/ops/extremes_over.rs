@@ -64,7 +64,7 @@ impl Op for Extreme {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         match self.named {
-            true => shown! { dim: &self.over.dims, keepdim: self.over.keepdim },
+            true => shown! { dim: self.over.given(), keepdim: self.over.keepdim },
             false => Attributes::new(),
         }
     }

@@ -63,7 +63,7 @@ impl Op for VectorNorm {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let dims = self.over.named.then_some(&self.over.dims);
+        let dims = self.over.given();
         shown! { dim: dims, keepdim: self.over.keepdim, ord: self.order }
     }
 

@@ -12,7 +12,7 @@ use super::memory_order::MemoryOrder;
 use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
 
@@ -71,6 +71,11 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         None
     }
 
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
@@ -120,6 +125,10 @@ impl<E: Elementwise> Rule for Recorded<E> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
         self.kept.iter().map(|kept| (name, kept)).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        self.op.shown()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
