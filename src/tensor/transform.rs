@@ -43,6 +43,11 @@ impl Tensor {
             })
     }
 
+    /// Whether this tensor was made inside of a transform of derivatives.
+    pub fn is_from_inside(&self) -> bool {
+        self.0.core.read().birth.depth() > 0
+    }
+
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
         if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {
