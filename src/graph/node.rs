@@ -28,7 +28,13 @@ pub type NodeId = Id;
 
 /// What a rule may keep inside of the record: two saved tensors. A larger one gets a box.
 type Space = [usize; 6];
-type RuleBox = SmallBox<dyn Rule, Space>;
+pub(crate) type RuleBox = SmallBox<dyn Rule, Space>;
+
+/// A rule as a node keeps it. What comes after knows no rule by its type, so that it is compiled once
+/// and not for every operation.
+pub(crate) fn boxed(rule: impl Rule + 'static) -> RuleBox {
+    smallbox!(rule)
+}
 
 /// An output of a node: where a tensor came from, or where a gradient goes.
 #[derive(Clone)]
@@ -80,13 +86,18 @@ crate::home!(Node, wake, rest);
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
     pub fn record(rule: impl Rule + 'static, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
+        Node::record_boxed(boxed(rule), edges, forms)
+    }
+
+    /// `record` of a rule that is boxed already.
+    pub(crate) fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
         Strong::new(Node::build(rule, edges, forms, seq, origin::here()))
     }
 
     /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Strong::new_owned(Node::build(rule, SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN))
+        Strong::new_owned(Node::build(boxed(rule), SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN))
     }
 
     fn wake(&self) {
@@ -104,7 +115,7 @@ impl Node {
     }
 
     fn build(
-        rule: impl Rule + 'static,
+        rule: RuleBox,
         edges: SmallVec<[Option<Edge>; 2]>,
         forms: Forms,
         seq: u64,
@@ -121,7 +132,6 @@ impl Node {
             // Empty, as above.
             let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
         }
-        let rule: RuleBox = smallbox!(rule);
         let claim = AtomicU64::new(0);
         Node { rule: RwLock::new(rule), edges, form: forms.first, seq, origin, claim, extras }
     }
@@ -225,7 +235,7 @@ impl Node {
         }
         if let Some(mut rule) = self.rule.try_write() {
             let name = rule.name().to_owned().into_boxed_str();
-            let released: RuleBox = smallbox!(Released { name, run });
+            let released = boxed(Released { name, run });
             let kept = std::mem::replace(&mut *rule, released);
             // Dropped outside of the lock: the last handle to a tensor may go with it.
             drop(rule);

@@ -127,7 +127,7 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
 /// Packs what the rule of a new node has saved, if somebody on this thread asked for it. `find` names
 /// the tensors by their place in the operation; others are shown as what they were saved as.
 #[cold]
-pub(crate) fn pack_saved(node: &NodeRef, find: impl Fn(Source) -> Option<Tensor>) -> Result<()> {
+pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>) -> Result<()> {
     let Some(packer) = packer() else { return Ok(()) };
     let mut packed = Vec::new();
     for (_, saved) in node.rule().saved() {

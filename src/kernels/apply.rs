@@ -84,9 +84,11 @@ pub(super) fn each_slice_3<V: Send, A: Copy + Sync, B: Copy + Sync, C: Copy + Sy
     });
 }
 
-/// Hands out a slice in chunks; short slices are one chunk without any further ado.
+/// Hands out a slice in chunks; short slices are one chunk without any further ado. The body is
+/// compiled once for both ways, as a function of its own.
 #[inline]
 fn parallel_slice<V: Send>(out: &mut [V], body: impl Fn(usize, &mut [V]) + Sync) {
+    let body: &(dyn Fn(usize, &mut [V]) + Sync) = &body;
     if out.len() <= GRAIN { body(0, out) } else { parallel_parts(out, GRAIN, body) }
 }
 
@@ -253,6 +255,14 @@ fn in_pieces<V: Send>(
     out: ArrayViewMutD<'_, V>,
     inputs: &[&[isize]],
     body: impl Fn(ArrayViewMutD<'_, V>, Piece) + Sync,
+) {
+    each_piece(out, inputs, &body);
+}
+
+fn each_piece<V: Send>(
+    out: ArrayViewMutD<'_, V>,
+    inputs: &[&[isize]],
+    body: &(dyn Fn(ArrayViewMutD<'_, V>, Piece) + Sync),
 ) {
     let len = out.len();
     let shape = out.shape();

@@ -4,6 +4,9 @@
 //! Work is cut into chunks of a fixed size. The caller takes chunks like every helper does, and at
 //! the end it waits only for chunks that a helper has claimed: a helper that is busy, asleep or
 //! descheduled costs nothing, and one that comes late finds nothing left to do.
+//!
+//! What is below the public functions takes bodies as `dyn`, so that each is compiled once: there is
+//! a body for every operation and element type, and an indirect call a chunk costs nothing.
 
 use std::any::Any;
 use std::ops::Range;
@@ -194,7 +197,12 @@ fn run_chunks(chunks: usize, body: &(dyn Fn(usize) + Sync)) {
 
 /// Calls `body` with consecutive ranges of `grain` numbers (the last may be shorter) that together
 /// are `0..len`, in any order and on any thread.
+#[inline]
 pub fn parallel_for(len: usize, grain: usize, body: impl Fn(Range<usize>) + Sync) {
+    each_range(len, grain, &body);
+}
+
+fn each_range(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     let grain = grain.max(1);
     if len <= grain {
         if len > 0 {
@@ -223,9 +231,14 @@ impl<T> SharedStart<T> {
 
 /// Cuts `output` into parts of `grain` elements and calls `body` with each part and the position
 /// of its first element.
+#[inline]
 pub fn parallel_parts<T: Send>(output: &mut [T], grain: usize, body: impl Fn(usize, &mut [T]) + Sync) {
+    each_part(output, grain, &body);
+}
+
+fn each_part<T: Send>(output: &mut [T], grain: usize, body: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let start = SharedStart(output.as_mut_ptr());
-    parallel_for(output.len(), grain, |range| {
+    each_range(output.len(), grain, &|range: Range<usize>| {
         // SAFETY: the ranges are inside the slice and disjoint, each is visited once, and `output`
         // stays borrowed until all are done.
         let part = unsafe { std::slice::from_raw_parts_mut(start.get().add(range.start), range.len()) };
@@ -234,9 +247,16 @@ pub fn parallel_parts<T: Send>(output: &mut [T], grain: usize, body: impl Fn(usi
 }
 
 /// Calls `body` once with each item, `grain` items a chunk.
+#[inline]
 pub fn parallel_items<I: Send>(items: Vec<I>, grain: usize, body: impl Fn(I) + Sync) {
+    each_item(items, grain, &body);
+}
+
+fn each_item<I: Send>(items: Vec<I>, grain: usize, body: &(dyn Fn(I) + Sync)) {
     let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
-    parallel_parts(&mut items, grain, |_, part| part.iter_mut().filter_map(Option::take).for_each(&body));
+    each_part(&mut items, grain, &|_, part: &mut [Option<I>]| {
+        part.iter_mut().filter_map(Option::take).for_each(body);
+    });
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::{copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::node::{RuleBox, boxed};
 use crate::graph::{
     At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
     check_kept, mode,
@@ -267,11 +268,15 @@ pub(super) fn trace<R: Rule + 'static>(
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
         return tangents::trace(&inputs, outputs, rule);
     }
+    tangents::once(rule, &mut |rule| trace_history(inputs, outputs, rule))
+}
+
+fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: tangents::MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
     if standing.requires_grad && mode::is_grad_enabled() {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
-        record(rule, edges, outputs)?;
+        record_boxed(rule, edges, outputs)?;
     } else {
         stop(standing, outputs);
     }
@@ -371,10 +376,14 @@ pub(super) fn record_new(
     edges: SmallVec<[Option<Edge>; 2]>,
     y: Array,
 ) -> Result<Tensor> {
-    check_kept(&rule)?;
+    record_new_boxed(boxed(rule), edges, y)
+}
+
+fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
+    check_kept(&*rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
     let differentiable = y.dtype.is_float();
-    let node = Node::record(rule, edges, Forms::one(form));
+    let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
         true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
         false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
@@ -387,9 +396,13 @@ pub fn record(
     edges: SmallVec<[Option<Edge>; 2]>,
     outputs: &[Tensor],
 ) -> Result<()> {
+    record_boxed(boxed(rule), edges, outputs)
+}
+
+fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) -> Result<()> {
     if let Some(forms) = forms(outputs) {
-        check_kept(&rule)?;
-        attach(&Node::record(rule, edges, forms), outputs);
+        check_kept(&*rule)?;
+        attach(&Node::record_boxed(rule, edges, forms), outputs);
     }
     Ok(())
 }

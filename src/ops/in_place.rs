@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{form, needed, single};
-use super::tangents::{self, Passing};
+use super::tangents::{self, MakeRule, Passing};
 use super::{batch, copy, view};
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
@@ -128,22 +128,30 @@ impl<'a> Write<'a> {
 
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
+        let mut write = Some(self);
+        tangents::once(rule, &mut |rule| match write.take() {
+            Some(write) => write.finish_boxed(rule),
+            None => Ok(()),
+        })
+    }
+
+    fn finish_boxed(self, rule: MakeRule<'_>) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
         x.bump_version()?;
         if !self.is_traced() {
             return Ok(());
         }
         let mut rule = rule(self.needed());
-        check_kept(&rule)?;
+        check_kept(&*rule)?;
         if mode::special() {
-            tangents::keep_tangents_of_write(&mut rule, &self.inputs, x)?;
+            tangents::keep_tangents_of_write(&mut *rule, &self.inputs, x)?;
         }
         let edges = if self.recording { self.edges } else { SmallVec::from_elem(None, self.inputs.len()) };
-        let node = Node::record(rule, edges, Forms::one(form(x)));
+        let node = Node::record_boxed(rule, edges, Forms::one(form(x)));
         if self.recording {
             rebase(x, node.clone())?;
             if mode::special() {
-                packing::pack_saved(&node, |source| match source {
+                packing::pack_saved(&node, &|source| match source {
                     // The values before the write are there in the copy only.
                     Source::Input(0) | Source::Constant => None,
                     Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),

@@ -17,6 +17,7 @@ use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
+use crate::graph::node::{RuleBox, boxed};
 use crate::graph::{
     At, Edge, Gradients, Level, Node, NodeRef, Rule, SavedTensor, Source, Tangents, check_kept, mode,
     packing, tangents,
@@ -99,6 +100,25 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
+    once(rule, &mut |rule| trace_boxed(inputs, outputs, rule))
+}
+
+/// A rule that is made at most once, boxed.
+pub(super) type MakeRule<'a> = &'a mut dyn FnMut(u64) -> RuleBox;
+
+/// Runs `body` with a function of any rule as one that is compiled once.
+pub(super) fn once<R: Rule + 'static, T>(
+    rule: impl FnOnce(u64) -> R,
+    body: &mut dyn FnMut(MakeRule<'_>) -> T,
+) -> T {
+    let mut rule = Some(rule);
+    body(&mut |needed| match rule.take() {
+        Some(rule) => boxed(rule(needed)),
+        None => unreachable!("the rule is made once"),
+    })
+}
+
+fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
     let recording = mode::is_grad_enabled() && standing.requires_grad;
@@ -112,12 +132,12 @@ pub(super) fn trace<R: Rule + 'static>(
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
     let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
-    batch::keep_samples(&mut rule, |source| match source {
+    batch::keep_samples(&mut *rule, &|source| match source {
         Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
         Source::Output(index) => outputs.get(usize::from(index)),
         Source::Constant => None,
     });
-    keep_tangents(&mut rule, |source| match source {
+    keep_tangents(&mut *rule, &|source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
             carried(input)
@@ -126,12 +146,12 @@ pub(super) fn trace<R: Rule + 'static>(
         Source::Constant => Ok(None),
     })?;
     if recording {
-        check_kept(&rule)?;
+        check_kept(&*rule)?;
     }
-    let node = Node::record(rule, edges, forms);
+    let node = Node::record_boxed(rule, edges, forms);
     if recording {
         attach(&node, outputs);
-        packing::pack_saved(&node, |source| match source {
+        packing::pack_saved(&node, &|source| match source {
             Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,
@@ -142,8 +162,8 @@ pub(super) fn trace<R: Rule + 'static>(
 
 /// Has a rule keep, of the tensors that it keeps, the tangents too.
 fn keep_tangents(
-    rule: &mut impl Rule,
-    tangents_at: impl Fn(Source) -> Result<Option<Arc<Tangents>>>,
+    rule: &mut dyn Rule,
+    tangents_at: &dyn Fn(Source) -> Result<Option<Arc<Tangents>>>,
 ) -> Result<()> {
     if tangents::live().is_empty() {
         return Ok(());
@@ -162,11 +182,11 @@ fn keep_tangents(
 /// `keep_tangents` for a write to `x`, whose old values are kept as a copy.
 #[cold]
 pub(super) fn keep_tangents_of_write(
-    rule: &mut impl Rule,
+    rule: &mut dyn Rule,
     inputs: &[Option<&Tensor>],
     x: &Tensor,
 ) -> Result<()> {
-    keep_tangents(rule, |source| match source {
+    keep_tangents(rule, &|source| match source {
         Source::Input(index) => {
             let Some(Some(input)) = inputs.get(usize::from(index)) else { return Ok(None) };
             if is_shared(input, x) { copied(input) } else { carried(input) }

@@ -90,7 +90,7 @@ fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
 }
 
 /// Has a rule keep, of the batched tensors that it keeps, all samples.
-pub(super) fn keep_samples<'a>(rule: &mut impl Rule, tensor_at: impl Fn(Source) -> Option<&'a Tensor>) {
+pub(super) fn keep_samples<'a>(rule: &mut dyn Rule, tensor_at: &dyn Fn(Source) -> Option<&'a Tensor>) {
     for saved in rule.saved_mut() {
         if let Some(batch) = tensor_at(saved.source()).and_then(Tensor::batch) {
             saved.keep_batch(batch);
