@@ -69,14 +69,15 @@ pub(crate) fn outer<'py>(
 #[pyo3(name = "_is_tracked_inside")]
 pub(crate) fn is_tracked_inside(tensor: &Bound<'_, TensorBase>) -> bool {
     let tensor = tensor.get().tensor();
-    boundary::depth() > 0 && tensor.is_from_inside() && tensor.requires_grad()
+    let own = tensor.mapping().map_or(0, |mapping| mapping.level());
+    tensor.levels().iter().any(|&level| level > own)
 }
 
-/// Return `tensor` without its history.
+/// Return `tensor` as if it had been made outside of every transform, without history.
 #[pyfunction]
 #[pyo3(name = "_bare")]
 pub(crate) fn bare<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyResult<Bound<'py, PyAny>> {
-    wrap(py, tensor.get().tensor().without_history())
+    wrap(py, tensor.get().tensor().bare())
 }
 
 /// Whether a function that is being transformed, or mapped over samples, runs on this thread.

@@ -43,9 +43,18 @@ impl Tensor {
             })
     }
 
-    /// Whether this tensor was made inside of a transform of derivatives.
-    pub fn is_from_inside(&self) -> bool {
-        self.0.core.read().birth.depth() > 0
+    /// The numbers of the transforms that go on and that this tensor was made
+    /// inside of, or is an argument of.
+    pub fn levels(&self) -> Vec<usize> {
+        let depth = self.0.core.read().birth.depth();
+        boundary::levels(depth.into(), self)
+    }
+
+    /// This tensor as if it had been made outside of everything, without history.
+    pub fn bare(&self) -> Tensor {
+        let bare = self.without_history();
+        bare.0.core.write().birth = super::Birth::OUTSIDE;
+        bare
     }
 
     /// Whether the history of this tensor leads out of the transform that began at `since`.

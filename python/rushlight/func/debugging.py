@@ -21,13 +21,13 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(
-            "is_functorch_wrapped_tensor(): incompatible function arguments. The following argument types are "
-            "supported:\n    1. (arg0: torch.Tensor) -> bool\n\nInvoked with: " + repr(tensor)
+            "is_functorch_wrapped_tensor(): incompatible function arguments. The following argument types "
+            f"are supported:\n    1. (arg0: torch.Tensor) -> bool\n\nInvoked with: {tensor!r}"
         )
-    if _rushlight._is_tracked_inside(tensor):
-        inner = _rushlight._bare(tensor)
-    elif _rushlight._is_batchedtensor(tensor):
-        inner = _rushlight._get_unwrapped(tensor)
-    else:
+    if not (_rushlight._is_tracked_inside(tensor) or _rushlight._is_batchedtensor(tensor)):
         return tensor
-    return debug_unwrap(inner) if recurse else inner
+    if not recurse and _rushlight._is_batchedtensor(tensor) and not _rushlight._is_tracked_inside(tensor):
+        return _rushlight._get_unwrapped(tensor)
+    while recurse and _rushlight._is_batchedtensor(tensor):
+        tensor = _rushlight._get_unwrapped(tensor)
+    return _rushlight._bare(tensor)

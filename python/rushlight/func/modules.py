@@ -97,7 +97,7 @@ def _stacked(states: list[dict[str, Any]]) -> dict[str, Tensor]:
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:
-    """Have batch normalisations within `root` keep no running statistics: a mapped function cannot write them.
+    """Have batch normalisations within `root` keep no statistics, which mapped functions cannot write.
 
     >>> import rushlight as torch
     >>> torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2)).running_mean is None

@@ -20,7 +20,7 @@ fn check_room(x: &Tensor, others: &[&Tensor], mapping: &Arc<Mapping>, operation:
     if differ(x) || !others.iter().any(|other| differ(other)) {
         return Ok(());
     }
-    let level = mapping.depth();
+    let level = mapping.level();
     Err(match operation {
         // These look at shapes before anything else, and see those of all samples.
         "add" | "sub" => {
