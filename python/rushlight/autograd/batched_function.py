@@ -109,7 +109,9 @@ class _Rule:
 
         return restore_vmap(method, dims, *self.info)(*args)
 
-    def differentiate(self, method: Any, direction: str, ctx: Any, given: Any, dims: Any, to: Any) -> Any:
+    def differentiate(
+        self, method: Any, direction: str, ctx: Any, given: Any, dims: Any, to: Any
+    ) -> tuple[Any, ...]:
         """The derivatives that `method` answers, with the samples where they lie in what these belong to."""
 
         def one(saved: tuple[Any, ...], given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -156,6 +158,7 @@ class _Context:
         self._whole.save_for_forward(*self._apart("forward", tensors))
 
     def _apart(self, direction: str, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+        values: tuple[Any, ...]
         values, self._rule.kept[direction] = _unwrapped(tensors)
         return values
 
@@ -187,9 +190,8 @@ def _mapped(rule: _Rule) -> type[Function]:
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            return rule.differentiate(
-                function.backward, "backward", ctx, gradients, _several(rule.out_dims), rule.dims
-            )
+            dims = _several(rule.out_dims)
+            return rule.differentiate(function.backward, "backward", ctx, gradients, dims, rule.dims)
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -203,4 +205,5 @@ def _mapped(rule: _Rule) -> type[Function]:
 
 
 def _several(dims: Any) -> tuple[Any, ...]:
-    return dims if isinstance(dims, tuple) else (dims,)
+    several: tuple[Any, ...] = dims if isinstance(dims, tuple) else (dims,)
+    return several
