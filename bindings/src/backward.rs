@@ -1,6 +1,6 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
@@ -111,7 +111,12 @@ fn edge(object: &Bound<'_, PyAny>) -> PyResult<Option<Edge>> {
         return Ok(None);
     }
     let Some(node) = node_of(&pair.get_item(0)?) else { return Ok(None) };
-    Ok(Some(Edge { node, output: pair.get_item(1)?.extract()? }))
+    let output: u32 = pair.get_item(1)?.extract()?;
+    if output as usize >= node.outputs() {
+        let text = format!("element {output} of the outputs of {} does not exist", node.name());
+        return Err(PyIndexError::new_err(text));
+    }
+    Ok(Some(Edge { node, output }))
 }
 
 /// Return the numbers of `tensor` with a history that drops the gradient: on the way back there is none.

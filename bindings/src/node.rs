@@ -142,8 +142,15 @@ impl GraphNode {
     }
 
     /// The gradients with respect to the inputs from those with respect to the outputs.
-    #[pyo3(signature = (*gradients))]
-    fn __call__<'py>(&self, gradients: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (*gradients, **options))]
+    fn __call__<'py>(
+        &self,
+        gradients: &Bound<'py, PyTuple>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if options.is_some() {
+            return Err(PyTypeError::new_err("keyword arguments are not supported"));
+        }
         let py = gradients.py();
         let (expected, got) = (self.node.outputs(), gradients.len());
         if got != expected {
@@ -192,7 +199,12 @@ impl GraphNode {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
         names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
-        names.retain(|name| name != "__slots__");
+        let leaf = slf.get().node.leaf().is_some();
+        names.retain(|name| match name.as_str() {
+            "__slots__" | "__module__" => false,
+            "variable" => leaf,
+            _ => true,
+        });
         names.sort_unstable();
         names.dedup();
         Ok(names)
@@ -295,7 +307,10 @@ impl GraphNode {
                 rushlight::Tensor::from_scalar(value, dtype).to_python(py)
             }
             Shown::Saved(places) => {
-                let load = |place: usize| saved[place].1.load(&self.node, true).to_python(py);
+                let load = |place: Option<usize>| match place {
+                    Some(place) => saved[place].1.load(&self.node, true).to_python(py),
+                    None => ().to_python(py),
+                };
                 let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
                 Ok(PyTuple::new(py, loaded)?.into_any())
             }
@@ -317,7 +332,7 @@ impl GraphNode {
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
             Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
             Some((_, Shown::Saved(places))) => {
-                let objects = places.into_iter().map(|place| object(Some(place)));
+                let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
             }
             _ => Ok(None),

@@ -109,6 +109,19 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return copied
 
 
+def __copy__(self: Tensor) -> Tensor:
+    # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    copied = self.detach()
+    if type(self) is not Tensor:
+        copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
+    elif self.requires_grad:
+        copied.requires_grad_()
+    attributes = getattr(self, "__dict__", None)
+    if attributes:
+        copied.__dict__.update(attributes)
+    return copied
+
+
 def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     attributes = dict(getattr(self, "__dict__", None) or {})
     return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
@@ -132,6 +145,7 @@ _METHODS = (
     __iter__,
     __contains__,
     __format__,
+    __copy__,
     __deepcopy__,
     __reduce_ex__,
 )

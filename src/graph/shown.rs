@@ -23,8 +23,8 @@ pub enum Shown {
     Text(&'static str),
     /// A number that stands for a tensor.
     Number(Scalar),
-    /// Several of the tensors that are saved, by their places.
-    Saved(Vec<usize>),
+    /// Several of the tensors that are saved, by their places, and those that could have been.
+    Saved(Vec<Option<usize>>),
 }
 
 /// What a node shows, by name.

@@ -23,6 +23,8 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 struct Slices {
     dim: usize,
+    /// The dimension as the caller named it.
+    named: i64,
     places: Arc<[i64]>,
     given: Array,
 }
@@ -31,11 +33,12 @@ impl Slices {
     /// The slices that `index` names, after `bad` has said no to those that are not there.
     fn new(
         x: &Tensor,
-        dim: usize,
+        named: i64,
         index: &Tensor,
         negative: bool,
         bad: impl FnOnce(i64, usize) -> Error,
     ) -> Result<Slices> {
+        let dim = shape::normalize_dim(named, x.ndim())?;
         let given = index.array();
         let size = x.layout().shape().get(dim).copied().unwrap_or(1);
         let mut places = index.to_vec::<i64>();
@@ -45,7 +48,7 @@ impl Slices {
                 _ => return Err(bad(*place, size).into()),
             };
         }
-        Ok(Slices { dim, places: places.into(), given })
+        Ok(Slices { dim, named, places: places.into(), given })
     }
 
     fn keep(&self) -> SavedTensor {
@@ -93,7 +96,7 @@ impl Op for IndexSelect {
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.slices.dim, self_sym_sizes: &saved.1 }
+        shown! { dim: self.slices.named, self_sym_sizes: &saved.1 }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -165,7 +168,7 @@ impl Op for IndexWrite {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let mut shown = shown! { dim: self.slices.dim };
+        let mut shown = shown! { dim: self.slices.named };
         if let Mode::Add(alpha) = self.mode {
             shown.extend(shown! { alpha: alpha });
         }
@@ -274,7 +277,7 @@ impl Overwrite for IndexWrite {
 /// The slices of a dimension in the order of an index.
 pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     let ndim = x.ndim();
-    let dim = shape::normalize_dim(dim, ndim)?;
+    let (named, dim) = (dim, shape::normalize_dim(dim, ndim)?);
     if index.ndim() > 1 {
         return Err(Error::IndexVector { operation: "index_select" }.into());
     }
@@ -285,9 +288,9 @@ pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
         return Err(Error::IndexScalarCount { count: index.numel() }.into());
     }
     if batch::is_batched(index) && ndim > 0 {
-        return gather::gather(x, dim as i64, &as_elements(index, x, dim)?);
+        return gather::gather(x, named, &as_elements(index, x, dim)?);
     }
-    let slices = Slices::new(x, dim, index, false, |index, size| match dim {
+    let slices = Slices::new(x, named, index, false, |index, size| match dim {
         1 => Error::IndexSelectMatrix { index, size },
         _ => Error::IndexSelectRange {},
     })?;
@@ -315,7 +318,7 @@ fn others(sizes: &[usize], dim: usize) -> Dims {
 }
 
 fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<IndexWrite> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let (named, dim) = (dim, shape::normalize_dim(dim, x.ndim())?);
     if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
         return Err(Error::IndexAddDType { dtype: index.dtype() }.into());
     }
@@ -337,7 +340,7 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
         let (shape, source) = (x.layout().shape().to_vec(), source.layout().shape().to_vec());
         return Err(Error::IndexAddShape { shape, source }.into());
     }
-    let slices = Slices::new(x, dim, index, false, |index, size| Error::GatherRange { index, dim, size })?;
+    let slices = Slices::new(x, named, index, false, |index, size| Error::GatherRange { index, dim, size })?;
     Ok(IndexWrite { slices, mode: Mode::Add(alpha) })
 }
 
@@ -363,7 +366,7 @@ pub fn index_add_(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: 
 }
 
 fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<IndexWrite> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let (named, dim) = (dim, shape::normalize_dim(dim, x.ndim())?);
     if index.ndim() > 1 {
         return Err(Error::IndexCopyVector { ndim: index.ndim() }.into());
     }
@@ -390,7 +393,8 @@ fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Inde
     if index.numel() != size {
         return Err(Error::IndexCopyCount { indices: index.numel(), size }.into());
     }
-    let slices = Slices::new(x, dim, index, false, |index, size| Error::IndexCopyRange { index, dim, size })?;
+    let slices =
+        Slices::new(x, named, index, false, |index, size| Error::IndexCopyRange { index, dim, size })?;
     Ok(IndexWrite { slices, mode: Mode::Copy })
 }
 
@@ -422,7 +426,7 @@ fn filling<'a>(
     index: &Tensor,
     value: Operand<'a>,
 ) -> Result<(IndexWrite, Inputs<'a>)> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let (named, dim) = (dim, shape::normalize_dim(dim, x.ndim())?);
     if index.dtype() != DType::Int64 {
         return Err(Error::IndexFillDType {}.into());
     }
@@ -436,7 +440,7 @@ fn filling<'a>(
         Operand::Tensor(value) => (Mode::Fill, smallvec![x, value]),
         Operand::Scalar(value) => (Mode::FillNumber(value), smallvec![x]),
     };
-    let slices = Slices::new(x, dim, index, true, |index, size| Error::IndexRange { index, dim, size })?;
+    let slices = Slices::new(x, named, index, true, |index, size| Error::IndexRange { index, dim, size })?;
     Ok((IndexWrite { slices, mode }, inputs))
 }
 

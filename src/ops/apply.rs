@@ -224,7 +224,10 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = O::SAVED.iter().zip(self.saved.tensors()).filter(|(_, saved)| saved.is_none());
+        let missing = O::SAVED
+            .iter()
+            .zip(self.saved.tensors())
+            .filter(|(name, saved)| saved.is_none() && !name.is_empty());
         shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
         shown
     }

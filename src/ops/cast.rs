@@ -118,11 +118,6 @@ pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
 }
 
-/// The tensor converted where it must be, and a copy even where it need not.
-pub fn to_copy(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { clone(x) } else { to_dtype(x, dtype) }
-}
-
 /// x ← y, broadcast and converted
 ///
 /// x̄ = 0, ȳ is the gradient of the new x
@@ -151,9 +146,11 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if let Some(mapping) = batch::highest([x, source]) {
         return batch::write_traced(x, source, &mapping, "inplace arithmetic", CopyInto);
     }
-    let write = Write::begin(&[x, source])?;
+    // Integers have no gradients, wherever their values come from.
+    let write = if x.dtype().is_float() { Write::begin(&[x, source]) } else { Write::begin(&[x]) }?;
     in_place::check_broadcast(x, source)?;
     let (target, values) = (x.array(), source.array());
+    target.check_read(&values)?;
     copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
     write.finish(|_| CopyInto)
 }

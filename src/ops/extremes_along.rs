@@ -47,7 +47,7 @@ impl Op for ExtremeAlong {
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.dim, keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
+        shown! { dim: self.over.given().and_then(|given| given.first().copied()), keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -90,9 +90,9 @@ pub(super) fn placed(values: &Tensor, dim: usize, index: &Tensor, shape: &[usize
 }
 
 fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor, Tensor)> {
+    let over = Over::new(Some(&[dim]), keepdim, x)?;
     let dim = shape::normalize_dim(dim, x.ndim())?;
     check(x, dim, if greatest { "max" } else { "min" })?;
-    let over = Over::along(dim, keepdim, x.ndim());
     let mut outputs = apply(ExtremeAlong { dim, over, greatest }, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(y)) => Ok((y, index)),
@@ -160,7 +160,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
-        None => (Over::new(None, keepdim, x, operation)?, 0),
+        None => (Over::new(None, keepdim, x)?, 0),
     };
     if array.dtype == DType::Bool {
         return Err(Error::BoolInput { operation }.into());

@@ -21,6 +21,8 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 struct Gather {
     dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
     index: Tensor,
 }
 
@@ -33,7 +35,7 @@ impl Op for Gather {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.dim, sparse_grad: false }
+        shown! { dim: self.given, sparse_grad: false }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -54,18 +56,18 @@ impl Op for Gather {
     fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (index, gradient) = (at.load(index)?, single(gradients));
         let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
-        let scatter = Scatter { dim: self.dim, index, mode: Mode::Add };
+        let scatter = Scatter { dim: self.dim, given: self.given, index, mode: Mode::Add };
         one(apply_one(scatter, &[&zeros, gradient])?)
     }
 
     fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let index = at.load(index)?;
-        one(apply_one(Gather { dim: self.dim, index }, &[tangent(tangents)])?)
+        one(apply_one(Gather { dim: self.dim, given: self.given, index }, &[tangent(tangents)])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
         let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
-        call.front(Gather { dim: self.dim + 1, index })
+        call.front(Gather { dim: self.dim + 1, given: self.given, index })
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -73,7 +75,7 @@ impl Op for Gather {
     }
 
     fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(Gather { index: held[0].clone(), dim: self.dim })
+        Ok(Gather { index: held[0].clone(), ..self.clone() })
     }
 }
 
@@ -95,6 +97,8 @@ enum Mode {
 #[derive(Clone)]
 struct Scatter {
     dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
     index: Tensor,
     mode: Mode,
 }
@@ -119,7 +123,7 @@ impl Op for Scatter {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.dim }
+        shown! { dim: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -134,13 +138,15 @@ impl Op for Scatter {
         let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
         let x = match (at.needs(0), self.zeros()) {
             (true, Mode::Add) => Some(gradient.clone()),
-            (true, mode) => Some(apply_one(Scatter { dim, index: index.clone(), mode }, &[gradient])?),
+            (true, mode) => {
+                Some(apply_one(Scatter { dim, given: self.given, index: index.clone(), mode }, &[gradient])?)
+            }
             (false, _) => None,
         };
         if matches!(self.mode, Mode::Fill(_)) {
             return Ok(smallvec![x]);
         }
-        let values = || apply_one(Gather { dim, index }, &[gradient]);
+        let values = || apply_one(Gather { dim, given: self.given, index }, &[gradient]);
         Ok(smallvec![x, at.needs(1).then(values).transpose()?])
     }
 
@@ -150,15 +156,15 @@ impl Op for Scatter {
         let Some(values) = tangents.get(1).cloned().flatten() else {
             return match self.zeros() {
                 Mode::Add => one(x),
-                mode => one(apply_one(Scatter { dim, index, mode }, &[&x])?),
+                mode => one(apply_one(Scatter { dim, given: self.given, index, mode }, &[&x])?),
             };
         };
-        one(apply_one(Scatter { dim, index, mode: self.mode }, &[&x, &values])?)
+        one(apply_one(Scatter { dim, given: self.given, index, mode: self.mode }, &[&x, &values])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
         let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
-        call.front(Scatter { dim: self.dim + 1, index, mode: self.mode })
+        call.front(Scatter { dim: self.dim + 1, index, ..self.clone() })
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -166,7 +172,7 @@ impl Op for Scatter {
     }
 
     fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(Scatter { index: held[0].clone(), dim: self.dim, mode: self.mode })
+        Ok(Scatter { index: held[0].clone(), ..self.clone() })
     }
 }
 
@@ -270,18 +276,21 @@ fn fronts(call: &Call<'_>, dim: usize) -> Result<Option<Tensor>> {
 
 /// The elements that an index names along a dimension, in the shape of the index.
 pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    let dim = checked("gather", x, dim, index, |shape, index, dim| {
-        if index.len() != shape.len() {
-            return Err(Error::GatherDimensions { argument: "input" }.into());
-        }
-        match (0..shape.len()).find(|&at| at != dim && index[at] > shape[at]) {
-            Some(at) => {
-                Err(Error::GatherShape { at, index: index.to_vec(), shape: shape.to_vec(), dim }.into())
+    let (given, dim) = (
+        dim,
+        checked("gather", x, dim, index, |shape, index, dim| {
+            if index.len() != shape.len() {
+                return Err(Error::GatherDimensions { argument: "input" }.into());
             }
-            None => Ok(()),
-        }
-    })?;
-    apply_one(Gather { dim, index: index.clone() }, &[x])
+            match (0..shape.len()).find(|&at| at != dim && index[at] > shape[at]) {
+                Some(at) => {
+                    Err(Error::GatherShape { at, index: index.to_vec(), shape: shape.to_vec(), dim }.into())
+                }
+                None => Ok(()),
+            }
+        })?,
+    );
+    apply_one(Gather { dim, given, index: index.clone() }, &[x])
 }
 
 /// The operation of a scatter, with its arguments checked.
@@ -291,25 +300,28 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
     {
         return Err(Error::ScatterDType { operation: "scatter" }.into());
     }
-    let dim = checked("scatter", x, dim, index, |shape, index, dim| {
-        if index.len() != shape.len() {
-            return Err(Error::GatherDimensions { argument: "self" }.into());
-        }
-        let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
-        let (index, shape) = (index.to_vec(), shape.to_vec());
-        let Operand::Tensor(values) = values else {
-            return if beyond { Err(Error::ScatterShape { index, shape, dim }.into()) } else { Ok(()) };
-        };
-        let source = counted(values.layout().shape()).to_vec();
-        if source.len() != index.len() {
-            return Err(Error::GatherDimensions { argument: "src" }.into());
-        }
-        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
-            return Err(Error::ScatterSource { index, shape, dim, source }.into());
-        }
-        Ok(())
-    })?;
-    Ok(Scatter { dim, index: index.clone(), mode })
+    let (given, dim) = (
+        dim,
+        checked("scatter", x, dim, index, |shape, index, dim| {
+            if index.len() != shape.len() {
+                return Err(Error::GatherDimensions { argument: "self" }.into());
+            }
+            let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
+            let (index, shape) = (index.to_vec(), shape.to_vec());
+            let Operand::Tensor(values) = values else {
+                return if beyond { Err(Error::ScatterShape { index, shape, dim }.into()) } else { Ok(()) };
+            };
+            let source = counted(values.layout().shape()).to_vec();
+            if source.len() != index.len() {
+                return Err(Error::GatherDimensions { argument: "src" }.into());
+            }
+            if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+                return Err(Error::ScatterSource { index, shape, dim, source }.into());
+            }
+            Ok(())
+        })?,
+    );
+    Ok(Scatter { dim, given, index: index.clone(), mode })
 }
 
 /// What a scatter of an operand does, and its inputs.

@@ -9,6 +9,7 @@ use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
 use super::{create, permute, reshape, squeeze};
 use crate::error::{Error, Result};
+use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -24,6 +25,13 @@ impl Indices {
     fn new(shape: &[usize], indices: &[(usize, Tensor)]) -> Result<Indices> {
         let places = Arc::new(Places::new(shape, indices)?);
         Ok(Indices { places, given: indices.into() })
+    }
+
+    /// The indices by dimension; up to the last of them, dimensions without one show nothing.
+    fn shown(&self, saved: &[SavedTensor]) -> Shown {
+        let last = self.given.iter().take(saved.len()).map(|(dim, _)| dim + 1).max().unwrap_or(0);
+        let place = |dim| self.given.iter().position(|(given, _)| *given == dim);
+        Shown::Saved((0..last).map(place).collect())
     }
 
     /// What is kept only to see that nobody writes to it until backward.
@@ -83,14 +91,16 @@ struct Indexed {
 
 impl Op for Indexed {
     type Saved = Vec<SavedTensor>;
-    const SAVED: &'static [&'static str] = &["indices"];
+    const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
         "IndexBackward0"
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        vec![("indices", Shown::Saved((0..saved.len()).collect()))]
+        let mut shown = shown! { self_sym_sizes: &self.indices.places.source() };
+        shown.push(("indices", self.indices.shown(saved)));
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -163,15 +173,14 @@ struct IndexPut {
 
 impl Op for IndexPut {
     type Saved = Vec<SavedTensor>;
-    const SAVED: &'static [&'static str] = &["indices"];
+    const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
         "IndexPutBackward0"
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        let indices = ("indices", Shown::Saved((0..saved.len()).collect()));
-        vec![indices, ("accumulate", self.accumulate.into())]
+        vec![("indices", self.indices.shown(saved)), ("accumulate", self.accumulate.into())]
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

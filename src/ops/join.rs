@@ -27,6 +27,8 @@ struct Join {
     name: &'static str,
     places: Vec<Option<Part>>,
     shape: Dims,
+    /// The dimension as the caller named it.
+    given: i64,
 }
 
 impl Op for Join {
@@ -37,11 +39,7 @@ impl Op for Join {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let dim = self.places.iter().flatten().next().map(|part| match *part {
-            Part::Select { dim, .. } | Part::Slice { dim, .. } => dim,
-            Part::Diagonal { first, .. } => first,
-        });
-        shown! { dim: dim.unwrap_or(0) }
+        shown! { dim: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -84,7 +82,7 @@ impl Op for Join {
         };
         let parts: Vec<Tensor> = tangents.iter().zip(&saved.0).map(forth).collect::<Result<_>>()?;
         let parts: Vec<&Tensor> = parts.iter().collect();
-        let join = Join { name: self.name, places: saved.0.clone(), shape: self.shape.clone() };
+        let join = Join { places: saved.0.clone(), ..self.clone() };
         super::apply::one(apply_one(join, &parts)?)
     }
 
@@ -92,7 +90,7 @@ impl Op for Join {
         let places = self.places.iter().map(|part| part.map(|part| part.deeper())).collect();
         let mut shape = self.shape.clone();
         shape.insert(0, call.size);
-        call.front(Join { name: self.name, places, shape })
+        call.front(Join { places, shape, ..self.clone() })
     }
 }
 
@@ -107,7 +105,7 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     }
     let counts = |tensor: &Tensor| tensor.layout().shape() != [0];
     let model = tensors.iter().find(|tensor| counts(tensor)).unwrap_or(&tensors[0]).layout();
-    let dim = shape::normalize_dim(dim, model.ndim())?;
+    let (dim, given) = (shape::normalize_dim(dim, model.ndim())?, dim);
     let mut shape: Dims = model.shape().into();
     shape[dim] = 0;
     let mut places = Vec::with_capacity(tensors.len());
@@ -130,14 +128,14 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         shape[dim] = shape[dim].saturating_add(length);
     }
     shape::checked_shape(&shape::signed(&shape))?;
-    apply_one(Join { name: "CatBackward0", places, shape }, tensors)
+    apply_one(Join { name: "CatBackward0", places, shape, given }, tensors)
 }
 
 /// Tensors of one shape side by side along a new dimension.
 pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else { return Err(Error::StackEmpty { operation: "stack" }.into()) };
     let model = first.layout();
-    let dim = shape::normalize_dim(dim, model.ndim() + 1)?;
+    let (dim, given) = (shape::normalize_dim(dim, model.ndim() + 1)?, dim);
     for (position, tensor) in tensors.iter().enumerate() {
         if tensor.layout().shape() != model.shape() {
             let (first, got) = (model.shape().to_vec(), tensor.layout().shape().to_vec());
@@ -148,7 +146,7 @@ pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     shape.insert(dim, tensors.len());
     shape::checked_shape(&shape::signed(&shape))?;
     let places = (0..tensors.len()).map(|index| Some(Part::Select { dim, index })).collect();
-    apply_one(Join { name: "StackBackward0", places, shape }, tensors)
+    apply_one(Join { name: "StackBackward0", places, shape, given }, tensors)
 }
 
 /// `cat` of the tensors with at least `ndim` dimensions each, which `raise` gives them.

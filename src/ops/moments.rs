@@ -61,9 +61,9 @@ impl Op for Moments {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let dims = self.over.named.then_some(&self.over.dims);
+        let dims = self.over.given();
         // What torch takes for granted is not shown.
-        let given = self.over.named || self.correction != 1.0;
+        let given = dims.is_some() || self.correction != 1.0;
         let whole = self.correction as i64;
         let correction = match self.correction == whole as f64 {
             true => Shown::Whole(whole),
@@ -145,7 +145,7 @@ fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, roo
     if !x.dtype().is_float() {
         return Err(Error::VarianceDType {}.into());
     }
-    let over = Over::new(dims, keepdim, x, if root { "std" } else { "var" })?;
+    let over = Over::new(dims, keepdim, x)?;
     Ok(Moments { over, correction, root, with_mean: false })
 }
 

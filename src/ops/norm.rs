@@ -63,7 +63,7 @@ impl Op for VectorNorm {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let dims = self.over.named.then_some(&self.over.dims);
+        let dims = self.over.given();
         shown! { dim: dims, keepdim: self.over.keepdim, ord: self.order }
     }
 
@@ -122,7 +122,7 @@ pub fn vector_norm(
     if from > to {
         return Err(Error::NormNarrowing { from, to }.into());
     }
-    let over = Over::new(dims, keepdim, x, "linalg.vector_norm")?;
+    let over = Over::new(dims, keepdim, x)?;
     let layout = x.layout();
     if x.numel() == 0 && (order < 0.0 || order == f64::INFINITY) {
         match (dims, over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {

@@ -16,6 +16,8 @@ struct Transpose {
     name: &'static str,
     first: usize,
     second: usize,
+    /// The dimensions as the caller named them.
+    given: [i64; 2],
 }
 
 impl Kind for Transpose {
@@ -25,7 +27,7 @@ impl Kind for Transpose {
 
     fn shown(&self, _source: &Layout) -> Attributes {
         match self.name.starts_with("Transpose") {
-            true => shown! { dim0: self.first, dim1: self.second },
+            true => shown! { dim0: self.given[0], dim1: self.given[1] },
             false => Attributes::new(),
         }
     }
@@ -49,11 +51,13 @@ fn exchanged(layout: &Layout, first: usize, second: usize) -> Layout {
 }
 
 fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
-    apply(Transpose { name, first, second }, x, exchanged(&x.layout(), first, second))
+    let given = [first as i64, second as i64];
+    apply(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
 }
 
 fn exchange_in_place(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<()> {
-    apply_in_place(Transpose { name, first, second }, x, exchanged(&x.layout(), first, second))
+    let given = [first as i64, second as i64];
+    apply_in_place(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
 }
 
 fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
@@ -63,8 +67,10 @@ fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
 
 /// The tensor with two dimensions exchanged.
 pub fn transpose(x: &Tensor, first: i64, second: i64) -> Result<Tensor> {
+    let given = [first, second];
     let (first, second) = pair(x, first, second)?;
-    exchange("TransposeBackward0", x, first, second)
+    let transpose = Transpose { name: "TransposeBackward0", first, second, given };
+    apply(transpose, x, exchanged(&x.layout(), first, second))
 }
 
 /// Exchanges two dimensions of the tensor itself.

@@ -9,7 +9,8 @@ use super::apply::{Keep, Op, Outputs, apply, one, tangent};
 use super::{copy, create, gather, part, squeeze};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{scan, sort};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -38,6 +39,8 @@ enum Pick {
 struct Picked {
     pick: Pick,
     dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
     /// Whether the dimension goes.
     reduces: bool,
     name: &'static str,
@@ -128,6 +131,14 @@ impl Op for Picked {
         self.name
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { dim: self.given, self_sym_sizes: &saved.1 };
+        if matches!(self.pick, Pick::Nth(_) | Pick::Middle { .. } | Pick::MostFrequent) {
+            shown.extend(shown! { keepdim: !self.reduces });
+        }
+        shown
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let ndim = inputs[0].ndim();
         let x = self.lifted(&inputs[0].detach())?;
@@ -178,8 +189,9 @@ impl Op for Picked {
     }
 }
 
-fn run(x: &Tensor, pick: Pick, dim: usize, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {
-    let mut outputs = apply(Picked { pick, dim, reduces, name }, &[x])?;
+fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(given, x.ndim())?;
+    let mut outputs = apply(Picked { pick, dim, given, reduces, name }, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(values)) => Ok((values, index)),
         _ => unreachable!("the operation has two outputs"),
@@ -188,14 +200,12 @@ fn run(x: &Tensor, pick: Pick, dim: usize, reduces: bool, name: &'static str) ->
 
 /// The elements in order along a dimension, and where they were. Equal ones keep their order.
 pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
     run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
 }
 
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.
 pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
-    let length = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let length = x.layout().shape().get(shape::normalize_dim(dim, x.ndim())?).copied().unwrap_or(1);
     if count < 0 || count as usize > length {
         return Err(Error::TopkCount {}.into());
     }
@@ -213,16 +223,16 @@ fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usiz
 
 /// The `count`-th least element along a dimension, and where it was.
 pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (dim, length) = reduced(x, dim, "kthvalue")?;
+    let (at, length) = reduced(x, dim, "kthvalue")?;
     if count < 1 || count as usize > length {
-        return Err(Error::KthvalueCount { dim }.into());
+        return Err(Error::KthvalueCount { dim: at }.into());
     }
     run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
 }
 
 /// The element in the middle along a dimension, and where it was.
 pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result<(Tensor, Tensor)> {
-    let (dim, _) = reduced(x, dim, "median")?;
+    reduced(x, dim, "median")?;
     if x.dtype() == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
     }
@@ -245,19 +255,17 @@ pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
 
 /// The most frequent element along a dimension, and where it was last.
 pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (dim, _) = reduced(x, dim, "mode")?;
+    reduced(x, dim, "mode")?;
     run(x, Pick::MostFrequent, dim, !keepdim, "ModeBackward0")
 }
 
 /// The greatest elements so far along a dimension, and where they were.
 pub fn cummax(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
     run(x, Pick::Running { greatest: true }, dim, false, "CummaxBackward0")
 }
 
 /// The least elements so far along a dimension, and where they were.
 pub fn cummin(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
     run(x, Pick::Running { greatest: false }, dim, false, "CumminBackward0")
 }
 

@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
-use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// y = Π x
@@ -44,13 +43,13 @@ impl Op for Prod {
     const SAVED: &'static [&'static str] = &["self"];
 
     fn name(&self) -> &'static str {
-        if self.over.named { "ProdBackward1" } else { "ProdBackward0" }
+        if self.over.named() { "ProdBackward1" } else { "ProdBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        match self.over.named {
-            true => shown! { dim: self.over.dims.first().copied(), keepdim: self.over.keepdim },
-            false => Attributes::new(),
+        match self.over.given() {
+            Some(dims) => shown! { dim: dims.first().copied(), keepdim: self.over.keepdim },
+            None => Attributes::new(),
         }
     }
 
@@ -97,8 +96,8 @@ impl Op for Prod {
 /// The product over one dimension, or all.
 pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let over = match dim {
-        Some(dim) => Over::along(shape::normalize_dim(dim, x.ndim())?, keepdim, x.ndim()),
-        None => Over::new(None, keepdim, x, "prod")?,
+        Some(dim) => Over::new(Some(&[dim]), keepdim, x)?,
+        None => Over::new(None, keepdim, x)?,
     };
     apply_one(Prod { over, dtype }, &[x])
 }

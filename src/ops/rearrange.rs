@@ -23,11 +23,13 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 struct Flip {
     dims: Dims,
+    /// The dimensions as the caller named them.
+    given: Vec<i64>,
 }
 
 impl Flip {
     fn again(&self, x: &Tensor) -> Result<Gradients> {
-        one(apply_one(Flip { dims: self.dims.clone() }, &[x])?)
+        one(apply_one(self.clone(), &[x])?)
     }
 }
 
@@ -39,7 +41,7 @@ impl Op for Flip {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dims: &self.dims }
+        shown! { dims: &*self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -64,14 +66,15 @@ impl Op for Flip {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        call.front(Flip { dims: self.dims.iter().map(|dim| dim + 1).collect() })
+        call.front(Flip { dims: self.dims.iter().map(|dim| dim + 1).collect(), given: self.given.clone() })
     }
 }
 
 /// The tensor in the opposite order along some dimensions.
 pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim(), "flip")? };
-    apply_one(Flip { dims }, &[x])
+    let given = dims.to_vec();
+    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim())? };
+    apply_one(Flip { dims, given }, &[x])
 }
 
 /// y = x turned round along some dimensions: what is pushed out at the end comes in at the start

@@ -5,6 +5,8 @@ use super::unary::{Elementwise, Integers, Keeps};
 use super::{add, fixed, mul};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::Result;
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::tensor::Tensor;
 
 /// y = x where x > 0, s x elsewhere,  dy/dx = 1 and s
@@ -19,6 +21,10 @@ impl Elementwise for LeakyRelu {
     const NODE: &'static str = "LeakyReluBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { negative_slope: self.slope }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         if x > T::ZERO { x } else { x * T::from_f64(self.slope) }
@@ -44,6 +50,10 @@ impl Elementwise for Threshold {
     const NODE: &'static str = "ThresholdBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
+
+    fn shown(&self) -> Attributes {
+        shown! { threshold: self.threshold }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         if x <= self.threshold.to() { self.value.to() } else { x }
@@ -73,6 +83,10 @@ impl Elementwise for Hardtanh {
     const NODE: &'static str = "HardtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
+
+    fn shown(&self) -> Attributes {
+        shown! { min_val: self.min, max_val: self.max }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         bounded(x, T::from_f64(self.min), T::from_f64(self.max))
@@ -159,6 +173,10 @@ impl Elementwise for Hardshrink {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
+    fn shown(&self) -> Attributes {
+        shown! { lambd: self.lambda }
+    }
+
     fn real<T: Real>(&self, x: T) -> T {
         if x.abs() <= T::from_f64(self.lambda) { T::ZERO } else { x }
     }
@@ -181,6 +199,10 @@ impl Elementwise for Softshrink {
     const NODE: &'static str = "SoftshrinkBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { lambd: self.lambda }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         let lambda = T::from_f64(self.lambda);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
 use super::batch::{Answer, Call};
@@ -21,32 +21,38 @@ use crate::tensor::{Array, Tensor};
 pub(super) struct Over {
     pub(super) dims: Dims,
     pub(super) keepdim: bool,
-    /// Whether the caller named dimensions, which decides torch's name of the node.
-    pub(super) named: bool,
+    /// The dimensions as the caller named them, if any were: the node shows them so.
+    given: Option<SmallVec<[i64; 2]>>,
 }
 
 impl Over {
-    pub(super) fn new(
-        dims: Option<&[i64]>,
-        keepdim: bool,
-        x: &Tensor,
-        operation: &'static str,
-    ) -> Result<Over> {
-        let named = dims.is_some();
-        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim(), operation)?;
-        Ok(Over { dims, keepdim, named })
+    pub(super) fn new(dims: Option<&[i64]>, keepdim: bool, x: &Tensor) -> Result<Over> {
+        let given = dims.map(SmallVec::from_slice);
+        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim())?;
+        Ok(Over { dims, keepdim, given })
     }
 
     /// One dimension that was normalised before.
     pub(super) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
         let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
-        Over { dims, keepdim, named: true }
+        Over { dims, keepdim, given: Some(smallvec![dim as i64]) }
+    }
+
+    /// Whether the caller named dimensions, which decides torch's name of the node.
+    pub(super) fn named(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// The dimensions as the caller named them.
+    pub(super) fn given(&self) -> Option<&[i64]> {
+        self.given.as_deref()
     }
 
     /// The same dimensions behind one more.
     pub(super) fn deeper(&self) -> Over {
-        let dims = self.dims.iter().map(|dim| dim + 1).collect();
-        Over { dims, keepdim: self.keepdim, named: true }
+        let dims: Dims = self.dims.iter().map(|dim| dim + 1).collect();
+        let given = Some(dims.iter().map(|&dim| dim as i64).collect());
+        Over { dims, keepdim: self.keepdim, given }
     }
 
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
@@ -108,13 +114,13 @@ impl Op for Sum {
     type Saved = Arc<Layout>;
 
     fn name(&self) -> &'static str {
-        if self.over.named { "SumBackward1" } else { "SumBackward0" }
+        if self.over.named() { "SumBackward1" } else { "SumBackward0" }
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        match self.over.named {
-            true => shown! { dim: &self.over.dims, keepdim: self.over.keepdim, self_sym_sizes: saved },
-            false => shown! { self_sym_sizes: saved },
+        match self.over.given() {
+            Some(dims) => shown! { dim: dims, keepdim: self.over.keepdim, self_sym_sizes: saved },
+            None => shown! { self_sym_sizes: saved },
         }
     }
 
@@ -154,7 +160,7 @@ pub(super) fn accumulated(dtype: DType) -> DType {
 
 /// The sum over some dimensions, or all.
 pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    apply_one(Sum { over: Over::new(dims, keepdim, x, "sum")?, dtype }, &[x])
+    apply_one(Sum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
 }
 
 /// y = Σ x / n
@@ -170,13 +176,13 @@ impl Op for Mean {
     type Saved = Arc<Layout>;
 
     fn name(&self) -> &'static str {
-        if self.over.named { "MeanBackward1" } else { "MeanBackward0" }
+        if self.over.named() { "MeanBackward1" } else { "MeanBackward0" }
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
         let mut shown = shown! { self_sym_numel: saved.numel(), self_sym_sizes: saved };
-        if self.over.named {
-            shown.extend(shown! { dim: &self.over.dims, keepdim: self.over.keepdim });
+        if let Some(dims) = self.over.given() {
+            shown.extend(shown! { dim: dims, keepdim: self.over.keepdim });
         }
         shown
     }
@@ -220,6 +226,6 @@ pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
         }
         _ => {}
     }
-    let over = Over::new(dims, keepdim, x, "mean")?;
+    let over = Over::new(dims, keepdim, x)?;
     apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
 }

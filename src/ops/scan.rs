@@ -76,6 +76,8 @@ impl Way {
 #[derive(Clone)]
 pub struct Cumsum {
     way: Way,
+    /// The dimension as the caller named it.
+    given: i64,
     dtype: Option<DType>,
 }
 
@@ -87,7 +89,7 @@ impl Op for Cumsum {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.way.dim }
+        shown! { dim: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -105,22 +107,22 @@ impl Op for Cumsum {
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
     fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(apply_one(Cumsum { way: self.way.turned(), dtype: None }, &[single(gradients)])?)
+        one(apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[single(gradients)])?)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(apply_one(Cumsum { way: self.way, dtype: self.dtype }, &[tangent(tangents)])?)
+        one(apply_one(self.clone(), &[tangent(tangents)])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        call.deeper(Cumsum { way: self.way.deeper(), dtype: self.dtype })
+        call.deeper(Cumsum { way: self.way.deeper(), ..*self })
     }
 }
 
 /// The cumulative sum along a dimension.
 pub fn cumsum(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
-    apply_one(Cumsum { way: Way::forward(dim), dtype }, &[x])
+    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
+    apply_one(Cumsum { way: Way::forward(dim), given, dtype }, &[x])
 }
 
 /// The cumulative sum along a dimension, in place.
@@ -135,6 +137,8 @@ pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 #[derive(Clone)]
 pub struct Cumprod {
     way: Way,
+    /// The dimension as the caller named it.
+    given: i64,
     dtype: Option<DType>,
 }
 
@@ -147,7 +151,7 @@ impl Op for Cumprod {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.way.dim }
+        shown! { dim: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -179,14 +183,14 @@ impl Op for Cumprod {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        call.deeper(Cumprod { way: self.way.deeper(), dtype: self.dtype })
+        call.deeper(Cumprod { way: self.way.deeper(), ..*self })
     }
 }
 
 /// The cumulative product along a dimension.
 pub fn cumprod(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
-    apply_one(Cumprod { way: Way::forward(dim), dtype }, &[x])
+    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
+    apply_one(Cumprod { way: Way::forward(dim), given, dtype }, &[x])
 }
 
 /// The cumulative product along a dimension, in place.
@@ -196,7 +200,7 @@ pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 
 /// The product of all elements before each along a way; 1 for the first.
 pub(super) fn product_before(x: &Tensor, way: Way) -> Result<Tensor> {
-    shift(&apply_one(Cumprod { way, dtype: None }, &[x])?, way, 1.0)
+    shift(&apply_one(Cumprod { way, given: way.dim as i64, dtype: None }, &[x])?, way, 1.0)
 }
 
 /// yₖ = bₖ + aₖ yₖ₋₁ with y₋₁ = 0

@@ -9,6 +9,8 @@ use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, clamp, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::Result;
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::kernels::math;
 use crate::tensor::Tensor;
 
@@ -29,6 +31,14 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     const NODE: &'static str = if CONTINUOUS { "CeluBackward0" } else { "EluBackward0" };
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        let mut shown = shown! { alpha: self.alpha };
+        if !CONTINUOUS {
+            shown.extend(shown! { scale: self.scale, input_scale: self.input_scale });
+        }
+        shown
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         let scale = T::from_f64(self.scale);
@@ -68,6 +78,10 @@ impl Elementwise for Gelu {
     const NODE: &'static str = "GeluBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { approximate: if self.approximate { "tanh" } else { "none" } }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         let wide: f64 = x.to_f64();
@@ -148,6 +162,10 @@ impl Elementwise for Softplus {
     const NODE: &'static str = "SoftplusBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { beta: self.beta, threshold: self.threshold }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         let beta = T::from_f64(self.beta);

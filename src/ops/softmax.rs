@@ -34,6 +34,8 @@ fn joined(left: Option<Tensor>, right: Option<Tensor>) -> Result<Gradients> {
 #[derive(Clone)]
 pub struct Softmax {
     dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
     log: bool,
     dtype: DType,
 }
@@ -47,7 +49,7 @@ impl Op for Softmax {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.dim }
+        shown! { dim: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -193,8 +195,8 @@ impl SoftmaxGradient {
 }
 
 fn along(x: &Tensor, dim: i64, dtype: Option<DType>, log: bool) -> Result<Tensor> {
-    let dim = shape::normalize_dim(dim, x.ndim())?;
-    apply_one(Softmax { dim, log, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
+    apply_one(Softmax { dim, given, log, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
 }
 
 /// eˣ, scaled to add up to one along a dimension.
@@ -231,7 +233,7 @@ impl Op for LogSumExp {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: &self.over.dims, keepdim: self.over.keepdim }
+        shown! { dim: self.over.given(), keepdim: self.over.keepdim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -265,5 +267,5 @@ impl Op for LogSumExp {
 
 /// The logarithm of the sum of exponentials over some dimensions.
 pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
-    apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x, "logsumexp")? }, &[x])
+    apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

@@ -10,6 +10,8 @@ use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
 use crate::dtype::{Number, Real};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::kernels::special;
 use crate::tensor::Tensor;
 
@@ -126,6 +128,10 @@ impl Elementwise for Polygamma {
     const NODE: &'static str = "PolygammaBackward0";
     const KEEPS: Keeps = Keeps::Input;
 
+    fn shown(&self) -> Attributes {
+        shown! { n: self.order }
+    }
+
     fn real<T: Real>(&self, x: T) -> T {
         wide(x, |x| special::polygamma(self.order, x))
     }
@@ -162,6 +168,10 @@ impl Elementwise for Logit {
     const NAME: &'static str = "logit";
     const NODE: &'static str = "LogitBackward0";
     const KEEPS: Keeps = Keeps::Input;
+
+    fn shown(&self) -> Attributes {
+        shown! { eps: self.eps }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         let x = match self.eps {

@@ -20,6 +20,8 @@ use crate::tensor::{Creation, Tensor};
 struct Split {
     name: &'static str,
     dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
     cuts: Cuts,
 }
 
@@ -63,7 +65,7 @@ impl Op for Split {
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        let mut shown = shown! { dim: self.dim };
+        let mut shown = shown! { dim: self.given };
         match &self.cuts {
             Cuts::Elements => {}
             Cuts::Equal(length) => shown.extend(shown! { self_sym_sizes: saved, split_size: *length }),
@@ -107,7 +109,7 @@ impl Op for Split {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        call.front(Split { name: self.name, dim: self.dim + 1, cuts: self.cuts.clone() })
+        call.front(Split { dim: self.dim + 1, ..self.clone() })
     }
 
     fn shows(&self) -> Option<Creation> {
@@ -115,16 +117,16 @@ impl Op for Split {
     }
 }
 
-fn cut(name: &'static str, x: &Tensor, dim: usize, cuts: Cuts) -> Result<Vec<Tensor>> {
-    Ok(apply(Split { name, dim, cuts }, &[x])?.into_vec())
+fn cut(name: &'static str, x: &Tensor, (dim, given): (usize, i64), cuts: Cuts) -> Result<Vec<Tensor>> {
+    Ok(apply(Split { name, dim, given, cuts }, &[x])?.into_vec())
 }
 
 /// The elements of a dimension, which goes.
 pub fn unbind(x: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     if x.ndim() == 0 {
-        return Err(Error::DimOfScalar { dim, operation: "unbind" }.into());
+        return Err(Error::DimOfScalar { dim }.into());
     }
-    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let dim = (shape::normalize_dim(dim, x.ndim())?, dim);
     cut("UnbindBackward0", x, dim, Cuts::Elements)
 }
 
@@ -139,26 +141,26 @@ fn divided(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usiz
 
 /// Ranges of `length` elements of a dimension; the last may be shorter.
 pub fn split(x: &Tensor, length: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let (dim, size) = divided(x, dim, "split")?;
+    let (at, size) = divided(x, dim, "split")?;
     match length {
         ..0 => Err(Error::SplitNegative { size: length }.into()),
         0 if size > 0 => Err(Error::SplitZero { size }.into()),
-        length => cut("SplitBackward0", x, dim, Cuts::Equal(length as usize)),
+        length => cut("SplitBackward0", x, (at, dim), Cuts::Equal(length as usize)),
     }
 }
 
 /// Ranges of the given lengths, which are the whole dimension together.
 pub fn split_with_sizes(x: &Tensor, lengths: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    let (dim, size) = divided(x, dim, "split_with_sizes")?;
+    let (at, size) = divided(x, dim, "split_with_sizes")?;
     if lengths.iter().any(|&length| length < 0) {
         return Err(Error::SplitSizesNegative { sizes: lengths.to_vec() }.into());
     }
     let sum = lengths.iter().try_fold(0i64, |sum, &length| sum.checked_add(length));
     if sum != Some(size as i64) {
-        return Err(Error::SplitSum { size, dim, sizes: lengths.to_vec() }.into());
+        return Err(Error::SplitSum { size, dim: at, sizes: lengths.to_vec() }.into());
     }
     let lengths = lengths.iter().map(|&length| length as usize).collect();
-    cut("SplitWithSizesBackward0", x, dim, Cuts::Lengths(lengths))
+    cut("SplitWithSizesBackward0", x, (at, dim), Cuts::Lengths(lengths))
 }
 
 /// At most `chunks` ranges of equal length; the last may be shorter.
@@ -169,15 +171,15 @@ pub fn chunk(x: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     if chunks <= 0 {
         return Err(Error::ChunkCount { chunks }.into());
     }
-    let (dim, size) = divided(x, dim, "chunk")?;
+    let (at, size) = divided(x, dim, "chunk")?;
     let chunks = chunks as usize;
     if size == 0 {
         if chunks > MOST_EMPTY_PARTS {
             return Err(Error::OutOfMemory { bytes: chunks as u64 }.into());
         }
-        return cut("SplitWithSizesBackward0", x, dim, Cuts::Lengths(vec![0; chunks].into()));
+        return cut("SplitWithSizesBackward0", x, (at, dim), Cuts::Lengths(vec![0; chunks].into()));
     }
-    cut("SplitBackward0", x, dim, Cuts::Equal(size.div_ceil(chunks)))
+    cut("SplitBackward0", x, (at, dim), Cuts::Equal(size.div_ceil(chunks)))
 }
 
 /// Empty parts cost memory too; more of them than this are a mistake.

@@ -2,6 +2,8 @@
 //! operation, its in-place form, its rule in both modes. The functions themselves live in files by
 //! family, such as `exp_log` and `trigonometry`.
 
+use std::borrow::Cow;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, record_new, single, tangent, trace};
@@ -10,7 +12,7 @@ use super::memory_order::MemoryOrder;
 use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
 
@@ -69,6 +71,11 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         None
     }
 
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
@@ -118,6 +125,10 @@ impl<E: Elementwise> Rule for Recorded<E> {
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
         self.kept.iter().map(|kept| (name, kept)).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        self.op.shown()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
@@ -197,9 +208,16 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         true => Some(copy::dense(&target)?),
         false => None,
     };
-    dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
+    let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
+        Some(elements) => {
+            map::map_slice_in_place(elements, move |x| op.real(x));
+            true
+        }
+        None => false,
+    }, else { false });
+    if !in_place {
         copy::write(&target, &forward(&op, &target)?)?;
-    });
+    }
     write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
 }
 
@@ -239,19 +257,24 @@ pub(super) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
-    if let Some(order) = MemoryOrder::of(&[x]) {
-        return Ok(order.restored(&compute(&order.sorted(x), dtype, f)?));
-    }
-    let dense;
-    let x = match x.layout.is_contiguous() {
-        true => x,
-        false => {
-            dense = copy::dense(x)?;
-            &dense
-        }
-    };
-    let mut y = Array::uninit(&x.layout, dtype)?;
+    let (x, mut y, order) = prepared(x, dtype)?;
     let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
     map::map_slice(elements, y.fresh(), f);
-    Ok(y)
+    Ok(match order {
+        Some(order) => order.restored(&y),
+        None => y,
+    })
+}
+
+/// The operand with its elements one after another, room for the result, and the order in which the
+/// result's dimensions then are, if it is not that of the operand.
+fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
+    let order = MemoryOrder::of(&[x]);
+    let x = match &order {
+        Some(order) => Cow::Owned(order.sorted(x)),
+        None => Cow::Borrowed(x),
+    };
+    let x = if x.layout.is_contiguous() { x } else { Cow::Owned(copy::dense(&x)?) };
+    let y = Array::uninit(&x.layout, dtype)?;
+    Ok((x, y, order))
 }

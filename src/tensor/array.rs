@@ -16,7 +16,7 @@ use std::sync::Arc;
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
 use crate::dtype::{DType, Element, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shape::{self, Layout};
 use crate::storage::Storage;
 
@@ -145,6 +145,23 @@ impl Array {
         };
         let ((a, a_end), (b, b_end)) = (span(self), span(other));
         a < b_end && b < a_end
+    }
+
+    /// Whether this may be written to while `source` is read: not if the two show the same memory, each
+    /// without gaps, but not element for element.
+    pub fn check_read(&self, source: &Array) -> Result<()> {
+        let dense = |array: &Array| {
+            let layout = &array.layout;
+            layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel()
+        };
+        let same = self.layout.offset() == source.layout.offset()
+            && self.layout.numel() == source.layout.numel()
+            && self.layout.strides() == source.layout.strides();
+        let partly = !same && self.overlaps(source) && dense(self) && dense(source);
+        if partly && self.layout.numel() > 0 && source.layout.numel() > 0 {
+            return Err(Error::OverlapRead {}.into());
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod array;
 mod batched;
+mod circle;
 mod foreign;
 mod history;
 pub mod print;
@@ -71,6 +72,9 @@ impl Birth {
     fn is_view(self) -> bool {
         self.0 & Birth::VIEW != 0
     }
+
+    /// No view, and made outside of every transform.
+    const OUTSIDE: Birth = Birth(0);
 
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
@@ -144,6 +148,7 @@ impl Tensor {
         Tensor::of(core, OnceBox::new())
     }
 
+    #[inline]
     fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
@@ -153,6 +158,7 @@ impl Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
+    #[inline]
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
         let birth = Birth::now(is_view);
         let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };

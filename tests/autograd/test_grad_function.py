@@ -230,3 +230,26 @@ def test_a_dict_of_inputs_gives_a_dict_of_gradients():
     assert list(result) == ["x", "w"]
     assert_tensor(result["x"], [3.0, 4.0])
     assert_tensor(result["w"], [1.0, 2.0])
+
+
+def test_a_batch_of_gradients_without_dimensions_is_refused():
+    x = leaf(1.0, 2.0)
+    with raises(IndexError, "invalid index of a 0-dim tensor."):
+        grad(x * 2, x, torch.tensor(1.0, dtype=torch.float64), is_grads_batched=True)
+
+
+def test_a_batch_of_gradients_has_to_be_given():
+    x = leaf(1.0, 2.0)
+    with raises(ValueError, "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that"):
+        grad(x.sum(), x, None, is_grads_batched=True)
+    with raises(RuntimeError, "grad can be implicitly created only for scalar outputs"):
+        grad(x * 2, x, None, is_grads_batched=True)
+
+
+def test_batches_of_gradients_have_one_size():
+    x = leaf(1.0, 2.0)
+    gradients = (torch.ones(3, 2, dtype=torch.float64), torch.ones(4, 2, dtype=torch.float64))
+    with raises(
+        ValueError, "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes"
+    ):
+        grad((x * 2, x * 3), x, gradients, is_grads_batched=True)

@@ -13,6 +13,54 @@ def leaf(*values):
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they"
 
 
+LAST = 2**64 - 1  # -1, as torch shows it: without a sign.
+PLACES = torch.tensor([[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda x: x.sum(-1), {"dim": (LAST,)}),
+        (lambda x: x.sum((0, -1)), {"dim": (0, LAST)}),
+        (lambda x: x.sum((-1, 0)), {"dim": (LAST, 0)}),
+        (lambda x: x.mean(-1), {"dim": (LAST,)}),
+        (lambda x: x.prod(-1), {"dim": LAST}),
+        (lambda x: x.var(-1), {"dim": (LAST,), "correction": 1}),
+        (lambda x: x.std(-2), {"dim": (LAST - 1,)}),
+        (lambda x: x.amax(-1), {"dim": (LAST,)}),
+        (lambda x: x.amin(), {"dim": ()}),
+        (lambda x: x.max(-1)[0], {"dim": LAST}),
+        (lambda x: x.logsumexp(-1), {"dim": (LAST,)}),
+        (lambda x: torch.linalg.vector_norm(x, dim=-1), {"dim": (LAST,)}),
+        (lambda x: x.softmax(-1), {"dim": LAST}),
+        (lambda x: x.log_softmax(-1), {"dim": LAST}),
+        (lambda x: x.cumsum(-1), {"dim": LAST}),
+        (lambda x: x.cumprod(-1), {"dim": LAST}),
+        (lambda x: x.flip(-1), {"dims": (LAST,)}),
+        (lambda x: torch.cat([x, x], -1), {"dim": LAST}),
+        (lambda x: torch.stack([x, x], -1), {"dim": LAST}),
+        (lambda x: x.split(2, -1)[0], {"dim": LAST}),
+        (lambda x: x.split([1, 2], -1)[0], {"dim": LAST}),
+        (lambda x: x.unbind(-1)[0], {"dim": LAST}),
+        (lambda x: x.gather(-1, PLACES), {"dim": LAST}),
+        (lambda x: x.scatter(-1, PLACES, 2.0), {"dim": LAST}),
+        (lambda x: x.index_select(-1, PLACES[0]), {"dim": LAST}),
+        (lambda x: x.index_add(-1, PLACES[0], torch.ones(2, 2)), {"dim": LAST}),
+        (lambda x: x.index_fill(-1, PLACES[0], 2.0), {"dim": LAST}),
+        (lambda x: x.transpose(0, -1), {"dim0": 0, "dim1": LAST}),
+        (lambda x: x.sort(-1)[0], {"dim": LAST, "self_sym_sizes": (2, 3)}),
+        (lambda x: x.topk(2)[0], {"dim": LAST, "self_sym_sizes": (2, 3)}),
+        (lambda x: x.kthvalue(2)[0], {"dim": LAST, "keepdim": False}),
+        (lambda x: x.median(-1, keepdim=True)[0], {"dim": LAST, "keepdim": True}),
+        (lambda x: x.mode(-1)[0], {"dim": LAST, "keepdim": False}),
+        (lambda x: x.cummax(-1)[0], {"dim": LAST}),
+    ],
+)
+def test_a_node_shows_dimensions_as_the_caller_counted_them(operation, expected):
+    node = operation(torch.ones(2, 3, requires_grad=True)).grad_fn
+    assert {name: getattr(node, f"_saved_{name}") for name in expected} == expected
+
+
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
@@ -286,3 +334,89 @@ def test_the_type_of_gradients_can_be_set():
         _ = (x * 2).grad_dtype
     with raises(RuntimeError, "grad_dtype must be a torch.dtype or None, but got int"):
         leaf().grad_dtype = 3
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (lambda f, x: f.elu(x, 0.5), {"alpha": 0.5, "scale": 1, "input_scale": 1}),
+        (lambda f, x: f.celu(x, 0.5), {"alpha": 0.5}),
+        (lambda f, x: f.leaky_relu(x, 0.25), {"negative_slope": 0.25}),
+        (lambda f, x: f.threshold(x, 0.5, 2.0), {"threshold": 0.5}),
+        (lambda f, x: f.hardtanh(x), {"min_val": -1, "max_val": 1}),
+        (lambda f, x: f.hardshrink(x, 0.25), {"lambd": 0.25}),
+        (lambda f, x: f.softshrink(x, 0.25), {"lambd": 0.25}),
+        (lambda f, x: f.gelu(x), {"approximate": "none"}),
+        (lambda f, x: f.gelu(x, approximate="tanh"), {"approximate": "tanh"}),
+        (lambda f, x: f.softplus(x), {"beta": 1, "threshold": 20}),
+        (lambda f, x: x.logit(), {"eps": None}),
+        (lambda f, x: x.logit(0.25), {"eps": 0.25}),
+        (lambda f, x: torch.polygamma(1, x), {"n": 1}),
+        (lambda f, x: f.mse_loss(x, x.detach()), {"reduction": 1}),
+        (lambda f, x: f.mse_loss(x, x.detach(), reduction="sum"), {"reduction": 2}),
+        (lambda f, x: f.smooth_l1_loss(x, x.detach(), beta=2.0), {"reduction": 1, "beta": 2.0}),
+        (lambda f, x: f.huber_loss(x, x.detach(), delta=2.0), {"reduction": 1, "delta": 2.0}),
+        (lambda f, x: f.nll_loss(x, torch.tensor([0, 1])), {"reduction": 1}),
+        (lambda f, x: f.binary_cross_entropy(x, x.detach(), reduction="none"), {"reduction": 0}),
+        (lambda f, x: f.binary_cross_entropy_with_logits(x, x.detach()), {"reduction": 1}),
+    ],
+)
+def test_a_node_shows_the_parameters_of_its_unit_or_loss(operation, expected):
+    node = operation(torch.nn.functional, torch.full((2, 3), 0.5, requires_grad=True)).grad_fn
+    assert {name: getattr(node, f"_saved_{name}") for name in expected} == expected
+
+
+def test_indices_are_shown_by_dimension():
+    x = torch.ones(2, 3, requires_grad=True)
+    first, second = torch.tensor([0, 1]), torch.tensor([2, 0])
+    node = x[first, second].grad_fn
+    assert [index.tolist() for index in node._saved_indices] == [[0, 1], [2, 0]]
+    assert node._saved_self_sym_sizes == (2, 3)
+    node = x[:, second].grad_fn
+    none, index = node._saved_indices
+    assert none is None and index.tolist() == [2, 0]
+    assert not hasattr(node, "_saved_tensor")
+    node = x.index_put((first, second), torch.ones(2)).grad_fn
+    assert len(node._saved_indices) == 2 and not hasattr(node, "_saved_tensor")
+
+
+def test_what_has_no_name_is_not_shown():
+    x = leaf()
+    node = torch.addcmul(x, x, x).grad_fn
+    assert "_saved_" not in dir(node)
+
+
+def test_a_number_that_a_node_keeps_as_a_tensor_is_freed_like_one():
+    x = leaf()
+    y = x * 2
+    y.sum().backward()
+    with raises(RuntimeError, FREED):
+        _ = y.grad_fn._saved_other
+    with raises(RuntimeError, FREED):
+        y.sum().backward()
+
+
+def test_a_node_that_keeps_nothing_runs_again():
+    x = leaf()
+    y = x + 2
+    y.sum().backward()
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_node_is_called_without_keywords():
+    with raises(TypeError, "keyword arguments are not supported"):
+        (leaf() * 2).grad_fn(gradient=torch.ones(2))
+
+
+def test_only_the_node_of_a_leaf_lists_a_variable():
+    x = leaf()
+    assert "variable" not in dir((x * 2).grad_fn)
+    assert "variable" in dir(graph.get_gradient_edge(x).node)
+
+
+@pytest.mark.own
+def test_an_edge_to_an_output_that_is_not_there_is_refused():
+    y = leaf() * 2
+    with raises(IndexError, "element 3 of the outputs of MulBackward0 does not exist"):
+        torch.autograd.grad(y.sum(), graph.GradientEdge(y.grad_fn, 3))

@@ -234,3 +234,32 @@ def test_requires_grad_may_be_given_to_a_view_of_a_plain_tensor():
     assert v.requires_grad and not x.requires_grad
     (v * 3).sum().backward()
     assert v.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_write_to_an_expanded_leaf_speaks_of_the_leaf():
+    x = torch.ones(3, requires_grad=True)
+    with raises(
+        RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation."
+    ):
+        x.expand(2, 3).add_(1)
+
+
+@pytest.mark.parametrize("change", [lambda x: x.squeeze_(), lambda x: x.unsqueeze_(0), lambda x: x.t_()])
+def test_a_leaf_cannot_be_laid_out_anew(change):
+    with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
+        change(torch.ones(3, requires_grad=True))
+
+
+@pytest.mark.parametrize("write", [lambda x, y: x.copy_(y), lambda x, y: x.add_(y), lambda x, y: x.mul_(y)])
+def test_memory_is_not_read_from_elsewhere_while_it_is_written(write):
+    x = torch.zeros(3)
+    with raises(RuntimeError, "unsupported operation: some elements of the input tensor and the written-to"):
+        write(x[1:], x[:-1])
+    write(x[1:], x[1:])
+
+
+def test_integers_copied_from_a_tensor_with_a_history_have_none():
+    x = torch.ones(3, dtype=torch.int32)
+    x.copy_(torch.full((3,), 2.0, requires_grad=True))
+    assert x.tolist() == [2, 2, 2]
+    assert not x.requires_grad and x.grad_fn is None

@@ -1,5 +1,6 @@
 """When tensor objects stay, when they die, and what dies with them."""
 
+import copy
 import gc
 import sys
 import weakref
@@ -220,3 +221,13 @@ def test_a_node_is_one_object_while_it_is_looked_at():
     assert result.grad_fn.metadata == {"seen": True} and type(node).__name__ == "MulBackward0"
     with pytest.raises(TypeError, match="cannot create 'MulBackward0' instances"):
         type(node)()
+
+
+def test_a_shallow_copy_is_a_leaf_on_the_same_memory():
+    x = torch.ones(2, requires_grad=True)
+    x.name_of_mine = "x"
+    for tensor in (x, x * 1):
+        copied = copy.copy(tensor)
+        assert copied is not tensor and copied.is_leaf and copied.requires_grad
+        assert copied.data_ptr() == tensor.data_ptr()
+    assert copy.copy(x).name_of_mine == "x"

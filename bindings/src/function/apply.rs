@@ -60,7 +60,7 @@ pub(super) fn apply<'py>(
     }
 
     let batched = mode::special() && inputs.iter().any(Tensor::is_batched);
-    if !is_apart && (batched || mode::special() && is_inside_transform()) {
+    if !is_apart && (batched || is_inside_transform()) {
         return Err(PyRuntimeError::new_err(NOT_APART));
     }
     // What is below the mapping records what its rule does.

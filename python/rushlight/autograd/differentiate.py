@@ -118,10 +118,22 @@ def _run_batch(
     from .._rushlight import _add_batch_dim, _remove_batch_dim
     from ..func.vmap import level
 
-    sizes = {len(gradient) for gradient in gradients if gradient is not None}
-    if len(sizes) != 1:
-        raise ValueError(f"is_grads_batched=True needs one common batch size, got {sizes}")
-    with level(sizes.pop(), "error") as number:
+    sizes = [len(gradient) for gradient in gradients if gradient is not None]
+    if len(sizes) < len(gradients):
+        if any(
+            gradient is None and root.numel() != 1 for root, gradient in zip(roots, gradients, strict=True)
+        ):
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    if len(set(sizes)) != 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    with level(sizes[0], "error") as number:
         entered = [
             None if gradient is None else _add_batch_dim(gradient, 0, number) for gradient in gradients
         ]
@@ -165,7 +177,8 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
         if _is_edge(root):
             continue
-        shape = gradient.shape[1:] if batched else gradient.shape
+        # One sample stands for all; a gradient without dimensions has none, as it says itself.
+        shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
         if shape != root.shape:
             raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, root.shape, batched))
     return given[: len(roots)]

@@ -5,7 +5,8 @@ use smallvec::smallvec;
 use super::{Reduction, common_type};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
@@ -100,6 +101,10 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn name(&self) -> &'static str {
         "BinaryCrossEntropyWithLogitsBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

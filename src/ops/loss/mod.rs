@@ -10,6 +10,7 @@ pub mod squared;
 
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::Shown;
 use crate::kernels::reduce as kernels;
 use crate::ops::batch::{Answer, Samples};
 use crate::ops::operand::{Numbers, result_type};
@@ -25,6 +26,17 @@ pub enum Reduction {
     Mean,
     /// Their sum.
     Sum,
+}
+
+/// torch's number.
+impl From<Reduction> for Shown {
+    fn from(value: Reduction) -> Shown {
+        Shown::Int(match value {
+            Reduction::None => 0,
+            Reduction::Mean => 1,
+            Reduction::Sum => 2,
+        })
+    }
 }
 
 impl Reduction {

@@ -5,7 +5,8 @@ use smallvec::smallvec;
 use super::Reduction;
 use crate::dtype::{DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::extremes_along::placed;
@@ -93,6 +94,10 @@ impl Op for NllLoss {
 
     fn name(&self) -> &'static str {
         if self.targets.index.ndim() > 2 { "NllLoss2DBackward0" } else { "NllLossBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::Reduction;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::{add, clamp, div, log, mul, neg, sub};
 use crate::tensor::Tensor;
@@ -50,6 +51,10 @@ impl Op for BinaryCrossEntropy {
 
     fn name(&self) -> &'static str {
         "BinaryCrossEntropyBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::{Reduction, common_type};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{abs, add, fixed, mul, neg, sub};
@@ -50,6 +51,12 @@ impl Op for RobustLoss {
 
     fn name(&self) -> &'static str {
         if self.smooth { "SmoothL1LossBackward0" } else { "HuberLossBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { reduction: self.reduction };
+        shown.push((if self.smooth { "beta" } else { "delta" }, self.bound.into()));
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

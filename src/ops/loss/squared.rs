@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::{Reduction, common_type};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
@@ -26,6 +27,10 @@ impl Op for MseLoss {
 
     fn name(&self) -> &'static str {
         "MseLossBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
