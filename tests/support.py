@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import warnings
 from contextlib import contextmanager
 
@@ -122,3 +123,24 @@ def run_script(source, timeout=120):
     )
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def run_together(*works):
+    """Run all works at once; the first exception of any comes out here."""
+    failures, gate = [], threading.Barrier(len(works))
+
+    def guarded(work):
+        try:
+            gate.wait(30)
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    if failures:
+        raise failures[0]

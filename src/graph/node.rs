@@ -90,6 +90,7 @@ impl Node {
     }
 
     /// `record` of a rule that is boxed already.
+    #[inline]
     pub(crate) fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
         Strong::new(Node::build(rule, edges, forms, seq, origin::here()))
@@ -114,6 +115,7 @@ impl Node {
         unsafe { &*self.rule.data_ptr() }.rest();
     }
 
+    #[inline]
     fn build(
         rule: RuleBox,
         edges: SmallVec<[Option<Edge>; 2]>,

@@ -380,7 +380,8 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         Operand::Tensor(tensor) if requires && edge.is_none() => tensor.gradient_edge(),
         _ => Ok(edge),
     };
-    let edges = smallvec![edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?];
+    let edges =
+        SmallVec::from_buf([edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?]);
     record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
 }
 
@@ -463,22 +464,12 @@ pub(super) fn combine<T: Element, U: Element>(
     }
     match (a, b) {
         (Numbers::Array(a), Numbers::Array(b)) => {
-            let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
-            if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
-                return pairs::<T, U>(&*copy::as_type(a, T::DTYPE)?, &*copy::as_type(b, T::DTYPE)?, f);
-            }
-            let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-            let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
-            // Converted before they are repeated, not after.
-            let shown = |x: &Array| -> Result<Array> {
-                let x = if x.dtype == T::DTYPE { x.clone() } else { copy::converted_in_order(x, T::DTYPE)? };
-                Ok(expanded(&x, &shape))
-            };
-            let (a, b) = (shown(a)?, shown(b)?);
-            match order {
-                Some(order) => Ok(order.restored(&pairs::<T, U>(&order.sorted(&a), &order.sorted(&b), f)?)),
-                None => pairs::<T, U>(&a, &b, f),
-            }
+            let (a, b, order) = aligned(a, b, T::DTYPE)?;
+            let y = pairs::<T, U>(&a, &b, f)?;
+            Ok(match order {
+                Some(order) => order.restored(&y),
+                None => y,
+            })
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
@@ -490,6 +481,25 @@ pub(super) fn combine<T: Element, U: Element>(
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
+}
+
+/// Two operands as one type and in one shape, and the order in which the dimensions of the result then
+/// are, if it is not theirs.
+fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
+    let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+    if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+        return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
+    }
+    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
+    let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
+    // Converted before they are repeated, not after.
+    let shown = |x: &Array| -> Result<Array> {
+        let x = if x.dtype == dtype { x.clone() } else { copy::converted_in_order(x, dtype)? };
+        let x = expanded(&x, &shape);
+        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
+    };
+    let (a, b) = (shown(a)?, shown(b)?);
+    Ok((a, b, order))
 }
 
 /// A fresh array of `f` of pairs of elements of two arrays of one shape. Integers are laid out in
@@ -520,29 +530,35 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
 }
 
 fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
-    if dtype != target.dtype || !dtype.is_float() {
-        // Calculated apart, in a wider type of the same category perhaps, then written back.
-        let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
-        return copy::write(target, &result);
+    let in_place = dtype == target.dtype
+        && dispatch!(float dtype, T => {
+            let op = *op;
+            replaced::<T>(target, b, move |a, b| op.real(a, b))
+        }, else { false });
+    if in_place {
+        return Ok(());
     }
-    let op = *op;
-    dispatch!(float dtype, T => replace::<T>(target, b, move |a, b| op.real(a, b)), else {
-        unreachable!("only floating-point types come here")
-    })
+    // Calculated apart, in a wider type of the same category perhaps, then written back.
+    let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
+    copy::write(target, &result)
 }
 
-fn replace<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
+/// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
+/// and as many others in order. Answers whether that was so.
+fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
+    let Some(elements) = target.writable_slice::<T>() else { return false };
     match b {
-        Numbers::Array(b) => {
-            let b = expanded(&*copy::as_type(b, T::DTYPE)?, target.layout.shape());
-            zip::zip_in_place(target.writable::<T>(), b.view::<T>(), f);
-        }
         Numbers::Scalar(b) => {
             let b: T = b.to();
-            map::map_in_place(target.writable::<T>(), move |a| f(a, b));
+            map::map_slice_in_place(elements, move |a| f(a, b));
         }
+        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
+            let Some(b) = b.slice::<T>() else { return false };
+            zip::zip_slice_in_place(elements, b, f);
+        }
+        Numbers::Array(_) => return false,
     }
-    Ok(())
+    true
 }
 
 /// The array shown in a larger shape; the caller has checked that it expands.

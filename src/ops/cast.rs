@@ -118,11 +118,6 @@ pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
 }
 
-/// The tensor converted where it must be, and a copy even where it need not.
-pub fn to_copy(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { clone(x) } else { to_dtype(x, dtype) }
-}
-
 /// x ← y, broadcast and converted
 ///
 /// x̄ = 0, ȳ is the gradient of the new x

@@ -21,6 +21,11 @@ pub(crate) fn dense(array: &Array) -> Result<Array> {
     Ok(copy)
 }
 
+/// The array where its elements lie in row-major order, else a copy where they do.
+pub(super) fn in_order(array: &Array) -> Result<Cow<'_, Array>> {
+    if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { dense(array).map(Cow::Owned) }
+}
+
 /// The elements in row-major order and another type, in memory of their own. There is one conversion
 /// for each pair of types in the program, and this is where all of them stand.
 pub(super) fn converted(array: &Array, dtype: DType) -> Result<Array> {

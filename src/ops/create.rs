@@ -31,7 +31,7 @@ pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
 pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Tensor> {
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
-        return Err(Error::StridedRank { sizes: shape.len(), strides: strides.len() }.into());
+        return Err(Error::StridedRank {}.into());
     }
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());

@@ -90,7 +90,7 @@ pub(super) fn placed(values: &Tensor, dim: usize, index: &Tensor, shape: &[usize
 }
 
 fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor, Tensor)> {
-    let over = Over::new(Some(&[dim]), keepdim, x, "max")?;
+    let over = Over::new(Some(&[dim]), keepdim, x)?;
     let dim = shape::normalize_dim(dim, x.ndim())?;
     check(x, dim, if greatest { "max" } else { "min" })?;
     let mut outputs = apply(ExtremeAlong { dim, over, greatest }, &[x])?;
@@ -160,7 +160,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
-        None => (Over::new(None, keepdim, x, operation)?, 0),
+        None => (Over::new(None, keepdim, x)?, 0),
     };
     if array.dtype == DType::Bool {
         return Err(Error::BoolInput { operation }.into());

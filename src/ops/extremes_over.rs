@@ -119,9 +119,9 @@ pub(super) fn comparable(dtype: DType) -> DType {
 }
 
 fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> Result<Tensor> {
-    let mut op = Extreme { over: Over::new(None, false, x, "max")?, greatest, named: dims.is_some() };
+    let mut op = Extreme { over: Over::new(None, false, x)?, greatest, named: dims.is_some() };
     let operation = op.operation();
-    op.over = Over::new(dims, keepdim, x, operation)?;
+    op.over = Over::new(dims, keepdim, x)?;
     if x.numel() == 0 {
         let layout = x.layout();
         match (dims, op.over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {

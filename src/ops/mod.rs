@@ -214,7 +214,7 @@ elementwise2! {
     hypot, hypot_: pairs::Hypot, "The hypotenuse of two legs.";
     logaddexp, logaddexp_: pairs::LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
     logaddexp2, logaddexp2_: pairs::LogAddExp::<true>, "The logarithm to base two of the sum of powers of two.";
-    xlogy, xlogy_: pairs::Xlogy, "The first operand times the logarithm of the second.";
+    xlogy, xlogy_: pairs::Xlogy::<false>, "The first operand times the logarithm of the second.";
     remainder, remainder_: division::Remainder, "What a division rounded down leaves over.";
     fmod, fmod_: division::Fmod, "What a division rounded towards zero leaves over.";
     pow, pow_: power::Pow, "The first operand to the power of the second.";

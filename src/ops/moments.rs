@@ -145,7 +145,7 @@ fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, roo
     if !x.dtype().is_float() {
         return Err(Error::VarianceDType {}.into());
     }
-    let over = Over::new(dims, keepdim, x, if root { "std" } else { "var" })?;
+    let over = Over::new(dims, keepdim, x)?;
     Ok(Moments { over, correction, root, with_mean: false })
 }
 

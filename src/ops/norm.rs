@@ -122,7 +122,7 @@ pub fn vector_norm(
     if from > to {
         return Err(Error::NormNarrowing { from, to }.into());
     }
-    let over = Over::new(dims, keepdim, x, "linalg.vector_norm")?;
+    let over = Over::new(dims, keepdim, x)?;
     let layout = x.layout();
     if x.numel() == 0 && (order < 0.0 || order == f64::INFINITY) {
         match (dims, over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {

@@ -7,7 +7,7 @@ use super::binary::{Elementwise2, Needs, floating};
 use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
-use super::{add, compare, div, fixed, hypot, log, logical, mul, sigmoid, sub};
+use super::{add, compare, div, fixed, hypot, log, log1p, logical, mul, sigmoid, sub};
 use crate::dtype::{DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -105,18 +105,22 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
     }
 }
 
-/// y = a ln b, and 0 where a is 0,  ∂y/∂a = ln b, and 0 where a is 0 and b ≤ 0, ∂y/∂b = a/b
+/// y = a ln b, or a ln(1 + b) for one more, and 0 where a is 0
+///
+/// ∂y/∂a is that logarithm, and 0 where a is 0 and there is none; ∂y/∂b = a/b or a/(1 + b)
 #[derive(Clone, Copy)]
-pub struct Xlogy;
+pub struct Xlogy<const ONE_MORE: bool>;
 
-impl Elementwise2 for Xlogy {
-    const NAME: &'static str = "xlogy";
-    const NODE: &'static str = "XlogyBackward0";
+impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
+    const NAME: &'static str = if ONE_MORE { "xlog1py" } else { "xlogy" };
+    const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, a: &Kept, b: &Kept) -> &'static str {
         match (a, b) {
+            (Kept::Scalar(_), _) if ONE_MORE => "SpecialXlog1PyBackward1",
+            (_, Kept::Scalar(_)) if ONE_MORE => "SpecialXlog1PyBackward2",
             (Kept::Scalar(_), _) => "XlogyBackward1",
             (_, Kept::Scalar(_)) => "XlogyBackward2",
             _ => Self::NODE,
@@ -133,67 +137,23 @@ impl Elementwise2 for Xlogy {
         } else if a == T::ZERO {
             T::ZERO
         } else {
-            a * b.ln()
+            a * if ONE_MORE { b.ln_1p() } else { b.ln() }
         }
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let (a, b) = (Operand::from(a), Operand::from(b));
         let slope = match b {
-            Operand::Tensor(b) => mul(t, &log(b)?)?,
-            Operand::Scalar(b) => mul(t, b.to_f64().ln())?,
+            Operand::Tensor(b) => mul(t, &if ONE_MORE { log1p(b)? } else { log(b)? })?,
+            Operand::Scalar(b) => mul(t, if ONE_MORE { b.to_f64().ln_1p() } else { b.to_f64().ln() })?,
         };
-        where_(&logical::and(&eq(a, 0)?, &le(b, 0)?)?, 0.0, &slope)
+        let least = if ONE_MORE { -1 } else { 0 };
+        where_(&logical::and(&eq(a, 0)?, &le(b, least)?)?, 0.0, &slope)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &div(Operand::from(a), Operand::from(b))?)
-    }
-}
-
-/// y = a ln(1 + b), and 0 where a is 0,  ∂y/∂a = ln(1 + b), ∂y/∂b = a/(1 + b)
-#[derive(Clone, Copy)]
-pub struct Xlog1py;
-
-impl Elementwise2 for Xlog1py {
-    const NAME: &'static str = "xlog1py";
-    const NODE: &'static str = "SpecialXlog1PyBackward0";
-    const LEFT_NEEDS: Needs = Needs::Both;
-    const RIGHT_NEEDS: Needs = Needs::Both;
-
-    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
-        match (a, b) {
-            (Kept::Scalar(_), _) => "SpecialXlog1PyBackward1",
-            (_, Kept::Scalar(_)) => "SpecialXlog1PyBackward2",
-            _ => Self::NODE,
-        }
-    }
-
-    fn result(&self, common: DType) -> Result<DType> {
-        floating(common)
-    }
-
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        if Number::is_nan(b) {
-            b
-        } else if a == T::ZERO {
-            T::ZERO
-        } else {
-            a * b.ln_1p()
-        }
-    }
-
-    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let (a, b) = (Operand::from(a), Operand::from(b));
-        let slope = match b {
-            Operand::Tensor(b) => mul(t, &super::log1p(b)?)?,
-            Operand::Scalar(b) => mul(t, b.to_f64().ln_1p())?,
-        };
-        where_(&logical::and(&eq(a, 0)?, &le(b, -1)?)?, 0.0, &slope)
-    }
-
-    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &div(Operand::from(a), &add(Operand::from(b), 1)?)?)
+        mul(t, &if ONE_MORE { div(a, &add(b, 1)?)? } else { div(a, b)? })
     }
 }
 

@@ -1,7 +1,5 @@
 //! Where tensors of indices point: numbers only. The operations are in `indexed`.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 
 use super::index::is_mask;
@@ -167,11 +165,7 @@ impl Places {
     /// Writes values, which broadcast to what is named, to the named elements, or adds them.
     pub(super) fn write(&self, target: &Array, values: &Array, accumulate: bool) -> Result<()> {
         let values = binary::expanded(values, &self.result());
-        let values = if values.layout.is_contiguous() {
-            Cow::Borrowed(&values)
-        } else {
-            Cow::Owned(copy::dense(&values)?)
-        };
+        let values = copy::in_order(&values)?;
         let shape = self.around(&[self.positions.len()]);
         let offset = values.layout.offset();
         let strides = shape::contiguous_strides(&shape);

@@ -96,8 +96,8 @@ impl Op for Prod {
 /// The product over one dimension, or all.
 pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let over = match dim {
-        Some(dim) => Over::new(Some(&[dim]), keepdim, x, "prod")?,
-        None => Over::new(None, keepdim, x, "prod")?,
+        Some(dim) => Over::new(Some(&[dim]), keepdim, x)?,
+        None => Over::new(None, keepdim, x)?,
     };
     apply_one(Prod { over, dtype }, &[x])
 }

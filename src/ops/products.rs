@@ -1,7 +1,6 @@
 //! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`, `dot`. Operands of any
 //! rank stand in `matmul`, what the rules of all products share in `bilinear`.
 
-use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use ndarray::{ArrayView, Dimension, Ix2, Ix3};
@@ -173,7 +172,7 @@ impl Product for Vectors {
     }
 
     fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
-        let (a, b) = (in_a_row(a)?, in_a_row(b)?);
+        let (a, b) = (copy::in_order(a)?, copy::in_order(b)?);
         dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
             (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
             _ => unreachable!("the elements lie in a row"),
@@ -195,10 +194,6 @@ impl Product for Vectors {
     fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {
         a.numel() as u64
     }
-}
-
-fn in_a_row(array: &Array) -> Result<Cow<'_, Array>> {
-    if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { copy::dense(array).map(Cow::Owned) }
 }
 
 /// The product of two matrices or batches, each as it is or transposed, in a shape with as many

@@ -73,7 +73,7 @@ impl Op for Flip {
 /// The tensor in the opposite order along some dimensions.
 pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let given = dims.to_vec();
-    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim(), "flip")? };
+    let dims = if dims.is_empty() { Dims::new() } else { shape::normalize_dims(dims, x.ndim())? };
     apply_one(Flip { dims, given }, &[x])
 }
 

@@ -26,14 +26,9 @@ pub(super) struct Over {
 }
 
 impl Over {
-    pub(super) fn new(
-        dims: Option<&[i64]>,
-        keepdim: bool,
-        x: &Tensor,
-        operation: &'static str,
-    ) -> Result<Over> {
+    pub(super) fn new(dims: Option<&[i64]>, keepdim: bool, x: &Tensor) -> Result<Over> {
         let given = dims.map(SmallVec::from_slice);
-        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim(), operation)?;
+        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim())?;
         Ok(Over { dims, keepdim, given })
     }
 
@@ -165,7 +160,7 @@ pub(super) fn accumulated(dtype: DType) -> DType {
 
 /// The sum over some dimensions, or all.
 pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    apply_one(Sum { over: Over::new(dims, keepdim, x, "sum")?, dtype }, &[x])
+    apply_one(Sum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
 }
 
 /// y = Σ x / n
@@ -231,6 +226,6 @@ pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
         }
         _ => {}
     }
-    let over = Over::new(dims, keepdim, x, "mean")?;
+    let over = Over::new(dims, keepdim, x)?;
     apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
 }

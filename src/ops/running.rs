@@ -60,7 +60,7 @@ pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTy
         return reduce::sum(x, dims, keepdim, dtype);
     }
     let x = cast::to_dtype(x, dtype.unwrap_or(accumulated(x.dtype())))?;
-    apply_one(Nansum { over: Over::new(dims, keepdim, &x, "nansum")? }, &[&x])
+    apply_one(Nansum { over: Over::new(dims, keepdim, &x)? }, &[&x])
 }
 
 /// The mean of what is a number.

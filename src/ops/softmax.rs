@@ -267,5 +267,5 @@ impl Op for LogSumExp {
 
 /// The logarithm of the sum of exponentials over some dimensions.
 pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
-    apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x, "logsumexp")? }, &[x])
+    apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

@@ -25,7 +25,7 @@ fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
         Squeezed::All => (0..ndim).collect(),
         Squeezed::One(dim) => smallvec![shape::normalize_dim(dim, ndim)?],
         Squeezed::Several([]) => Dims::new(),
-        Squeezed::Several(dims) => shape::normalize_dims(dims, ndim, "squeeze")?,
+        Squeezed::Several(dims) => shape::normalize_dims(dims, ndim)?,
     };
     let stays = |dim: &usize| layout.shape()[*dim] != 1 || !dims.contains(dim);
     let kept: Dims = (0..ndim).filter(stays).collect();

@@ -85,7 +85,7 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     let array = x.array();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
-        return Err(Error::StridedRank { sizes: shape.len(), strides: strides.len() }.into());
+        return Err(Error::StridedRank {}.into());
     }
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());

@@ -43,14 +43,7 @@ impl Op for Triangle {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dense;
-        let x = match x.layout.is_contiguous() {
-            true => &x,
-            false => {
-                dense = copy::dense(&x)?;
-                &dense
-            }
-        };
+        let x = copy::in_order(&x)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
             unreachable!("triangles are parts of matrices")

@@ -20,7 +20,7 @@ pub fn all(x: &Tensor, dims: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
 }
 
 fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<Tensor> {
-    let over = Over::new(dims, keepdim, x, if any { "any" } else { "all" })?;
+    let over = Over::new(dims, keepdim, x)?;
     let whole = dims.is_some_and(<[i64]>::is_empty);
     if let Some(y) = batch::reduced(x, &over, whole, |x, dims| truth(x, dims, keepdim, any)) {
         return y;
@@ -44,7 +44,7 @@ fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<T
 
 /// How many elements along some dimensions, or all, are not zero.
 pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
-    let over = Over::new(dims, false, x, "count_nonzero")?;
+    let over = Over::new(dims, false, x)?;
     if let Some(y) = batch::reduced(x, &over, false, count_nonzero) {
         return y;
     }

@@ -2,6 +2,8 @@
 //! operation, its in-place form, its rule in both modes. The functions themselves live in files by
 //! family, such as `exp_log` and `trigonometry`.
 
+use std::borrow::Cow;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, record_new, single, tangent, trace};
@@ -206,9 +208,16 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         true => Some(copy::dense(&target)?),
         false => None,
     };
-    dispatch!(float target.dtype, T => map::map_in_place(target.writable::<T>(), move |x| op.real(x)), else {
+    let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
+        Some(elements) => {
+            map::map_slice_in_place(elements, move |x| op.real(x));
+            true
+        }
+        None => false,
+    }, else { false });
+    if !in_place {
         copy::write(&target, &forward(&op, &target)?)?;
-    });
+    }
     write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
 }
 
@@ -248,19 +257,24 @@ pub(super) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
-    if let Some(order) = MemoryOrder::of(&[x]) {
-        return Ok(order.restored(&compute(&order.sorted(x), dtype, f)?));
-    }
-    let dense;
-    let x = match x.layout.is_contiguous() {
-        true => x,
-        false => {
-            dense = copy::dense(x)?;
-            &dense
-        }
-    };
-    let mut y = Array::uninit(&x.layout, dtype)?;
+    let (x, mut y, order) = prepared(x, dtype)?;
     let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
     map::map_slice(elements, y.fresh(), f);
-    Ok(y)
+    Ok(match order {
+        Some(order) => order.restored(&y),
+        None => y,
+    })
+}
+
+/// The operand with its elements one after another, room for the result, and the order in which the
+/// result's dimensions then are, if it is not that of the operand.
+fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
+    let order = MemoryOrder::of(&[x]);
+    let x = match &order {
+        Some(order) => Cow::Owned(order.sorted(x)),
+        None => Cow::Borrowed(x),
+    };
+    let x = if x.layout.is_contiguous() { x } else { Cow::Owned(copy::dense(&x)?) };
+    let y = Array::uninit(&x.layout, dtype)?;
+    Ok((x, y, order))
 }

@@ -3,6 +3,7 @@
 
 mod array;
 mod batched;
+mod circle;
 mod foreign;
 mod history;
 pub mod print;
@@ -144,6 +145,7 @@ impl Tensor {
         Tensor::of(core, OnceBox::new())
     }
 
+    #[inline]
     fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
         Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
     }
@@ -153,6 +155,7 @@ impl Tensor {
         Tensor::build(array, edge, OnceBox::new(), false)
     }
 
+    #[inline]
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
         let birth = Birth::now(is_view);
         let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };

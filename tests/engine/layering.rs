@@ -1,5 +1,5 @@
 //! The rooms of the engine and who may use whom, read from its sources. The table is that of
-//! `docs/architecture.md`.
+//! `ARCHITECTURE.md`.
 
 use std::collections::BTreeSet;
 use std::fs;

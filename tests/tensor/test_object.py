@@ -264,6 +264,7 @@ def test_a_parameter_is_a_tensor_that_requires_grad():
     assert not torch.nn.Parameter(torch.ones(2), requires_grad=False).requires_grad
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation")
 def test_numpy_functions_accept_tensors():
     x = torch.arange(4.0)
     assert np.array(x).tolist() == [0.0, 1.0, 2.0, 3.0] and np.float64(x[1]) == 1.0

@@ -4,27 +4,7 @@ import threading
 
 import pytest
 import rushlight as torch
-
-
-def run_together(*works):
-    """Run all works at once; the first exception of any comes out here."""
-    failures, gate = [], threading.Barrier(len(works))
-
-    def guarded(work):
-        try:
-            gate.wait(30)
-            work()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    if failures:
-        raise failures[0]
+from support import run_together
 
 
 def test_every_thread_computes_in_its_own_mode():

@@ -121,7 +121,7 @@ fn stride(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 }
 
 fn no_dimension(dim: usize) -> PyErr {
-    raise(rushlight::Error::DimOfScalar { dim: dim as i64, operation: "size" }.into())
+    raise(rushlight::Error::DimOfScalar { dim: dim as i64 }.into())
 }
 
 fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

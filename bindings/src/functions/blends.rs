@@ -8,7 +8,7 @@ use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::blend;
-use rushlight::ops::pairs::Xlog1py;
+use rushlight::ops::pairs::Xlogy;
 use rushlight::ops::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, polygamma, polygamma_};
 use rushlight::ops::{self, binary, unary};
 use rushlight::{Result, Tensor};
@@ -114,7 +114,7 @@ pub(super) const TABLE: &[Function] = &[
         unary::apply(I1e, a.tensor(0)?).answer(a.py())
     }),
     entry("special_xlog1py", NN, MIXED, "The first operand times `log1p` of the second.", |a| {
-        binary::apply(Xlog1py, a.operand(0)?, a.operand(1)?).answer(a.py())
+        binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
 ];
 

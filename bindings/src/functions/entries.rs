@@ -1,7 +1,8 @@
 //! Short ways to write entries of the tables, and bodies that several of them share.
+
 use crate::arguments::Arguments;
 use crate::body::Body;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
@@ -47,6 +48,16 @@ pub(super) const fn function(
     call: Call,
 ) -> Function {
     entry(name, signatures, doc, call, FUNCTION)
+}
+
+/// An entry that the package reaches by modules of its own: `nn.functional`, `linalg`.
+pub(super) const fn inner(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    call: Call,
+) -> Function {
+    entry(name, signatures, doc, call, NN)
 }
 
 /// What an operation in place answers: the object that it was given first.

@@ -1,8 +1,7 @@
 //! Linear algebra, reached as `linalg.…` and, for a few, from the package.
-use super::entries::both;
-use super::factory::entry;
+use super::entries::{both, inner};
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::callable::Function;
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -15,24 +14,14 @@ const A: &[&str] = &["(Tensor A, *, Tensor out=None)"];
 const INPUT: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 const PLAIN: &[&str] = &["(Tensor input)"];
 
-/// An entry of the module of linear algebra.
-const fn linear(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: super::entries::Call,
-) -> Function {
-    entry(name, NN, signatures, doc, call)
-}
-
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    linear("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
+    inner("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
     both("inverse", INPUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
-    linear("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
+    inner("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
     both("det", PLAIN, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
     both("logdet", PLAIN, "The logarithms of the determinants.", |a| logdet(a.tensor(0)?).answer(a.py())),
-    linear(
+    inner(
         "linalg_slogdet",
         &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
         "Signs and logarithms of the determinants.",
@@ -44,13 +33,13 @@ pub(super) const TABLE: &[Function] = &[
         "Signs and logarithms of the determinants.",
         |a| named("slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
     ),
-    linear(
+    inner(
         "linalg_solve",
         &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
         "The solutions of linear equations.",
         |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).answer(a.py()),
     ),
-    linear(
+    inner(
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
@@ -62,7 +51,7 @@ pub(super) const TABLE: &[Function] = &[
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1)).answer(a.py()),
     ),
-    linear(
+    inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
@@ -74,7 +63,7 @@ pub(super) const TABLE: &[Function] = &[
         "Products of matrices with themselves.",
         power,
     ),
-    linear(
+    inner(
         "linalg_sums_norm",
         &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
         "Norms of matrices by the sums of rows or columns.",
@@ -83,7 +72,7 @@ pub(super) const TABLE: &[Function] = &[
                 .answer(a.py())
         },
     ),
-    linear(
+    inner(
         "linalg_frobenius_norm",
         &["(Tensor A, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
         "Roots of sums of squares of matrices.",

@@ -1,5 +1,5 @@
 //! Pooling, padding, sliding windows and resampling.
-use super::entries::function;
+use super::entries::{function, inner};
 use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD, NN};
@@ -52,16 +52,6 @@ const SIZES: &[&str] = &["(Tensor input, object output_size, *, Tensor out=None)
 const PLACES: &[&str] = &["(Tensor input, object output_size) -> tuple[Tensor, Tensor]"];
 const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
 
-/// An entry for `nn.functional`.
-const fn neural(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: super::entries::Call,
-) -> Function {
-    entry(name, NN, signatures, doc, call)
-}
-
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     function("max_pool1d", greatest!("1", "Tensor"), "The greatest elements of windows.", |a| {
@@ -76,7 +66,7 @@ pub(super) const TABLE: &[Function] = &[
     function("max_pool2d", greatest!("2", "Tensor"), "The greatest elements of windows.", |a| {
         greatest(a, 2)?.map(|(values, _)| values).answer(a.py())
     }),
-    neural(
+    inner(
         "max_pool2d_with_indices",
         greatest!("2", "tuple[Tensor, Tensor]"),
         "The greatest elements of windows, and where they are.",
@@ -85,20 +75,20 @@ pub(super) const TABLE: &[Function] = &[
     function("max_pool3d", greatest!("3", "Tensor"), "The greatest elements of windows.", |a| {
         greatest(a, 3)?.map(|(values, _)| values).answer(a.py())
     }),
-    neural(
+    inner(
         "max_pool3d_with_indices",
         greatest!("3", "tuple[Tensor, Tensor]"),
         "The greatest elements of windows, and where they are.",
         |a| greatest(a, 3)?.answer(a.py()),
     ),
     function("avg_pool1d", averaged!("1", ")"), "The averages over windows.", averaged_1d),
-    neural(
+    inner(
         "avg_pool2d",
         averaged!("2", ", int? divisor_override=None, *, Tensor out=None)"),
         "The averages over windows.",
         |a| averaged(a, 2),
     ),
-    neural(
+    inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
         "The averages over windows.",
@@ -111,10 +101,10 @@ pub(super) const TABLE: &[Function] = &[
         })
         .and_then(|y| y.answer(a.py()))
     }),
-    neural("adaptive_avg_pool2d", SIZES, "The averages over as many windows as are wanted.", |a| {
+    inner("adaptive_avg_pool2d", SIZES, "The averages over as many windows as are wanted.", |a| {
         adaptive_mean_pool(spatial(a, "adaptive_avg_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
     }),
-    neural("adaptive_avg_pool3d", SIZES, "The averages over as many windows as are wanted.", |a| {
+    inner("adaptive_avg_pool3d", SIZES, "The averages over as many windows as are wanted.", |a| {
         adaptive_mean_pool(spatial(a, "adaptive_avg_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
     }),
     function("adaptive_max_pool1d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
@@ -125,10 +115,10 @@ pub(super) const TABLE: &[Function] = &[
         let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2));
         flat(&values).and_then(|values| Ok((values, flat(&index)?))).answer(a.py())
     }),
-    neural("adaptive_max_pool2d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+    inner("adaptive_max_pool2d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
     }),
-    neural("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+    inner("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
     }),
     function(
@@ -137,13 +127,13 @@ pub(super) const TABLE: &[Function] = &[
         "The tensor with a number around it.",
         |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).answer(a.py()),
     ),
-    neural("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
+    inner("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).answer(a.py())
     }),
-    neural("replication_pad", INNER, "The tensor with its edges around it.", |a| {
+    inner("replication_pad", INNER, "The tensor with its edges around it.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).answer(a.py())
     }),
-    neural(
+    inner(
         "im2col",
         &[
             "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
@@ -151,7 +141,7 @@ pub(super) const TABLE: &[Function] = &[
         "The windows of an image as columns.",
         |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
     ),
-    neural(
+    inner(
         "col2im",
         &[
             "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
@@ -159,7 +149,7 @@ pub(super) const TABLE: &[Function] = &[
         "Columns added to where they came from.",
         |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
     ),
-    neural(
+    inner(
         "upsample",
         &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
         "The last dimensions in other sizes.",

@@ -82,7 +82,7 @@ fn spread(arguments: &Arguments<'_, '_>) -> PyResult<(Option<Ints>, f64, bool)> 
 
 fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResult<()> {
     let layout = arguments.tensor(0)?.layout();
-    let Ok(dims) = rushlight::shape::normalize_dims(dims, layout.ndim(), "var") else {
+    let Ok(dims) = rushlight::shape::normalize_dims(dims, layout.ndim()) else {
         return Ok(()); // The operation will say so.
     };
     let count: usize = dims.iter().map(|&dim| layout.shape()[dim]).product();

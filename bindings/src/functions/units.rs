@@ -1,8 +1,8 @@
 //! Activations, most of which are reached from `nn.functional` only.
-use super::entries::{both, function, in_place};
-use super::factory::{entry, generator};
+use super::entries::{both, function, in_place, inner};
+use super::factory::generator;
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
@@ -40,25 +40,15 @@ macro_rules! forms {
     };
 }
 
-/// An entry for `nn.functional`.
-const fn neural(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: super::entries::Call,
-) -> Function {
-    entry(name, NN, signatures, doc, call)
-}
-
 /// Operations and their in-place forms.
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    forms!(neural, SLOPE, "leaky_relu", "leaky_relu_", "The elements, negative ones scaled.", leaky_relu),
-    forms!(neural, ELU, "elu", "elu_", "The elements, negative ones bent to a bound.", elu),
+    forms!(inner, SLOPE, "leaky_relu", "leaky_relu_", "The elements, negative ones scaled.", leaky_relu),
+    forms!(inner, ELU, "elu", "elu_", "The elements, negative ones bent to a bound.", elu),
     forms!(function, CELU, "celu", "celu_", "The elements, negative ones bent smoothly to a bound.", celu),
     forms!(function, ONE, "selu", "selu_", "`elu` with the factors that keep mean and variance.", selu),
-    forms!(neural, BOUNDS, "hardtanh", "hardtanh_", "The elements within bounds.", hardtanh),
+    forms!(inner, BOUNDS, "hardtanh", "hardtanh_", "The elements within bounds.", hardtanh),
     forms!(
         function,
         THRESHOLD,
@@ -67,27 +57,25 @@ const FORMS: &[[Function; 2]] = &[
         "The elements above a threshold, else a value.",
         threshold
     ),
+    forms!(inner, OUT, "hardsigmoid", "hardsigmoid_", "A straight line between 0 and 1.", |_: &Arguments<
+        '_,
+        '_,
+    >| {
+        PyResult::Ok(Hardsigmoid)
+    }),
     forms!(
-        neural,
-        OUT,
-        "hardsigmoid",
-        "hardsigmoid_",
-        "A straight line between 0 and 1.",
-        |_: &Arguments<'_, '_>| PyResult::Ok(Hardsigmoid)
-    ),
-    forms!(
-        neural,
+        inner,
         OUT,
         "hardswish",
         "hardswish_",
         "The elements times `hardsigmoid` of them.",
         |_: &Arguments<'_, '_>| PyResult::Ok(Hardswish)
     ),
-    forms!(neural, OUT, "silu", "silu_", "The elements times `sigmoid` of them.", |_: &Arguments<'_, '_>| {
+    forms!(inner, OUT, "silu", "silu_", "The elements times `sigmoid` of them.", |_: &Arguments<'_, '_>| {
         PyResult::Ok(Silu)
     }),
     forms!(
-        neural,
+        inner,
         OUT,
         "mish",
         "mish_",
@@ -95,7 +83,7 @@ const FORMS: &[[Function; 2]] = &[
         |_: &Arguments<'_, '_>| PyResult::Ok(Mish)
     ),
     forms!(
-        neural,
+        inner,
         &["(Tensor input, *, str approximate=\"none\", Tensor out=None)"],
         "gelu",
         "gelu_",
@@ -106,7 +94,7 @@ const FORMS: &[[Function; 2]] = &[
 
 /// Those without an in-place form.
 pub(super) const TABLE: &[Function] = &[
-    neural(
+    inner(
         "softplus",
         &["(Tensor input, Number beta=1, Number threshold=20, *, Tensor out=None)"],
         "A smooth form of `relu`.",
@@ -115,20 +103,20 @@ pub(super) const TABLE: &[Function] = &[
             unary::apply(Softplus { beta, threshold }, a.tensor(0)?).answer(a.py())
         },
     ),
-    neural("log_sigmoid", OUT, "The logarithm of `sigmoid`.", |a| {
+    inner("log_sigmoid", OUT, "The logarithm of `sigmoid`.", |a| {
         unary::apply(LogSigmoid, a.tensor(0)?).answer(a.py())
     }),
     both("hardshrink", SHRUNK, "The elements, those near zero made zero.", |a| {
         unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).answer(a.py())
     }),
-    neural("softshrink", SHRUNK, "The elements moved towards zero.", |a| {
+    inner("softshrink", SHRUNK, "The elements moved towards zero.", |a| {
         let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
         if x.dtype().is_float() && lambda < 0.0 {
             return Err(raise(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into()));
         }
         unary::apply(Softshrink { lambda }, x).answer(a.py())
     }),
-    neural(
+    inner(
         "glu",
         &["(Tensor input, int dim=-1, *, Tensor out=None)"],
         "Half of a dimension, weighed by the other.",

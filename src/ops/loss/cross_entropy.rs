@@ -9,9 +9,6 @@ use crate::ops::softmax::log_softmax;
 use crate::ops::{add, cast, compare, create, div, mul, neg, reshape, select};
 use crate::tensor::Tensor;
 
-/// torch's index that stands for no class.
-pub const IGNORED: i64 = -100;
-
 /// The cross entropy of the logits `x` and a target: classes, or their probabilities in the shape of
 /// `x`. `smoothing` is the part of the probability that is spread over all classes.
 pub fn cross_entropy(

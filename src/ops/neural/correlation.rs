@@ -185,9 +185,7 @@ impl Correlation {
 
     /// The numbers, from operands that have the shapes that the geometry says.
     pub(super) fn numbers(&self, left: &Array, right: &Array) -> Result<Array> {
-        let in_order =
-            |array: &Array| if array.layout.is_contiguous() { Ok(array.clone()) } else { copy::dense(array) };
-        let (left, right, dtype) = (in_order(left)?, in_order(right)?, left.dtype);
+        let (left, right, dtype) = (copy::in_order(left)?, copy::in_order(right)?, left.dtype);
         dispatch!(number dtype, T => self.run::<T>(&left, &right), else {
             Err(Error::NotImplementedFor { operation: "convolution", dtype }.into())
         })

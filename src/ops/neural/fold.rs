@@ -50,7 +50,7 @@ impl Op for Columns {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let x = copy::in_order(&x)?;
         let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
             let operation = if self.folds { "col2im_out_cpu" } else { "im2col_out_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())

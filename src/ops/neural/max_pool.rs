@@ -113,7 +113,7 @@ impl Op for MaxPool {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let x = copy::in_order(&x)?;
         let lead = x.layout.ndim() - self.counts.len();
         let mut shape = x.layout.shape()[..lead].to_vec();
         shape.extend(&self.counts);
@@ -121,7 +121,8 @@ impl Op for MaxPool {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
         let index = Tensor::from_slice(&shape, &places?)?;
-        let values = gather::gather(&self.flat(&Tensor::from_array(x))?, -1, &self.flat(&index)?)?;
+        let values =
+            gather::gather(&self.flat(&Tensor::from_array(x.into_owned()))?, -1, &self.flat(&index)?)?;
         Ok(smallvec![Tensor::from_array(values.array().with_layout(Layout::contiguous(&shape))), index])
     }
 

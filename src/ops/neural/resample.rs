@@ -73,7 +73,7 @@ impl Op for Resample {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = if x.layout.is_contiguous() { x } else { copy::dense(&x)? };
+        let x = copy::in_order(&x)?;
         let y = dispatch!(number x.dtype, T => self.run::<T>(&x)?, else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });

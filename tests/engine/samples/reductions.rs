@@ -3,7 +3,7 @@
 use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
-use rushlight::ops::loss::cross_entropy::{IGNORED, cross_entropy};
+use rushlight::ops::loss::cross_entropy::cross_entropy;
 use rushlight::ops::loss::nll::nll_loss;
 use rushlight::ops::loss::robust::{huber_loss, smooth_l1_loss};
 use rushlight::ops::loss::squared::mse_loss;
@@ -222,10 +222,10 @@ fn classes() -> Vec<Sample> {
             }
         }
         samples.push(sample("cross_entropy", vec![signed(&[2, 3]), positive(&[2, 3])], move |x| {
-            cross_entropy(&x[0], &x[1], Some(&positive(&[3])), reduction, IGNORED, 0.1)
+            cross_entropy(&x[0], &x[1], Some(&positive(&[3])), reduction, -100, 0.1)
         }));
         samples.push(sample("cross_entropy", vec![signed(&[3]), positive(&[3])], move |x| {
-            cross_entropy(&x[0], &x[1], None, reduction, IGNORED, 0.0)
+            cross_entropy(&x[0], &x[1], None, reduction, -100, 0.0)
         }));
     }
     samples

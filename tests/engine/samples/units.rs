@@ -1,6 +1,6 @@
 //! Samples of activations, blends of several tensors and special functions.
 
-use rushlight::ops::pairs::Xlog1py;
+use rushlight::ops::pairs::Xlogy;
 use rushlight::ops::rectifiers::*;
 use rushlight::ops::smooth_units::*;
 use rushlight::ops::special::{self, Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
@@ -68,7 +68,7 @@ pub fn samples() -> Vec<Sample> {
         samples.push(sample("logit", vec![share(&[2, 3])], move |x| unary::apply(Logit { eps }, &x[0])));
     }
     samples.push(sample("xlog1py", vec![positive(&[2, 3]), share(&[3])], |x| {
-        binary::apply(Xlog1py, (&x[0]).into(), (&x[1]).into())
+        binary::apply(Xlogy::<true>, (&x[0]).into(), (&x[1]).into())
     }));
     samples.extend(blends());
     samples.extend(gates());

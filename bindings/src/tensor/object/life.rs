@@ -121,6 +121,9 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
     // SAFETY: the interpreter calls this with the GIL held, for an object whose count fell to zero.
     unsafe {
         let object = object.cast::<Object>();
+        if let Some(leaves) = (*object).body.tensor.circle_through_gradients() {
+            return leave_circle(object, leaves);
+        }
         if ffi::Py_TYPE(object.cast()) == tensor_type() && !(*object).body.has_state() {
             ffi::PyObject_GC_UnTrack(object.cast());
             disconnect(object);
@@ -130,6 +133,23 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
         } else {
             part(object);
         }
+    }
+}
+
+/// Death of an object whose tensor only gradients of `leaves` keep: these go first. That may run
+/// code of the program, for which the object has to be a living one; then it dies again.
+///
+/// # Safety
+/// As for `dealloc`.
+#[cold]
+unsafe fn leave_circle(object: *mut Object, leaves: Vec<Tensor>) {
+    // SAFETY: by the caller's promise; the count is zero, and goes back to that unless somebody was given
+    // the object meanwhile.
+    unsafe {
+        ffi::Py_INCREF(object.cast());
+        leaves.iter().for_each(|leaf| leaf.replace_grad(None));
+        drop(leaves);
+        ffi::Py_DECREF(object.cast());
     }
 }
 

@@ -1,0 +1,83 @@
+//! Failures of orders and composites: see Note [Families of failures].
+
+macro_rules! composites {
+    ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
+    /// More elements asked for than there are.
+    TopkCount {},
+    /// An element picked of a dimension without elements.
+    PickEmpty { operation: &'static str, dim: usize },
+    /// An element asked for beyond the last.
+    KthvalueCount { dim: usize },
+    /// Indices that are not of the widest type.
+    TakeAlongDType { dtype: DType },
+    /// Indices of another number of dimensions.
+    TakeAlongRank { input: usize, indices: usize },
+    /// The mean of integers.
+    NanmeanDType { dtype: DType },
+    /// The extremes of no element.
+    AminmaxEmpty {},
+    /// A share outside of 0 and 1.
+    QuantileShare { q: f64 },
+    /// Powers in place of less than double precision.
+    FloatPowerDType { dtype: DType },
+    /// The trace of what is no matrix.
+    TraceRank { ndim: usize },
+    /// An ellipsis that is none.
+    EinsumEllipsis { index: usize },
+    /// A subscript that is no letter.
+    EinsumSubscript { index: usize },
+    /// Another number of subscripts than of dimensions.
+    EinsumRank { subscripts: usize, ndim: usize, how: &'static str, operand: usize, tail: &'static str },
+    /// A diagonal of dimensions of different sizes.
+    EinsumRepeated { label: String, operand: usize, size: usize, expected: usize },
+    /// An equation without operands.
+    EinsumNone {},
+    /// More or fewer operands than the equation has.
+    EinsumCount { how: &'static str },
+    /// Dimensions of one subscript that do not broadcast.
+    EinsumBroadcast { label: String, size: usize, operand: usize, expected: usize },
+    /// A subscript of the result that is there twice.
+    EinsumOutputTwice { label: String },
+    /// A subscript of the result that no operand has.
+    EinsumOutputUnknown { label: String },
+    /// Different numbers of dimensions to sum over.
+    TensordotCount {},
+    /// Dimensions to sum over that have different sizes.
+    TensordotSizes { size1: usize, dim1: i64, size2: usize, dim2: i64 },
+    /// An outer product of what is no vector.
+    AddrRank { argument: &'static str, ndim: usize },
+    /// A turn in other than two dimensions.
+    RotationCount { count: usize },
+    /// A turn of less than a matrix.
+    RotationRank { ndim: usize },
+    /// A turn from a dimension to itself.
+    RotationSame { first: i64, second: i64 },
+    /// Elements for a part of another shape.
+    ScatterSlice { source: Vec<usize>, slice: Vec<usize> },
+    /// Differences along no dimension.
+    DiffScalar {},
+    /// Differences a negative number of times over.
+    DiffOrder { order: i64 },
+    /// Covariances of more than a matrix.
+    CovRank { ndim: usize },
+    /// Distances of what has no rows.
+    CdistRank { name: &'static str, ndim: usize },
+    /// Distances of rows of different lengths.
+    CdistColumns { first: usize, second: usize },
+    /// A bound on a norm that is none.
+    RenormOrder {},
+    /// Vectors crossed with tensors of other numbers of dimensions.
+    CrossRank {},
+    /// Vectors crossed that have not three elements.
+    CrossSize { dim: i64, left: usize, right: usize },
+    /// Numbers that cannot be counted.
+    BincountInput {},
+    /// A flip of too few dimensions.
+    FlipRank { least: usize },
+    /// A split of too few dimensions.
+    SplitRank { operation: &'static str, least: usize, ndim: usize },
+    /// A split into parts of different sizes.
+    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
+    }} };
+}
+pub(super) use composites;

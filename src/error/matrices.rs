@@ -1,0 +1,66 @@
+//! Failures of products of matrices and linear algebra: see Note [Families of failures].
+
+macro_rules! matrices {
+    ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
+    // Matrices
+    /// Two matrices whose sizes do not fit.
+    MatrixSizes { rows1: usize, columns1: usize, rows2: usize, columns2: usize },
+    /// A product of tensors of any rank with a tensor without dimensions.
+    MatmulScalar { operation: &'static str, ndim1: usize, ndim2: usize },
+    /// Two matrices of different types.
+    MatrixDTypes { dtype1: DType, dtype2: DType },
+    /// Two matrices of different types, where something is added to their product.
+    LinearDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to a product is of another type.
+    AddmmDTypes { dtype1: DType, dtype2: DType },
+    /// What is added to the products of batches, or one of the batches, is of another type.
+    BatchDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// An argument that is not a matrix.
+    NotMatrix { argument: &'static str },
+    /// An argument that is not a matrix, where something is added to the product.
+    MatrixRank { argument: &'static str, ndim: usize },
+    /// A product that does not have the shape of what it would overwrite.
+    ProductInPlace { input: Vec<usize>, output: Vec<usize> },
+    /// Two batches of matrices whose sizes do not fit.
+    BatchSizes { batch1: usize, columns1: usize, batch2: usize, rows2: usize },
+    /// An argument that is not a batch of matrices.
+    NotBatch { argument: &'static str },
+    /// An argument of another type than the one before.
+    ScalarTypeExpected { expected: DType, got: DType },
+    /// A matrix and a vector whose sizes do not fit, and the size of what is added.
+    MatrixVectorSizes { size: usize, rows: usize, columns: usize, length: usize },
+    /// Arguments that are not a matrix and a vector.
+    MatrixVectorDimensions { ndim: usize, ndim1: usize, ndim2: usize },
+    /// A matrix and a vector of different types.
+    MatrixVectorDTypes { dtype: DType, dtype1: DType, dtype2: DType },
+    /// Two vectors of different lengths.
+    DotSizes { length1: usize, length2: usize },
+    /// Arguments that are not two vectors.
+    DotDimensions { ndim1: usize, ndim2: usize },
+    /// Two vectors of different types.
+    DotDTypes { dtype1: DType, dtype2: DType },
+    /// An argument of an outer product that is not a vector.
+    OuterDimensions { argument: &'static str, ndim: usize },
+    /// Two tensors whose last dimensions differ.
+    InnerSizes { shape1: Vec<usize>, shape2: Vec<usize> },
+
+    // Linear algebra
+    /// Linear algebra of less than a matrix.
+    LinearRank { operation: &'static str },
+    /// Linear algebra of a matrix that is not square.
+    MatrixSquare { operation: &'static str, rows: usize, columns: usize },
+    /// Linear algebra of integers.
+    MatrixDType { operation: &'static str, dtype: DType },
+    /// A matrix without inverse.
+    InverseSingular { place: String, step: usize },
+    /// Equations without a solution.
+    SolveSingular { place: String },
+    /// Equations of different types.
+    SolveDTypes { left: DType, right: DType },
+    /// Equations with more or fewer right sides than left ones.
+    SolveShapes { side: usize, rows: usize, columns: usize },
+    /// A matrix that is not positive.
+    NotPositive { place: String, order: usize },
+    }} };
+}
+pub(super) use matrices;

@@ -1,0 +1,96 @@
+//! Failures of reductions and losses: see Note [Families of failures].
+
+macro_rules! reductions {
+    ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
+    // Reductions
+    /// A floating-point result of integers.
+    FloatNeeded { operation: &'static str, dtype: DType },
+    /// A floating-point result asked for as integers.
+    FloatResultNeeded { operation: &'static str, dtype: DType },
+    /// The variance of integers.
+    VarianceDType {},
+    /// The norm of integers.
+    NormDType { dtype: DType },
+    /// A norm asked for as an integer.
+    NormResultDType { dtype: DType },
+    /// A norm asked for in a narrower type.
+    NormNarrowing { from: DType, to: DType },
+    /// A norm of no element that does not exist.
+    NormEmpty { order: f64 },
+    /// Norms along a dimension without elements that do not exist.
+    NormEmptyDimension { order: f64, dim: usize },
+    /// The extreme of no element.
+    ReduceEmpty { operation: &'static str },
+    /// The place of the extreme of no element.
+    ArgumentReduceEmpty { operation: &'static str },
+    /// Extremes along a dimension without elements.
+    ReduceEmptyDimension { operation: &'static str, dim: usize },
+    /// `addcdiv` of integers.
+    AddcdivIntegers {},
+    /// `lerp` of tensors of different types.
+    LerpDTypes { argument: &'static str, expected: DType, got: DType },
+    /// Bounds of which the lower one lies above the other.
+    BoundsOrder {},
+    /// `celu` without an alpha.
+    CeluAlpha {},
+    /// `softshrink` by less than nothing.
+    SoftshrinkLambda { value: f64, dtype: DType },
+    /// Another number of slopes than of channels.
+    PreluCount { weights: usize, channels: usize },
+    /// Slopes of another type.
+    PreluDTypes { left: DType, right: DType },
+    /// Bounds of drawn slopes of which the lower one lies above the other.
+    RreluBounds {},
+    /// A halved dimension of odd size.
+    HalvedSize { dim: usize, size: usize },
+    /// A halved tensor without dimensions.
+    GluScalar {},
+    /// Truth values where numbers are bounded.
+    HardtanhBool {},
+    /// A probability outside of 0 and 1.
+    DropoutProbability { value: f64 },
+    /// Two operands of different types for `heaviside`.
+    HeavisideDTypes {},
+    /// A derivative of a negative order.
+    PolygammaOrder {},
+    /// Truth values where numbers are compared.
+    BoolInput { operation: &'static str },
+
+    // Losses
+    /// An argument that gradients do not pass.
+    ArgumentGradient { operation: &'static str, argument: &'static str },
+    /// Classes of a tensor without dimensions.
+    LossOfScalar {},
+    /// A class that is not there.
+    TargetRange { target: i64 },
+    /// Another number of targets than of samples.
+    TargetBatch { input: usize, target: usize },
+    /// Classes of a type that they do not have.
+    TargetDType { dtype: DType },
+    /// Several classes for one sample.
+    TargetDimensions {},
+    /// Several classes for the only sample.
+    SingleTarget { size: usize },
+    /// A target of another number of dimensions than images need.
+    TargetSpatial { ndim: usize },
+    /// A target of other sizes than the images.
+    TargetSizes { input: Vec<usize>, target: Vec<usize> },
+    /// A target of other sizes than the input.
+    TargetShape { expected: Vec<usize>, got: Vec<usize> },
+    /// Another number of weights than of classes.
+    ClassWeights { classes: usize, shape: Vec<usize> },
+    /// Another number of weights than of classes with probabilities.
+    ProbabilityWeights { classes: usize, shape: Vec<usize> },
+    /// Probabilities of classes that are integers.
+    ProbabilityDType { dtype: DType },
+    /// A class to ignore where classes have probabilities.
+    ProbabilityIgnored {},
+    /// Probabilities outside of 0 and 1.
+    ProbabilityRange { argument: &'static str },
+    /// A part to spread over all classes that is none.
+    LabelSmoothing { value: f64 },
+    /// A bound between small and large errors that is none.
+    LossBound { operation: &'static str, sign: &'static str, argument: &'static str },
+    }} };
+}
+pub(super) use reductions;
