@@ -68,7 +68,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::mapping::{
         close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
-        unwrap, within,
+        randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::mode::{
@@ -86,7 +86,9 @@ mod _rushlight {
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
-    use super::transform::{admit, enter_transform, inner_leaf, leads_out, leave_transform, outer};
+    use super::transform::{
+        admit, bare, enter_transform, inner_leaf, is_tracked_inside, leads_out, leave_transform, outer,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

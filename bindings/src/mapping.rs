@@ -38,6 +38,17 @@ pub(crate) fn nesting() -> usize {
     Mapping::innermost().map_or(0, |mapping| mapping.depth())
 }
 
+/// Tell what random operations do in a level.
+#[pyfunction]
+#[pyo3(name = "_vmap_randomness")]
+pub(crate) fn randomness(number: usize) -> PyResult<&'static str> {
+    Ok(match level(number)?.randomness() {
+        Randomness::Error => "error",
+        Randomness::Different => "different",
+        Randomness::Same => "same",
+    })
+}
+
 fn level(number: usize) -> PyResult<Arc<Mapping>> {
     Mapping::at(number).ok_or_else(|| PyRuntimeError::new_err(format!("there is no level {number}")))
 }

@@ -64,6 +64,22 @@ pub(crate) fn outer<'py>(
     if outer.is(tensor.get().tensor()) { Ok(tensor.clone().into_any()) } else { wrap(py, outer) }
 }
 
+/// Tell whether a transform of derivatives that this thread is inside of follows `tensor`.
+#[pyfunction]
+#[pyo3(name = "_is_tracked_inside")]
+pub(crate) fn is_tracked_inside(tensor: &Bound<'_, TensorBase>) -> bool {
+    let tensor = tensor.get().tensor();
+    let own = tensor.mapping().map_or(0, |mapping| mapping.level());
+    tensor.levels().iter().any(|&level| level > own)
+}
+
+/// Return `tensor` as if it had been made outside of every transform, without history.
+#[pyfunction]
+#[pyo3(name = "_bare")]
+pub(crate) fn bare<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, tensor.get().tensor().bare())
+}
+
 /// Whether a function that is being transformed, or mapped over samples, runs on this thread.
 pub(crate) fn is_inside_transform() -> bool {
     boundary::depth() > 0 || Mapping::innermost().is_some()

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from . import utils as utils
     from .func import vmap as vmap
     from .inspection import graph as graph
+    from .serialization import load as load
+    from .serialization import save as save
 
 __version__ = _rushlight.__version__
 
@@ -49,6 +51,10 @@ long = int64
 
 _tensor.install(Tensor)
 
+# The package's forms, which take several tensors or a list of them, before the compiled ones.
+atleast_1d = _composites.atleast_1d
+atleast_2d = _composites.atleast_2d
+
 _LAZY = frozenset(
     {
         "cuda",
@@ -59,6 +65,7 @@ _LAZY = frozenset(
         "optim",
         "random",
         "return_types",
+        "serialization",
         "special",
         "testing",
         "utils",
@@ -103,6 +110,10 @@ def __getattr__(name: str) -> Any:
 
         globals()["graph"] = graph
         return graph
+    if name in ("load", "save"):
+        from . import serialization
+
+        return getattr(serialization, name)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     full_name = f"{__name__}.{name}"
@@ -112,7 +123,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY, "graph", "vmap"})
+    return sorted({*globals(), *_LAZY, "graph", "load", "save", "vmap"})
 
 
 __all__ = [

@@ -11,6 +11,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod tie;
 mod watch;
 
 pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};

@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Task};
+use super::tie;
 use crate::error::{Error, Result};
 use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
 use crate::kernels::interrupt::{self, Asking};
@@ -190,6 +191,9 @@ impl Step<'_> {
             if let Some(gradient) = result.take() {
                 *result = Some(check::fit(gradient, edge.node.form(edge.output), self.node, index)?);
             }
+        }
+        if self.options.create_graph {
+            tie::tie(self.node, &mut results);
         }
         if let Some(hooks) = hooks {
             for hook in hooks.at(Place::After) {

@@ -24,7 +24,7 @@ use super::node::{Edge, Form, Forms, Node, NodeRef};
 use super::rule::{At, Gradients, Rule};
 use super::seq;
 use crate::error::Result;
-use crate::tensor::{Tensor, WeakTensor};
+use crate::tensor::{Mapping, Tensor, WeakTensor};
 
 /// A transform that was begun.
 struct Frame {
@@ -36,6 +36,8 @@ struct Frame {
 /// A transform as its thread sees it, and what its function may write to though it is from outside.
 struct Open {
     frame: Arc<Frame>,
+    /// Its number among the transforms and mappings of its thread.
+    level: usize,
     admitted: Vec<WeakTensor>,
 }
 
@@ -48,7 +50,11 @@ static ANYWHERE: AtomicUsize = AtomicUsize::new(0);
 pub fn enter() -> u64 {
     let since = seq::next(std::iter::empty());
     let frame = Arc::new(Frame { since, goes_on: AtomicBool::new(true) });
-    FRAMES.with_borrow_mut(|frames| frames.push(Open { frame, admitted: Vec::new() }));
+    let mappings = Mapping::count();
+    FRAMES.with_borrow_mut(|frames| {
+        let level = frames.len() + mappings + 1;
+        frames.push(Open { frame, level, admitted: Vec::new() });
+    });
     ANYWHERE.fetch_add(1, Ordering::Relaxed);
     since
 }
@@ -64,6 +70,18 @@ pub fn leave() {
 /// How many transforms this thread is inside of.
 pub fn depth() -> usize {
     FRAMES.with_borrow(Vec::len)
+}
+
+/// The numbers, among the transforms and mappings of this thread, of the outermost `depth` transforms
+/// and of those that `tensor` is an argument of.
+pub(crate) fn levels(depth: usize, tensor: &Tensor) -> Vec<usize> {
+    let is_argument = |open: &Open| {
+        open.admitted.iter().filter_map(WeakTensor::upgrade).any(|admitted| admitted.is(tensor))
+    };
+    FRAMES.with_borrow(|frames| {
+        let within = frames.iter().enumerate().filter(|(index, open)| *index < depth || is_argument(open));
+        within.map(|(_, open)| open.level).collect()
+    })
 }
 
 /// `depth`, up to 127, for the mark of a new tensor.

@@ -1,12 +1,16 @@
 //! A tensor that a function of the host keeps for its own backward: the tensor itself, unless it is
 //! an output of the very node that keeps it.
 
+use std::sync::Arc;
+
+use super::mode;
 use super::node::{Edge, NodeRef};
 use super::packing::{self, Packer};
 use super::saved::Kept;
+use super::tangents::Tangents;
 use super::writes;
 use crate::error::{Error, Result};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Batch, Tensor};
 
 /// A held tensor, and the version that its memory had.
 pub struct Held {
@@ -22,7 +26,33 @@ enum What {
     /// A tensor that does not hold the node.
     Whole(Tensor),
     /// An output of the node, without the history by which it would hold the node.
-    Output(Array, u32),
+    Output(Array, u32, Option<Box<Beside>>),
+}
+
+/// What an output has beside its memory while functions are transformed.
+struct Beside {
+    /// Shared with the output, which gets its tangents after it was kept.
+    tangents: Arc<Tangents>,
+    batch: Option<Batch>,
+}
+
+impl Beside {
+    fn of(tensor: &Tensor) -> Option<Box<Beside>> {
+        mode::special()
+            .then(|| Box::new(Beside { tangents: tensor.tangents_or_new(), batch: tensor.batch() }))
+    }
+
+    /// The tensor with what it had beside its memory.
+    fn put(&self, tensor: Tensor) -> Tensor {
+        let tensor = match &self.batch {
+            Some(batch) => Tensor::around(batch, tensor),
+            None => tensor,
+        };
+        if let Some(tangents) = self.tangents.counting() {
+            tensor.carry(tangents);
+        }
+        tensor
+    }
 }
 
 impl Held {
@@ -33,7 +63,7 @@ impl Held {
         let packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
         let what = match (own, packed) {
             (None, None) => What::Whole(tensor.clone()),
-            (Some(edge), None) => What::Output(tensor.array(), edge.output),
+            (Some(edge), None) => What::Output(tensor.array(), edge.output, Beside::of(tensor)),
             (None, Some(packed)) => What::Packed(packed, tensor.gradient_edge()?),
             (Some(edge), Some(packed)) => What::PackedOutput(packed, edge.output),
         };
@@ -47,7 +77,7 @@ impl Held {
             What::Whole(tensor) => {
                 What::Packed(packing::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
             }
-            What::Output(array, output) => {
+            What::Output(array, output, _) => {
                 let tensor = Tensor::from_array(array.clone());
                 What::PackedOutput(packing::pack(packer, &tensor)?, *output)
             }
@@ -64,7 +94,13 @@ impl Held {
                 return Ok(Tensor::apart(packed.unpack()?.array(), own(*output)));
             }
             What::Whole(tensor) => tensor.clone(),
-            What::Output(array, output) => Tensor::with_history(array.clone(), own(*output)),
+            What::Output(array, output, beside) => {
+                let tensor = Tensor::with_history(array.clone(), own(*output));
+                match beside {
+                    Some(beside) => beside.put(tensor),
+                    None => tensor,
+                }
+            }
         };
         if tensor.version() == self.version { Ok(tensor) } else { Err(self.modified(node, &tensor)) }
     }
@@ -80,7 +116,7 @@ impl Held {
     pub fn array(&self) -> Option<Array> {
         match &self.what {
             What::Whole(tensor) => Some(tensor.array()),
-            What::Output(array, _) => Some(array.clone()),
+            What::Output(array, ..) => Some(array.clone()),
             What::Packed(..) | What::PackedOutput(..) => None,
         }
     }

@@ -166,7 +166,12 @@ impl Call<'_> {
 fn alias(x: &Tensor) -> Tensor {
     let _off = GradModeGuard::off();
     let layout = x.layout();
-    view::show(x, Layout::strided(layout.shape().into(), layout.strides().into(), layout.offset()))
+    let shown =
+        view::show(x, Layout::strided(layout.shape().into(), layout.strides().into(), layout.offset()));
+    match if mode::special() { x.batch() } else { None } {
+        Some(batch) => Tensor::around(&batch, shown),
+        None => shown,
+    }
 }
 
 /// A rule that refuses: the tensors behind it cannot be differentiated once more.

@@ -21,6 +21,7 @@ use super::history::Cold;
 use super::view::{Creation, Refresh};
 use super::{Array, Tensor};
 use crate::error::Result;
+use crate::graph::boundary;
 use crate::graph::mode::{self, SpecialGuard};
 use crate::shape::{Dims, Layout};
 
@@ -40,6 +41,8 @@ pub struct Mapping {
     id: u64,
     /// How many mappings there are around it, itself included.
     depth: usize,
+    /// Its number among the transforms and mappings of its thread.
+    level: usize,
     size: usize,
     randomness: Randomness,
     open: AtomicBool,
@@ -60,6 +63,7 @@ impl Mapping {
             let level = Arc::new(Mapping {
                 id: mode::new_level(),
                 depth: levels.len() + 1,
+                level: levels.len() + 1 + boundary::depth(),
                 size,
                 randomness,
                 open: AtomicBool::new(true),
@@ -75,6 +79,7 @@ impl Mapping {
         Arc::new(Mapping {
             id: mode::new_level(),
             depth: 0,
+            level: 0,
             size,
             randomness: Randomness::Error,
             open: AtomicBool::new(true),
@@ -128,6 +133,16 @@ impl Mapping {
     /// How many mappings there are around it, itself included.
     pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Its number among the transforms and mappings of its thread, by which people know it.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// How many mappings this thread is inside of.
+    pub(crate) fn count() -> usize {
+        MAPPINGS.with_borrow(Vec::len)
     }
 
     /// How many samples there are.

@@ -73,6 +73,9 @@ impl Birth {
         self.0 & Birth::VIEW != 0
     }
 
+    /// No view, and made outside of every transform.
+    const OUTSIDE: Birth = Birth(0);
+
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
     }

@@ -43,6 +43,20 @@ impl Tensor {
             })
     }
 
+    /// The numbers of the transforms that go on and that this tensor was made
+    /// inside of, or is an argument of.
+    pub fn levels(&self) -> Vec<usize> {
+        let depth = self.0.core.read().birth.depth();
+        boundary::levels(depth.into(), self)
+    }
+
+    /// This tensor as if it had been made outside of everything, without history.
+    pub fn bare(&self) -> Tensor {
+        let bare = self.without_history();
+        bare.0.core.write().birth = super::Birth::OUTSIDE;
+        bare
+    }
+
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
         if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {

@@ -573,3 +573,17 @@ def test_detached_inputs():
     assert not detach_variable((x.detach(),))[0].requires_grad
     with raises(RuntimeError, "Only tuple of tensors is supported. Got Unsupported input type: list"):
         detach_variable([x])
+
+
+def test_a_part_may_be_mapped_but_not_differentiated_by_a_transform():
+    def part(x):
+        return checkpoint(torch.sin, x, use_reentrant=False)
+
+    x = torch.tensor([0.5, 1.0])
+    torch.testing.assert_close(torch.vmap(part)(x), x.sin())
+    with raises(
+        RuntimeError,
+        "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue "
+        "with your use case.",
+    ):
+        torch.func.grad(lambda x: part(x).sum())(x)

@@ -215,3 +215,27 @@ def test_functionalize_gives_what_the_function_gives():
         "functionalize(f, remove='mutations'): received invalid argument for remove=all. Valid options are:",
     ):
         torch.func.functionalize(f, remove="all")
+
+
+def test_batch_normalisation_is_left_without_statistics():
+    net = nn.Sequential(nn.BatchNorm1d(2), nn.InstanceNorm1d(2, track_running_stats=True))
+    assert torch.func.replace_all_batch_norm_modules_(net) is net
+    first = net[0]
+    assert (first.running_mean, first.running_var, first.num_batches_tracked) == (None, None, None)
+    assert not first.track_running_stats
+    assert net[1].track_running_stats
+
+
+def test_a_look_at_numbers_takes_every_layer_off():
+    seen = []
+
+    def look(x):
+        seen.append(torch.func.debug_unwrap(x))
+        seen.append(torch.func.debug_unwrap(x, recurse=False))
+        return x.sum()
+
+    torch.vmap(torch.func.grad(look))(torch.tensor([[1.0, 2.0]]))
+    assert str(seen[0]) == "tensor([[1., 2.]])"
+    assert seen[1].shape == (2,)
+    plain = torch.ones(2, requires_grad=True)
+    assert torch.func.debug_unwrap(plain) is plain

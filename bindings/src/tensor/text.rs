@@ -15,58 +15,68 @@ use crate::error::raise;
 #[pymethods]
 impl TensorBase {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let py = slf.py();
-        let tensor = slf.get().tensor();
-        if let Some(batch) = tensor.batch() {
-            return around(py, tensor, batch);
-        }
         let class = slf.get_type();
-        let name = if class.is(tensor_class(py)) { "tensor".to_owned() } else { class.name()?.to_string() };
-        // A view that could not follow a write to its base has numbers to show, but no history.
-        let grad_fn = match tensor.edge() {
-            Ok(edge) => edge.map(|edge| edge.node.name()),
-            Err(_) => Some("Invalid".to_owned()),
-        };
-        let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
-        let tangent =
-            tangent.map(|tangent| PyResult::Ok(wrap(py, tangent)?.repr()?.to_string())).transpose()?;
-        let heading = Heading {
-            name: &name,
-            grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
-            requires_grad: tensor.requires_grad(),
-            tangent: tangent.as_deref(),
-            default_dtype: default_dtype::get(),
-        };
-        let array = tensor.array();
-        let shape = array.layout.shape();
-        Ok(dispatch!(all array.dtype, T => {
-            let view = array.view::<T>();
-            let element = |position: usize| {
-                view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
-            };
-            render(element, array.dtype, shape, &heading, &print_options())
-        }))
+        let name =
+            if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };
+        layered(slf.py(), slf.get().tensor(), &name, usize::MAX)
     }
 }
 
-/// The text of a batched tensor: what it is around, and how.
-fn around(py: Python<'_>, tensor: &Tensor, batch: Batch) -> PyResult<String> {
-    let value = wrap(py, batch.value)?.repr()?.to_string();
-    let framed = |title: String, value: &str| {
-        let indented: Vec<String> = value.lines().map(|line| format!("    {line}")).collect();
-        let lines: Vec<&str> =
-            indented.iter().map(|line| if line.trim().is_empty() { "" } else { line }).collect();
-        format!("{title}, value=\n{}\n)", lines.join("\n"))
+/// The text of a tensor within the transforms and mappings whose numbers are less than `below`: each
+/// that it belongs to is a layer around the numbers.
+fn layered(py: Python<'_>, tensor: &Tensor, name: &str, below: usize) -> PyResult<String> {
+    let batch = tensor.batch();
+    let own = batch.as_ref().map_or(0, |batch| batch.mapping.level());
+    let levels: Vec<usize> =
+        tensor.levels().into_iter().filter(|level| (own + 1..below).contains(level)).collect();
+    let core = match batch {
+        Some(Batch { value, dim, .. }) => {
+            let text = layered(py, &value, "tensor", own)?;
+            match dim {
+                Some(dim) => framed(&format!("BatchedTensor(lvl={own}, bdim={dim}"), &text),
+                None => text,
+            }
+        }
+        None if levels.is_empty() => plain(py, tensor, name)?,
+        None => plain(py, &tensor.without_history(), name)?,
     };
-    let depth = batch.mapping.depth();
-    let text = match batch.dim {
-        Some(dim) => framed(format!("BatchedTensor(lvl={depth}, bdim={dim}"), &value),
-        None => value,
+    Ok(levels.iter().fold(core, |text, level| framed(&format!("GradTrackingTensor(lvl={level}"), &text)))
+}
+
+/// One layer.
+fn framed(title: &str, value: &str) -> String {
+    let indented = value.lines().map(|line| match line.trim().is_empty() {
+        true => String::new(),
+        false => format!("    {line}"),
+    });
+    format!("{title}, value=\n{}\n)", indented.collect::<Vec<_>>().join("\n"))
+}
+
+/// The text of a tensor of numbers.
+fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
+    // A view that could not follow a write to its base has numbers to show, but no history.
+    let grad_fn = match tensor.edge() {
+        Ok(edge) => edge.map(|edge| edge.node.name()),
+        Err(_) => Some("Invalid".to_owned()),
     };
-    Ok(match tensor.requires_grad() {
-        true => framed(format!("GradTrackingTensor(lvl={}", depth + 1), &text),
-        false => text,
-    })
+    let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
+    let tangent = tangent.map(|tangent| PyResult::Ok(wrap(py, tangent)?.repr()?.to_string())).transpose()?;
+    let heading = Heading {
+        name,
+        grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
+        requires_grad: tensor.requires_grad(),
+        tangent: tangent.as_deref(),
+        default_dtype: default_dtype::get(),
+    };
+    let array = tensor.array();
+    let shape = array.layout.shape();
+    Ok(dispatch!(all array.dtype, T => {
+        let view = array.view::<T>();
+        let element = |position: usize| {
+            view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
+        };
+        render(element, array.dtype, shape, &heading, &print_options())
+    }))
 }
 
 /// The index in every dimension of the element at a row-major position.

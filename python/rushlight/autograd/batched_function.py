@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from .. import _rushlight
 from .._rushlight import Tensor
-from .function import Function, FunctionCtx
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
+from .function import Function
 
 __all__ = ["VmapInfo", "apply_batched"]
 
@@ -27,24 +28,31 @@ def apply_batched(function: type[Function], args: tuple[Any, ...]) -> Any:
         _rushlight._unwrap_batched(arg, level) if isinstance(arg, Tensor) else (arg, None) for arg in args
     ]
     values, dims = tuple(value for value, _ in pairs), tuple(dim for _, dim in pairs)
+    arguments = {id(value): arg for value, arg in zip(values, args, strict=True)}
+    size = next((value.shape[dim] for value, dim in pairs if dim is not None), None)
+    if size is None:
+        # One answer for all samples.
+        return _wrapped(function.apply(*values), None, level, arguments)
+    info = VmapInfo(size, _rushlight._vmap_randomness(level))
     written = function.vmap is not Function.vmap
     if function.generate_vmap_rule:
         if written:
             raise RuntimeError(
                 f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an "
-                "overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden "
+                "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden "
                 f"vmap staticmethod to avoid ambiguity. {_MORE}"
             )
-        output, out_dims = _generated(function, dims).apply(*values), 0
+        rule = _Rule(function, dims, info)
+        output = _mapped(rule).apply(*values)
+        out_dims = rule.out_dims
     elif not written:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override "
             f"and implement the vmap staticmethod or set generate_vmap_rule=True. {_MORE}"
         )
     else:
-        size = next(value.shape[dim] for value, dim in pairs if dim is not None)
-        output, out_dims = _two(function.vmap(VmapInfo(size, "error"), dims, *values))
-    return _wrapped(output, out_dims, level)
+        output, out_dims = _two(function.vmap(info, dims, *values))
+    return _wrapped(output, out_dims, level, arguments)
 
 
 def _two(result: Any) -> tuple[Any, Any]:
@@ -59,69 +67,143 @@ def _two(result: Any) -> tuple[Any, Any]:
     return result
 
 
-def _wrapped(output: Any, dim: Any, level: int) -> Any:
-    if isinstance(output, (tuple, list)):
-        dims = dim if isinstance(dim, (tuple, list)) else [dim] * len(output)
-        return type(output)(_wrapped(part, at, level) for part, at in zip(output, dims, strict=True))
-    if dim is None or not isinstance(output, Tensor):
-        return output
-    return _rushlight._add_batch_dim(output, dim % output.ndim, level)
+def _wrapped(output: Any, out_dims: Any, level: int, arguments: dict[int, Any]) -> Any:
+    """The results as tensors of the mapping; an argument that was returned is that argument."""
+    leaves, spec = tree_flatten(output)
+    dims = _broadcast_to_and_flatten(out_dims, spec)
+    if dims is None:
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
+            f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
+            f"structure {tree_structure(out_dims)} but output has structure {spec}. {_MORE}"
+        )
+
+    def one(leaf: Any, dim: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        if id(leaf) in arguments:
+            return arguments[id(leaf)]
+        if dim is None:
+            # What has a history below the mapping gets that above it on a tensor of its own.
+            wraps = leaf.requires_grad and level == _rushlight._vmap_nesting()
+            return _rushlight._wrap_for_level(leaf) if wraps else leaf
+        return _rushlight._add_batch_dim(leaf, dim % leaf.ndim, level)
+
+    return tree_unflatten([one(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec)
 
 
-class _Context(FunctionCtx):
-    """The context of one sample: what the user's methods put there is found there."""
+class _Rule:
+    """How `function` computes for whole batches: its methods, mapped over the samples."""
 
-    to_save: tuple[Any, ...] = ()
+    def __init__(self, function: type[Function], dims: tuple[int | None, ...], info: VmapInfo) -> None:
+        self.function = function
+        self.dims = dims
+        self.info = info
+        # Where the samples lie in what it answers, and in what it keeps for each direction.
+        self.out_dims: Any = None
+        self.kept: dict[str, tuple[int | None, ...]] = {"backward": (), "forward": ()}
 
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        return self.to_save
+    def map(self, method: Any, dims: Any, *args: Any) -> tuple[Any, Any]:
+        """What `method` answers for all samples, and where in that they lie."""
+        from ..func.vmap import restore_vmap
+
+        return restore_vmap(method, dims, *self.info)(*args)
+
+    def differentiate(
+        self, method: Any, direction: str, ctx: Any, given: Any, dims: Any, to: Any
+    ) -> tuple[Any, ...]:
+        """The derivatives that `method` answers, with the samples where they lie in what these belong to."""
+
+        def one(saved: tuple[Any, ...], given: tuple[Any, ...]) -> tuple[Any, ...]:
+            answer = method(_Context(self, ctx, saved), *given)
+            return answer if isinstance(answer, tuple) else (answer,)
+
+        dims = tuple(None if part is None else dim for part, dim in zip(given, dims, strict=True))
+        saved = ctx.saved_tensors if self.kept[direction] else ()
+        answers, found = self.map(one, (self.kept[direction], dims), saved, given)
+        return tuple(
+            self.moved(answer, dim, to[place] if place < len(to) else None)
+            for place, (answer, dim) in enumerate(zip(answers, found, strict=True))
+        )
+
+    def moved(self, answer: Any, dim: int | None, to: int | None) -> Any:
+        """One derivative. What all samples share gets the sum over them."""
+        if not isinstance(answer, Tensor):
+            return answer
+        if to is None:
+            return answer if dim is None else answer.sum(dim)
+        if dim is None:
+            shape = list(answer.shape)
+            shape.insert(to, self.info.batch_size)
+            return answer.unsqueeze(to).expand(shape)
+        return answer.movedim(dim, to)
 
 
-def _generated(function: type[Function], dims: tuple[int | None, ...]) -> type[Function]:
-    """Make the function of whole batches whose samples are those of `function`."""
-    from ..func import vmap
+class _Context:
+    """The context of one sample, in front of that of the whole batch."""
+
+    def __init__(self, rule: _Rule, whole: Any, saved: tuple[Any, ...] = ()) -> None:
+        self.__dict__.update(_rule=rule, _whole=whole, saved_tensors=saved)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._whole, name, value)
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self._whole.save_for_backward(*self._apart("backward", tensors))
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        self._whole.save_for_forward(*self._apart("forward", tensors))
+
+    def _apart(self, direction: str, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+        values: tuple[Any, ...]
+        values, self._rule.kept[direction] = _unwrapped(tensors)
+        return values
+
+
+def _unwrapped(tensors: tuple[Any, ...]) -> tuple[Any, Any]:
+    from ..func.vmap import unwrap_batched
+
+    return unwrap_batched(tensors, _rushlight._vmap_nesting())
+
+
+def _mapped(rule: _Rule) -> type[Function]:
+    """Make the function of whole batches whose samples are those of the rule's function."""
+    function = rule.function
 
     class Mapped(Function):
+        generate_vmap_rule = True
+
         @staticmethod
         def forward(*values: Any) -> Any:
-            return vmap(function.forward, in_dims=dims)(*values)
+            output, rule.out_dims = rule.map(function.forward, rule.dims, *values)
+            return output
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-            outputs = output if isinstance(output, tuple) else (output,)
-            ctx.numbers = tuple(None if isinstance(value, Tensor) else value for value in inputs)
-            ctx.is_tuple = isinstance(output, tuple)
-            tensors = [value if isinstance(value, Tensor) else None for value in (*inputs, *outputs)]
-            ctx.save_for_backward(*tensors)
+            def one(inputs: tuple[Any, ...], output: Any) -> None:
+                function.setup_context(_Context(rule, ctx), inputs, output)
+
+            rule.map(one, (rule.dims, rule.out_dims), inputs, output)
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            count = len(ctx.numbers)
-            saved = ctx.saved_tensors
-            inputs = tuple(
-                number if value is None else value
-                for number, value in zip(ctx.numbers, saved[:count], strict=True)
+            dims = _several(rule.out_dims)
+            return rule.differentiate(function.backward, "backward", ctx, gradients, dims, rule.dims)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            answers = rule.differentiate(
+                function.jvp, "forward", ctx, tangents, rule.dims, _several(rule.out_dims)
             )
+            return answers if isinstance(rule.out_dims, tuple) else answers[0]
 
-            def one(inputs: tuple[Any, ...], outputs: tuple[Any, ...], gradients: tuple[Any, ...]) -> Any:
-                context: Any = _Context()
-                context.needs_input_grad = ctx.needs_input_grad
-                function.setup_context(context, inputs, outputs if ctx.is_tuple else outputs[0])
-                answer = function.backward(context, *gradients)
-                answers = answer if isinstance(answer, tuple) else (answer,)
-                places = [place for place, part in enumerate(answers) if part is not None]
-                found.append((len(answers), places))
-                return tuple(answers[place] for place in places)
-
-            found: list[tuple[int, list[int]]] = []
-            parts = vmap(one, in_dims=(dims, 0, 0))(inputs, saved[count:], gradients)
-            length, places = found[0]
-            answers: list[Any] = [None] * length
-            for place, part in zip(places, parts, strict=True):
-                dim = dims[place]
-                # What all samples share gets the sum of their gradients.
-                answers[place] = part.sum(0) if dim is None else part.movedim(0, dim)
-            return tuple(answers)
-
+    Mapped.__name__ = f"Vmapped{function.__name__}"
     return Mapped
+
+
+def _several(dims: Any) -> tuple[Any, ...]:
+    several: tuple[Any, ...] = dims if isinstance(dims, tuple) else (dims,)
+    return several

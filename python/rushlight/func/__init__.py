@@ -5,15 +5,17 @@
 tensor(1.)
 """
 
+from .debugging import debug_unwrap
 from .jacobians import hessian, jacfwd, jacrev
 from .jvp import jvp
 from .linearized import linearize
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .mutations import functionalize
 from .reverse import grad, grad_and_value, vjp
 from .vmap import vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
     "functionalize",
     "grad",
@@ -23,6 +25,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -40,7 +40,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @wraps(func)
-    def wrapper(*args: Any) -> Any:
+    def wrapper_fn(*args: Any) -> Any:
         output, pull_back, *aux = pulled_back(func, args, argnums, has_aux)
         outputs, output_spec = tree_flatten(output)
         primals, primals_spec = tree_flatten(chosen(args, positions(argnums, len(args))))
@@ -66,7 +66,7 @@ def jacrev(
         jacobian = tree_unflatten(by_output, output_spec)
         return (jacobian, *aux) if has_aux else jacobian
 
-    return wrapper
+    return wrapper_fn
 
 
 def _rows(
@@ -110,7 +110,7 @@ def jacfwd(
     """
 
     @wraps(func)
-    def wrapper(*args: Any) -> Any:
+    def wrapper_fn(*args: Any) -> Any:
         places = positions(argnums, len(args))
         primals, primals_spec = tree_flatten(chosen(args, places))
         (basis,) = standard_basis(primals)
@@ -127,7 +127,7 @@ def jacfwd(
         # The same for every column.
         return (jacobian, *(tree_map(lambda value: value[0], one) for one in aux)) if has_aux else jacobian
 
-    return wrapper
+    return wrapper_fn
 
 
 def _by_input(column: Tensor, primals: list[Tensor], spec: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters: `functional_call` and `stack_module_state`."""
+"""Modules in functions that are transformed: their state given from outside, or left out."""
 
 from __future__ import annotations
 
@@ -94,3 +94,19 @@ def _stacked(states: list[dict[str, Any]]) -> dict[str, Tensor]:
         joined = stack(tensors)
         result[name] = joined.detach().requires_grad_() if tensors[0].requires_grad else joined
     return result
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Have batch normalisations within `root` keep no statistics, which mapped functions cannot write.
+
+    >>> import rushlight as torch
+    >>> torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2)).running_mean is None
+    True
+    """
+    from ..nn.normalised import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

@@ -242,10 +242,15 @@ _CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _shape_and_type, "none
 class _Kept(autograd.Function):
     """Keeps the inputs of a part as an operation keeps its own: under the hooks that are in force."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, anchor: Tensor, *tensors: Tensor) -> Tensor:
-        ctx.save_for_backward(*tensors)
+    def forward(anchor: Tensor, *tensors: Tensor) -> Tensor:
         return anchor.detach()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(*inputs[1:])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -20,7 +20,7 @@ fn check_room(x: &Tensor, others: &[&Tensor], mapping: &Arc<Mapping>, operation:
     if differ(x) || !others.iter().any(|other| differ(other)) {
         return Ok(());
     }
-    let level = mapping.depth();
+    let level = mapping.level();
     Err(match operation {
         // These look at shapes before anything else, and see those of all samples.
         "add" | "sub" => {
@@ -62,7 +62,15 @@ pub(in crate::ops) fn write_traced(
     let traced = Write::begin(&[&target, &values])?;
     in_place::check_broadcast(&target, &values)?;
     write(&target, &values, mapping, operation)?;
-    traced.finish(|_| rule)
+    traced.finish(|_| rule)?;
+    if target.is(x) {
+        return Ok(());
+    }
+    // What all samples share was bound for the write only; what became of it is its own.
+    if let Some(Edge { node, .. }) = target.edge()? {
+        in_place::rebase(x, node)?;
+    }
+    tangents::take_tangents(x, &target)
 }
 
 /// Writes to the value of a batched tensor with `f`.

@@ -1,0 +1,184 @@
+"""`DataLoader`: batches of a data set, read in the process that asks for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..._rushlight import Generator
+
+
+__all__ = ["DataLoader", "get_worker_info"]
+
+_T_co = TypeVar("_T_co", covariant=True)
+_SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _Endless(Sampler[None]):
+    """Stands for the order of a data set that has one of its own."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+class DataLoader(Generic[_T_co]):
+    """The samples of a data set in batches, in order or shuffled.
+
+    There are no worker processes: `num_workers` is taken, and the samples are the same whatever it
+    is, but they are read when they are asked for.
+
+    >>> import rushlight as torch
+    >>> list(torch.utils.data.DataLoader(range(5), batch_size=2))
+    [tensor([0, 1]), tensor([2, 3]), tensor([4])]
+    """
+
+    _settled = False
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        self.dataset: Any = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
+        iterable = isinstance(dataset, IterableDataset)
+        if iterable:
+            for option, value in (
+                ("shuffle", shuffle),
+                ("sampler", sampler),
+                ("batch_sampler", batch_sampler),
+            ):
+                if value not in (None, False) if option == "shuffle" else value is not None:
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {option} option, but got "
+                        f"{option}={value}"
+                    )
+        shuffle = bool(shuffle)
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
+                    "drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+            )
+        if sampler is None:
+            if iterable:
+                sampler = _Endless()
+            elif shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
+            else:
+                sampler = SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler: Any = sampler
+        self.batch_sampler: Any = batch_sampler
+        self.generator = generator
+        batched = batch_sampler is not None
+        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self._settled = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._settled and name in _SETTLED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        fresh_seed(self.generator)  # Workers would start from it: the generator goes on as in torch.
+        return self._iterable() if isinstance(self.dataset, IterableDataset) else self._indexed()
+
+    def _indexed(self) -> Iterator[Any]:
+        for indices in self.sampler if self.batch_sampler is None else self.batch_sampler:
+            if self.batch_sampler is None:
+                yield self.collate_fn(self.dataset[indices])
+            elif hasattr(self.dataset, "__getitems__"):
+                yield self.collate_fn(self.dataset.__getitems__(indices))
+            else:
+                yield self.collate_fn([self.dataset[index] for index in indices])
+
+    def _iterable(self) -> Iterator[Any]:
+        samples = iter(self.dataset)
+        if self.batch_size is None:
+            yield from map(self.collate_fn, samples)
+            return
+        batch: list[Any] = []
+        for sample in samples:
+            batch.append(sample)
+            if len(batch) == self.batch_size:
+                yield self.collate_fn(batch)
+                batch = []
+        if batch and not self.drop_last:
+            yield self.collate_fn(batch)
+
+    def __len__(self) -> int:
+        if isinstance(self.dataset, IterableDataset):
+            size: Any = self.dataset
+            length = len(size)
+            if self.batch_size is None:
+                return length
+            rest = 0 if self.drop_last else self.batch_size - 1
+            return (length + rest) // self.batch_size
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+
+def _check_workers(
+    num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool
+) -> None:
+    if num_workers < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
+        )
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to "
+            "enable multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if num_workers > 0 and prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def get_worker_info() -> None:
+    """Return None, as in every process that is not a worker of a loader."""

@@ -1,0 +1,88 @@
+"""Schedulers of the learning rate: the rates epoch by epoch, states, and misuse."""
+
+import pytest
+import rushlight as torch
+
+S = torch.optim.lr_scheduler
+
+
+def optimizer(rate=0.1):
+    return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=rate)
+
+
+def rates(make, epochs=6):
+    steps = optimizer()
+    scheduler = make(steps)
+    found = [steps.param_groups[0]["lr"]]
+    for _ in range(epochs):
+        steps.step()
+        scheduler.step()
+        found.append(steps.param_groups[0]["lr"])
+    assert scheduler.get_last_lr() == found[-1:]
+    return found
+
+
+@pytest.mark.parametrize(
+    "make, expected",
+    [
+        (lambda o: S.LambdaLR(o, lambda epoch: 1 / (1 + epoch)), [0.1 / (1 + n) for n in range(7)]),
+        (lambda o: S.MultiplicativeLR(o, lambda epoch: 0.5), [0.1 * 0.5**n for n in range(7)]),
+        (lambda o: S.StepLR(o, 3), [0.1] * 3 + [0.01] * 3 + [0.001]),
+        (lambda o: S.MultiStepLR(o, [4, 2, 4]), [0.1, 0.1, 0.01, 0.01, 1e-4, 1e-4, 1e-4]),
+        (lambda o: S.ConstantLR(o, 0.5, 2), [0.05, 0.05] + [0.1] * 5),
+        (lambda o: S.LinearLR(o, 0.5, 1.0, 5), [0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.1]),
+        (lambda o: S.ExponentialLR(o, 0.9), [0.1 * 0.9**n for n in range(7)]),
+        (lambda o: S.PolynomialLR(o, 4, 2.0), [0.1 * (1 - n / 4) ** 2 for n in range(5)] + [0, 0]),
+        (lambda o: S.CosineAnnealingLR(o, 2), [0.1, 0.05, 0, 0.05, 0.1, 0.05, 0]),
+    ],
+)
+def test_the_rate_follows_the_formula(make, expected):
+    assert rates(make) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_rate_falls_when_a_measure_stays_where_it_is():
+    steps = optimizer()
+    scheduler = S.ReduceLROnPlateau(steps, patience=1)
+    found = []
+    for _ in range(6):
+        scheduler.step(torch.tensor(1.0))
+        found.append(steps.param_groups[0]["lr"])
+    assert found == pytest.approx([0.1, 0.1, 0.01, 0.01, 0.001, 0.001])
+
+
+def test_a_state_loaded_into_another_scheduler_goes_on_where_it_was():
+    first, second = optimizer(), optimizer()
+    one, other = S.StepLR(first, 2), S.StepLR(second, 2)
+    first.step()
+    one.step()
+    other.load_state_dict(one.state_dict())
+    second.step()
+    other.step()
+    assert other.last_epoch == 2
+    assert second.param_groups[0]["lr"] == pytest.approx(0.01)
+
+
+def test_a_scheduler_that_steps_before_its_optimizer_warns():
+    scheduler = S.StepLR(optimizer(), 1)
+    with pytest.warns(UserWarning, match="Detected call of `lr_scheduler.step\\(\\)` before"):
+        scheduler.step()
+
+
+@pytest.mark.parametrize(
+    "make, kind, message",
+    [
+        (lambda: S.StepLR(3, 1), TypeError, "int is not an Optimizer"),
+        (lambda: S.LambdaLR(optimizer(), [1, 2]), ValueError, "Expected 1 lr_lambdas, but got 2"),
+        (
+            lambda: S.ConstantLR(optimizer(), 2.0),
+            ValueError,
+            "Constant multiplicative factor expected to be between 0 and 1.",
+        ),
+        (lambda: S.ReduceLROnPlateau(optimizer(), factor=1.0), ValueError, "Factor should be < 1.0."),
+        (lambda: S.ReduceLROnPlateau(optimizer(), "x"), ValueError, "mode x is unknown!"),
+    ],
+)
+def test_misuse_is_told_in_the_same_words(make, kind, message):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value) == message
