@@ -420,3 +420,29 @@ def test_an_edge_to_an_output_that_is_not_there_is_refused():
     y = leaf() * 2
     with raises(IndexError, "element 3 of the outputs of MulBackward0 does not exist"):
         torch.autograd.grad(y.sum(), graph.GradientEdge(y.grad_fn, 3))
+
+
+def test_what_is_not_a_tensor_has_no_version():
+    with raises(RuntimeError, "increment_version expect a Iterable[Tensor] as input"):
+        graph.increment_version(3)
+    with raises(RuntimeError, "increment_version expects each element of the iterable to be a tensor"):
+        graph.increment_version([3])
+
+
+def test_clearing_forgets_saved_tensors_that_were_copied_before_a_write():
+    with graph.allow_mutation_on_saved_tensors() as context:
+        y = leaf().clone()
+        z = y * y
+        y.mul_(3)
+        context.clear()
+        with raises(AssertionError, "Trying to backward outside of the 'allow_mutation_on_saved_tensors'"):
+            z.sum().backward()
+
+
+def test_a_gradient_for_an_edge_has_the_shape_of_its_output():
+    x = leaf()
+    edge = graph.get_gradient_edge(x * 2)
+    with raises(
+        RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([3]) and output[0] has"
+    ):
+        torch.autograd.grad(edge, x, torch.ones(3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._rushlight import Tensor, _run_backward, zeros_like
+from .._rushlight import Size, Tensor, _run_backward, zeros_like
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _inputs_tuple(inputs: Any, caller: str) -> tuple[Any, ...]:
     return targets
 
 
-def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -> tuple[Any, ...]:
+def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> tuple[Any, ...]:
     """Check given gradients against their roots. The engine creates those that are `None`."""
     if gradients is None:
         return (None,) * len(roots)
@@ -175,12 +175,11 @@ def _gradients_tuple(gradients: Any, roots: tuple[Tensor, ...], batched: bool) -
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        if _is_edge(root):
-            continue
+        expected = root.node._input_metadata[root.output_nr].shape if _is_edge(root) else root.shape
         # One sample stands for all; a gradient without dimensions has none, as it says itself.
         shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
-        if shape != root.shape:
-            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, root.shape, batched))
+        if shape != Size(expected):
+            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, Size(expected), batched))
     return given[: len(roots)]
 
 

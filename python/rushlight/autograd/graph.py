@@ -102,7 +102,14 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     >>> x._version
     1
     """
-    _rushlight._increment_version((tensor,) if isinstance(tensor, Tensor) else tensor)
+    if isinstance(tensor, Tensor):
+        tensor = (tensor,)
+    elif not hasattr(tensor, "__iter__"):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    tensors = tuple(tensor)
+    if not all(isinstance(one, Tensor) for one in tensors):
+        raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+    _rushlight._increment_version(tensors)
 
 
 class _unsafe_preserve_version_counter:
@@ -268,10 +275,13 @@ class _AllowMutationOnSavedContext:
         from weakref import WeakSet
 
         self.saved: dict[int, WeakSet[_Saved]] = {}
+        # Those that were copied already too.
+        self.every: WeakSet[_Saved] = WeakSet()
         self._new_set = WeakSet
 
     def pack(self, tensor: Tensor) -> _Saved:
         saved = _Saved(self, tensor)
+        self.every.add(saved)
         self.saved.setdefault(_rushlight._memory_of(tensor), self._new_set()).add(saved)
         return saved
 
@@ -289,9 +299,9 @@ class _AllowMutationOnSavedContext:
                 saved.tensor = saved.tensor.detach().clone()
 
     def clear(self) -> None:
-        for group in self.saved.values():
-            for saved in group:
-                saved.tensor = None
+        for saved in self.every:
+            saved.tensor = None
+        self.every.clear()
         self.saved.clear()
 
 
