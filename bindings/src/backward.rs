@@ -75,6 +75,18 @@ pub(crate) fn run_backward<'py>(
     PyTuple::new(py, found)
 }
 
+/// Accumulate the gradients of `root`, a scalar, into the leaves: the common call, without tuples.
+#[pyfunction]
+#[pyo3(name = "_accumulate")]
+pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: &Bound<'_, PyAny>) -> PyResult<()> {
+    if is_inside_transform() {
+        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    }
+    let options = Options { retain_graph: retain_graph.is_truthy()?, create_graph: false };
+    let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
+    engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map(drop).map_err(raise)
+}
+
 /// Tell whether every run that this thread is in leads to every leaf.
 #[pyfunction]
 #[pyo3(name = "_is_checkpoint_valid")]

@@ -47,7 +47,9 @@ mod _rushlight {
     #[pymodule_export]
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
-    use super::backward::{current_run, is_unrestricted, run_backward, undefined_gradient, will_execute};
+    use super::backward::{
+        accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
+    };
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ._rushlight import Tensor, _run_backward
+from ._rushlight import Tensor, _accumulate
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
@@ -34,7 +34,7 @@ def backward(
     tensor(6.)
     """
     if gradient is None and inputs is None and not create_graph:
-        _run_backward((self,), (None,), bool(retain_graph), False, (), True, True)
+        _accumulate(self, retain_graph)
     else:
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

@@ -110,6 +110,12 @@ pub fn special() -> bool {
     SPECIAL.load(Ordering::Relaxed) != 0
 }
 
+/// Whether operations do no more than compute: nothing is recorded and nothing unusual is going on.
+#[inline]
+pub fn is_plain() -> bool {
+    !is_grad_enabled() && !special()
+}
+
 /// Has operations take the long way until it is dropped.
 #[derive(Debug)]
 #[must_use = "operations look closer for as long as the guard lasts"]

@@ -90,7 +90,12 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
-            Some(kept) => super::mul(t, &self.derivative(kept)?),
+            Some(kept) => {
+                let derivative = self.derivative(kept)?;
+                // The gradient of a sum is one number again and again; as a number it is quicker.
+                let repeated = if mode::is_plain() { t.read().array().repeated_element() } else { None };
+                repeated.map_or_else(|| super::mul(t, &derivative), |number| super::mul(&derivative, number))
+            }
             None if Self::KEEPS == Keeps::Flat => super::create::zeros_like(t),
             None => unreachable!("an operation that keeps nothing says how it chains"),
         }
