@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, mode};
-use crate::ops::create;
+use crate::ops::accumulate;
 use crate::tensor::Tensor;
 
 /// The node of such a gradient.
@@ -27,7 +27,7 @@ impl Rule for Tie {
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let mut results = Gradients::from_elem(None, self.inputs);
         if let (Some(index), Some(Some(gradient))) = (self.flat, gradients.first()) {
-            results[index] = Some(create::zeros_like(gradient)?);
+            results[index] = Some(accumulate::zeros_like(gradient)?);
         }
         Ok(results)
     }

@@ -98,6 +98,11 @@ pub fn ones_like(x: &Tensor) -> Result<Tensor> {
     super::create::ones_like(x)
 }
 
+/// Zeros of the shape and type of `x`.
+pub fn zeros_like(x: &Tensor) -> Result<Tensor> {
+    super::create::zeros_like(x)
+}
+
 /// The tensor as another type.
 pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x) } else { super::cast::to_dtype(&x, dtype) }

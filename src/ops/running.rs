@@ -178,6 +178,9 @@ impl Op for Logcumsumexp {
                 &shape::signed(x.layout().shape()),
             )?
         };
+        // As long as nothing but -∞ was met, nothing changes.
+        let finite = |x: &Tensor| where_(&compare::gt(x, f64::NEG_INFINITY)?, x, 0.0);
+        let (most, y) = (finite(&most)?, finite(&y)?);
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
     }
