@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::in_place::Write;
-use super::{copy, tangents};
+use super::in_place::{self, Write};
+use super::{complex, conjugate, copy, tangents};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
@@ -30,6 +30,9 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
+    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
+    /// complex numbers].
+    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -97,7 +100,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+        SavedTensor::new(self.inputs[index].memory(), Source::Input(index as u8))
     }
 
     /// Keeps an input if `condition`.
@@ -107,7 +110,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
     }
 
     /// The element type of an input.
@@ -204,12 +207,20 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
+fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
+    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
+}
+
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
+            let conjugates = each(gradients, conjugate::conj)?;
+            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
+        }
         self.op.vjp(&self.saved, at, gradients)
     }
 
@@ -292,7 +303,7 @@ pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
         return;
     }
     for output in outputs {
-        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        let reason = if output.dtype().is_differentiable() { Reason::NoGrad } else { Reason::Integer };
         output.set_cut(standing.cut(reason));
     }
 }
@@ -333,6 +344,13 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
+    if inputs[0].is_pending() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -368,8 +386,8 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    let array = tensor.array();
-    Form { layout: array.layout, dtype: array.dtype }
+    let memory = tensor.memory();
+    Form { layout: memory.layout, dtype: memory.dtype.resolved() }
 }
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
@@ -385,7 +403,7 @@ pub(super) fn record_new(
 fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
     check_kept(&*rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
-    let differentiable = y.dtype.is_float();
+    let differentiable = y.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
         true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
@@ -419,7 +437,7 @@ pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
 /// Makes the floating-point outputs those of a node.
 pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
-        if output.dtype().is_float() {
+        if output.dtype().is_differentiable() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         } else {
             output.set_cut(Cut::here(Reason::Integer));

@@ -300,7 +300,7 @@ impl Passing {
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let Some(result) = result.filter(|_| output.dtype().is_differentiable()) else { continue };
                 let is_new = output.forward_base(level).is_some()
                     || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
                 let result = if is_new { result } else { cast::clone(&result)? };
@@ -371,7 +371,7 @@ fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
-    if !x.dtype().is_float() {
+    if !x.dtype().is_differentiable() {
         return Ok(());
     }
     let before = tangent(x, level)?;

@@ -188,7 +188,7 @@ impl Tensor {
                 .into());
             }
         }
-        let edge = (view.refresh)(&self.array(), &view.base)?;
+        let edge = (view.refresh)(&self.memory(), &view.base)?;
         self.replace_edge(edge);
         view.seen.store(version, Ordering::Release);
         Ok(())
