@@ -110,7 +110,8 @@ pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
             let part = |part: f64| check_value(Scalar::Float(part), dtype.to_real()).is_ok();
             part(value.re) && part(value.im)
         }
-        (value, DType::Complex64 | DType::Complex128) => return check_value(value, dtype.to_real()),
+        (value, DType::Complex64 | DType::Complex128) => check_value(value, dtype.to_real()).is_ok(),
+        (Scalar::Complex(_), DType::Bool) => true,
         (Scalar::Complex(value), dtype) => {
             // As in torch, what is left without an imaginary part has to fit, but that has to be zero.
             value.im == 0.0 && check_value(Scalar::Float(value.re), dtype).is_ok()

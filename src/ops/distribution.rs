@@ -145,7 +145,7 @@ impl Distribution {
             Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {
                 parameter("log_normal_", "std", "found std=", "> 0.0", std)
             }
-            Distribution::LogNormal { .. } => only_float("log_normal"),
+            Distribution::LogNormal { .. } => only_float("log_normal_cpu"),
             Distribution::Integers { .. } | Distribution::From { .. } if dtype.is_complex() => {
                 Err(Error::RandomComplex {}.into())
             }

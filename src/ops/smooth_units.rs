@@ -7,7 +7,7 @@ use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, clamp, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
-use crate::dtype::Real;
+use crate::dtype::{Complex, Real};
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -114,11 +114,16 @@ pub struct Silu;
 impl Elementwise for Silu {
     const NAME: &'static str = "silu_cpu";
     const NODE: &'static str = "SiluBackward0";
+    const COMPLEX: bool = true;
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
         x / (T::ONE + math::exp(-x))
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x / ((-x).exp() + 1.0)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

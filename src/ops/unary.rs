@@ -232,7 +232,10 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if batch::is_batched(x) {
         return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
     }
-    if x.is_pending() || x.dtype().is_complex() && op.of_complex(x).is_some() {
+    if x.dtype().is_complex() && op.of_complex(x).is_some() {
+        return Err(Error::AbsInPlace {}.into());
+    }
+    if x.is_pending() {
         return in_place::through(x, &[], |before| apply(op, before));
     }
     let write = Write::begin(&[x])?;

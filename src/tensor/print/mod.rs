@@ -178,7 +178,7 @@ fn suffixes(dtype: DType, shape: &[usize], heading: &Heading<'_>, options: &Prin
     }
     // Elements that are shown tell integers and truth values apart by themselves.
     let evident = !empty && matches!(dtype, DType::Int64 | DType::Bool);
-    let usual = match dtype.is_complex() {
+    let usual = match dtype.is_complex() && !empty {
         true => heading.default_dtype.to_complex(),
         false => heading.default_dtype,
     };
