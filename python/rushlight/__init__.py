@@ -63,6 +63,7 @@ _LAZY = frozenset(
         "func",
         "inspection",
         "linalg",
+        "memory",
         "nn",
         "optim",
         "random",
