@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import _rushlight as native
 from .._spelling import spell
 from ..autograd.grad_mode import no_grad
-from .reductions import legacy_reduction, reduction_number
+from .reductions import chosen_reduction, reduction_number
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
@@ -73,8 +73,7 @@ def l1_loss(
 ) -> Tensor:
     """Return the absolute differences, averaged, added up or as they are."""
     _warn_of_sizes(input, target)
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     input, target = native.broadcast_tensors([input, target])
     if weight is None:
         return _nn.l1_loss(input, target, reduction_number(reduction))
@@ -93,8 +92,7 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Return squared differences where they are below `beta`, absolute ones elsewhere."""
     _warn_of_sizes(input, target)
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     input, target = native.broadcast_tensors([input, target])
     if beta == 0.0:
         return _nn.l1_loss(input, target, reduction_number(reduction))
@@ -132,8 +130,7 @@ def binary_cross_entropy(
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.ones(1))
     tensor(0.6931)
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     number = reduction_number(reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -154,15 +151,14 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Return the divergence of distributions, of which `input` is the logarithm."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
-    elif reduction == "mean":
+    if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
             stacklevel=2,
         )
+    reduction = chosen_reduction(reduction, size_average, reduce)
     losses = target.exp() * (target - input) if log_target else native.xlogy(target, target) - target * input
     if reduction != "batchmean":
         return _reduced(losses, reduction)
@@ -181,8 +177,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the negative log-likelihood of counts."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
@@ -232,8 +227,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return `x` where the target is 1, `max(0, margin - x)` where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
     far = native.where(target != 1, (margin - input).clamp_min(0), zeros)
     near = native.where(target != -1, input, zeros)
@@ -250,8 +244,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return how far two inputs are from the order that the target wants."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -268,8 +261,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return `log(1 + exp(-target * input))`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     return _reduced((-target * input).exp().log1p(), reduction)
 
 
@@ -307,8 +299,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with "
@@ -337,8 +328,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return by how much the anchor is not nearer to what is alike than to what is not."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     near = pairwise_distance(anchor, positive, p, eps)
@@ -357,8 +347,7 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the cross entropies of labels, averaged over the classes."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     losses = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight

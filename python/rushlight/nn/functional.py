@@ -11,7 +11,7 @@ from .activations import *  # noqa: F403 - each family says what it has
 from .activations import implicit_dim
 from .distances import *  # noqa: F403
 from .normalisation import *  # noqa: F403
-from .reductions import legacy_reduction, reduction_number
+from .reductions import chosen_reduction, reduction_number
 from .shapes import *  # noqa: F403
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def mse_loss(
             stacklevel=2,
         )
         input, target = native.broadcast_tensors([input, target])
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is None:
         return native._nn.mse_loss(input, target, reduction_number(reduction))
     return _weighted_squares(input, target, weight, reduction)
@@ -117,8 +116,7 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
     tensor(0.6931)
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     return native._nn.cross_entropy_loss(
         input, target, weight, reduction_number(reduction), ignore_index, label_smoothing
     )
@@ -139,8 +137,7 @@ def nll_loss(
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -3.0]]), torch.tensor([1]))
     tensor(3.)
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     return native._nn.nll_loss_nd(input, target, weight, reduction_number(reduction), ignore_index)
 
 
@@ -159,8 +156,7 @@ def binary_cross_entropy_with_logits(
     >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.zeros(2), torch.ones(2))
     tensor(0.6931)
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     number = reduction_number(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")

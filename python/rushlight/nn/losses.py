@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import functional
 from .module import Module
-from .reductions import legacy_reduction
+from .reductions import chosen_reduction
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
@@ -39,8 +39,7 @@ class _Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
+        reduction = chosen_reduction(reduction, size_average, reduce)
         self.reduction = reduction
 
 

@@ -21,8 +21,10 @@ def reduction_number(name: str) -> int:
     raise ValueError(f"{name} is not a valid value for reduction")
 
 
-def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """Translate the two flags that `reduction` has replaced."""
+def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
     averages = size_average is None or size_average
     name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
     warnings.warn(
