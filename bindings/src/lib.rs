@@ -20,6 +20,7 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod frame;
 mod function;
 mod functions;
 mod generator;
