@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from . import _rushlight as native
 from ._rushlight import Tensor, _accumulate
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad

@@ -118,6 +118,9 @@ impl Element for Bool {
     fn from_f64(value: f64) -> Self {
         Bool::new(value != 0.0)
     }
+    fn from_complex(value: Complex<f64>) -> Self {
+        Bool::new(value.is_true())
+    }
     fn to_i64(self) -> i64 {
         i64::from(self.get())
     }

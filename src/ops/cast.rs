@@ -188,9 +188,6 @@ impl Rule for Fill {
 }
 
 fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
-    if let Scalar::Complex(_) = value {
-        super::create::check_value(value, x.dtype())?;
-    }
     let write = Write::begin(inputs)?;
     if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], name)) {
         written?;
@@ -203,7 +200,12 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.
 pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
-        Operand::Scalar(value) => overwrite(x, value, &[x], "FillBackward2"),
+        Operand::Scalar(value) => {
+            if let Scalar::Complex(_) = value {
+                super::create::check_value(value, x.dtype())?;
+            }
+            overwrite(x, value, &[x], "FillBackward2")
+        }
         Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {
             (0, Some(mapping)) => {
                 batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })
