@@ -51,6 +51,10 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
         "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
         "specified {name}",
     ),
+    "ComplexGradient": (
+        RuntimeError,
+        "{operation} does not support automatic differentiation for outputs with complex dtype.",
+    ),
     # -- refusals --------------------------------------------------------------------------------------
     "RoundedComplex": (NotImplementedError, "{operation} is not supported for complex inputs"),
     "ClampedComplex": (NotImplementedError, "clamp is not supported for complex types"),

@@ -37,6 +37,9 @@ macro_rules! complexes {
     /// Numbers of a distribution that has real ones only.
     CauchyDType { name: &'static str },
 
+    /// An operation that is not recorded for complex numbers.
+    ComplexGradient { operation: &'static str },
+
     // Refusals, as torch words them from one operation to the next
     /// A rounding of complex numbers.
     RoundedComplex { operation: &'static str },

@@ -17,6 +17,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::conjugate::{conj, imag, real};
+use super::record::records;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{binary, compare, copy, div, mul, sub};
@@ -302,6 +303,14 @@ pub(super) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
     let s = super::sgn(x)?;
     let across = sub(t, &mul(&s, &real_product(&s, t)?)?)?;
     where_(&compare::eq(x, 0)?, 0, &div(&across, &super::abs(x)?)?)
+}
+
+/// Refuses to record an operation that has no derivative for complex numbers in torch.
+pub(super) fn refuse_history(x: &Tensor, operation: &'static str) -> Result<()> {
+    match records(&[x]) {
+        true => Err(Error::ComplexGradient { operation }.into()),
+        false => Ok(()),
+    }
 }
 
 /// What is wrong with complex numbers for an operation that refuses them, in place of what is wrong with

@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{add, clamp, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
-use crate::dtype::{Complex, Real};
+use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
+use crate::dtype::Real;
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -114,7 +114,6 @@ pub struct Silu;
 impl Elementwise for Silu {
     const NAME: &'static str = "silu_cpu";
     const NODE: &'static str = "SiluBackward0";
-    const COMPLEX: bool = true;
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -122,8 +121,9 @@ impl Elementwise for Silu {
         x / (T::ONE + math::exp(-x))
     }
 
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x / ((-x).exp() + 1.0)
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        let y = || mul(x, &sigmoid(x)?);
+        Some(complex::refuse_history(x, "silu").and_then(|()| y()))
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

@@ -7,7 +7,7 @@ use super::logical;
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{add, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
+use super::{add, complex, conjugate, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
 use crate::dtype::{Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -208,6 +208,14 @@ impl Elementwise for NanToNum {
     const NODE: &'static str = "NanToNumBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
+
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        let y = || {
+            let parts = conjugate::view_as_real(&conjugate::resolve(x)?)?;
+            conjugate::view_as_complex(&unary::apply(*self, &parts)?)
+        };
+        Some(complex::refuse_history(x, "nan_to_num").and_then(|()| y()))
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         if Ring::is_nan(x) {

@@ -330,7 +330,11 @@ impl Elementwise for Acosh {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        rsqrt(&sub(&square(x)?, 1)?)
+        // Of complex numbers the root of the product is not the product of the roots.
+        match x.dtype().is_complex() {
+            true => mul(&rsqrt(&sub(x, 1)?)?, &rsqrt(&add(x, 1)?)?),
+            false => rsqrt(&sub(&square(x)?, 1)?),
+        }
     }
 }
 
