@@ -66,7 +66,6 @@ struct AddProduct<P> {
 impl<P: Addable> Op for AddProduct<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::ADDED_FACTORS;
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.product.added_name()
@@ -92,10 +91,10 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn vjp(&self, kept: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta)).transpose()?;
+        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta.conj())).transpose()?;
         let [left, right] = match at.needs(1) || at.needs(2) {
             true => {
-                let g = arithmetic::times(g, self.weights.alpha)?;
+                let g = arithmetic::times(g, self.weights.alpha.conj())?;
                 gradients_of_factors(&self.product, kept, at, &g, 1)?
             }
             false => [None, None],

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
+use super::copy;
 use super::in_place::{self, Write};
 use super::record::trace;
-use super::{complex, conjugate, copy};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -26,9 +26,6 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
-    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
-    /// complex numbers].
-    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -203,20 +200,12 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
-fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
-    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
-}
-
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
-            let conjugates = each(gradients, conjugate::conj)?;
-            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
-        }
         self.op.vjp(&self.saved, at, gradients)
     }
 

@@ -94,8 +94,8 @@ impl Elementwise2 for Add {
         Some(a || b && self.alpha.to_f64() != 0.0)
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -139,8 +139,8 @@ impl Elementwise2 for Sub {
         a.sub(b.mul(self.alpha.to()))
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -188,8 +188,8 @@ impl Elementwise2 for Rsub {
         b.sub(a.mul(self.alpha.to()))
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -12,7 +12,7 @@ use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, record_new};
-use super::{batch, complex, conjugate, copy, default_dtype, tangents, unary};
+use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
@@ -79,9 +79,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses complex numbers")
     }
 
-    /// Whether a factor of the derivatives may be complex: see Note [Gradients of complex numbers].
-    fn is_conjugated(&self) -> bool {
-        true
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        *self
     }
 
     /// The function on truth values, if it has one.
@@ -157,14 +157,10 @@ impl<E: Elementwise2> Recorded<E> {
         Ok((a, b))
     }
 
-    fn left(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::LEFT_NEEDS)?;
-        self.op.left(&a, &b, t)
-    }
-
-    fn right(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::RIGHT_NEEDS)?;
-        self.op.right(&a, &b, t)
+    /// The operands as the rule for gradients takes them.
+    fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let (a, b) = self.load(at, needs)?;
+        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
     }
 }
 
@@ -175,14 +171,11 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        if E::COMPLEX && at.node.form(0).dtype.is_complex() && self.op.is_conjugated() {
-            let g = conjugate::conj(g)?;
-            let left = at.needs(0).then(|| complex::conj_physical(&self.left(at, &g)?)).transpose()?;
-            let right = at.needs(1).then(|| complex::conj_physical(&self.right(at, &g)?)).transpose()?;
-            return Ok(smallvec![left, right]);
-        }
-        let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
-        let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
+        let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
+        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
+        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
+        let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
+        let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
         Ok(smallvec![left, right])
     }
 

@@ -29,6 +29,10 @@ impl Pointwise for Addcmul {
         add(&inputs[0], &scaled)
     }
 
+    fn conjugated(&self) -> Self {
+        Addcmul { value: self.value.conj() }
+    }
+
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
@@ -55,6 +59,10 @@ impl Pointwise for Addcdiv {
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcdiv { value: self.value.conj() }
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -93,6 +101,10 @@ impl Pointwise for LerpNumber {
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.
         if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+    }
+
+    fn conjugated(&self) -> Self {
+        LerpNumber { weight: self.weight.conj() }
     }
 
     fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {

@@ -12,7 +12,7 @@ use rushlight::ops::create;
 use rushlight::origin::Origin;
 use rushlight::shape::signed;
 use rushlight::tensor::Array;
-use rushlight::{Result, Tensor};
+use rushlight::{Error, Result, Tensor};
 
 use super::FunctionBase;
 use crate::error::carry;
@@ -56,8 +56,17 @@ impl Rule for Custom {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        Python::attach(|py| self.backward(py, gradients)).map_err(carry)
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
+        for (edge, answer) in at.node.edges().iter().zip(&answers) {
+            if let (Some(edge), Some(answer)) = (edge, answer)
+                && answer.dtype().is_complex()
+                && edge.node.form(edge.output).dtype.is_float()
+            {
+                return Err(Error::ComplexGradientOfReal {}.into());
+            }
+        }
+        Ok(answers)
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

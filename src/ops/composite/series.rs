@@ -87,7 +87,7 @@ pub fn cov(x: &Tensor, correction: i64) -> Result<Tensor> {
     )?;
     let centred = sub(&float, &reduce::mean(&float, Some(&[1]), true, None)?)?;
     let turned = permute::transpose(&centred, 0, 1)?;
-    let products = matmul::matmul(&centred, &conjugate::conj(&turned)?)?;
+    let products = matmul::matmul(&centred, &conjugate::conj(turned)?)?;
     let free = (count - correction as f64).max(0.0);
     squeeze::squeeze(&div(&products, free)?, squeeze::Squeezed::All)
 }

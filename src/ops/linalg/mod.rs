@@ -7,6 +7,7 @@ pub mod solve;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::ops::conjugate::conj;
 use crate::ops::permute;
 use crate::tensor::{Array, Tensor};
 
@@ -29,10 +30,20 @@ fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
 }
 
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
-    match dtype.is_float() {
+    match dtype.is_differentiable() {
         true => Ok(()),
         false => Err(Error::MatrixDType { operation, dtype }.into()),
     }
+}
+
+/// The transposed matrices with conjugates.
+fn adjoint(x: &Tensor) -> Result<Tensor> {
+    conj(turned(x)?)
+}
+
+/// The type in which matrices are factored: complex ones in double precision only.
+fn wide(dtype: DType) -> DType {
+    if dtype.is_complex() { DType::Complex128 } else { dtype }
 }
 
 /// The elements of an array, in order.
@@ -40,6 +51,14 @@ fn elements<T: crate::dtype::Element>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the operand was laid out in order"))
 }
 
+/// A result in the type of the operand.
+fn settled(y: Array, like: &Tensor) -> Result<Tensor> {
+    Ok(Tensor::from_array(crate::ops::copy::as_type(&y, like.dtype())?.into_owned()))
+}
+
+/// The elements in order, in the type in which matrices are factored.
 fn in_order(x: &Tensor) -> Result<Array> {
-    Ok(crate::ops::copy::in_order(&x.array())?.into_owned())
+    let x = x.array();
+    let x = crate::ops::copy::as_type(&x, wide(x.dtype))?;
+    Ok(crate::ops::copy::in_order(&x)?.into_owned())
 }
