@@ -63,10 +63,10 @@ def _warn_of_rank(ndim: int, spatial: int) -> None:
     if ndim not in (spatial + 1, spatial + 2):
         name = f"dropout{spatial}d"
         warnings.warn(
-            f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error "
-            "in a future release. To retain the behavior and silence this warning, please use dropout instead. "
-            f"Note that {name} exists to provide channel-wise dropout on inputs with {spatial} spatial "
-            "dimensions, a channel dimension, and an optional batch dimension "
+            f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an "
+            "error in a future release. To retain the behavior and silence this warning, please use "
+            f"dropout instead. Note that {name} exists to provide channel-wise dropout on inputs with "
+            f"{spatial} spatial dimensions, a channel dimension, and an optional batch dimension "
             f"(i.e. {spatial + 1}D or {spatial + 2}D inputs).",
             stacklevel=3,
         )
