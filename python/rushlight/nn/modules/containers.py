@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor
+from ..._rushlight import Tensor
+from ..parameter import Parameter
 from .module import Module, _indent
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._rushlight import Tensor
-from ..autograd.grad_mode import no_grad
-from .parameter import Parameter
+from ..._rushlight import Tensor
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._rushlight import empty
-from . import functional, init
+from ..._rushlight import empty
+from .. import functional, init
+from ..parameter import Parameter
 from .module import Module
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._rushlight import Tensor, device, dtype
+    from ..._rushlight import Tensor, device, dtype
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from .._hooks import RemovableHandle, register
-from .._rushlight import Tensor, dtype, empty, float32, float64
-from .._typename import typename
-from ..autograd.grad_mode import no_grad
+from ..._hooks import RemovableHandle, register
+from ..._rushlight import Tensor, dtype, empty, float32, float64
+from ..._typename import typename
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
 from ._state import StateDict
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from . import functional
+from .. import functional
 from ._shown import shown
 from .convolution import spread
 from .module import Module
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "ConstantPad1d",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _rushlight as native
+from ... import _rushlight as native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._rushlight import empty
-from . import functional
+from ..._rushlight import empty
+from .. import functional
+from ..parameter import Parameter
 from ._shown import shown
 from .module import Module
-from .parameter import Parameter
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor, device, dtype
+    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "CELU",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import empty
-from . import functional, init
+from ..._rushlight import empty
+from .. import functional, init
+from ..parameter import Parameter
 from ._shown import shown
 from .module import Module
-from .parameter import Parameter
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor, device, dtype
+    from ..._rushlight import Tensor, device, dtype
 
 __all__ = ["Flatten", "Identity", "Linear"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from .. import _rushlight as native
-from .._spelling import spell
+from ... import _rushlight as native
+from ..._spelling import spell
 from .reductions import chosen_reduction, reduction_number, weighed
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "cosine_similarity",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _rushlight as native
+from ... import _rushlight as native
 from .distances import pairwise_distance
 from .reductions import chosen_reduction, reduced
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "cosine_embedding_loss",

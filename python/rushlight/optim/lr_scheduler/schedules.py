@@ -1,124 +1,31 @@
-"""Schedulers: how the learning rate of an optimizer changes from one epoch to the next."""
+"""Rates that follow from how many epochs have passed."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_right
 from collections import Counter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor
-from .optimizer import Optimizer
+from .base import LRScheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from ..optimizer import Optimizer
 
 __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
     "ExponentialLR",
-    "LRScheduler",
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
     "MultiplicativeLR",
     "PolynomialLR",
-    "ReduceLROnPlateau",
     "StepLR",
 ]
-
-_ORDER = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-    "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
-    "do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
-    "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
-)
-_EPOCH = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
-    "Please use `scheduler.step()` to step the scheduler. During the deprecation, if epoch is different "
-    "from None, the closed form is used instead of the new chainable form, where available. Please open an "
-    "issue if you are unable to replicate your use case: "
-    "https://github.com/pytorch/pytorch/issues/new/choose."
-)
-_RESUMING = (
-    "param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch >= 0.\n"
-    "This typically happens when:\n1. You're trying to resume training from a checkpoint but haven't "
-    "properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training run (not "
-    "recommended)"
-)
-
-
-class LRScheduler:
-    """Base class: a subclass says in `get_lr` what the rates of the groups become."""
-
-    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
-        for number, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                rate = group["lr"]
-                group.setdefault("initial_lr", rate.clone() if isinstance(rate, Tensor) else rate)
-            elif "initial_lr" not in group:
-                raise KeyError(_RESUMING.format(number))
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
-        self._step_count = 0
-        self._optimizer_stepped = False
-        optimizer.register_step_post_hook(self._note_step)
-        self.step()
-
-    def _note_step(self, *_: Any) -> None:
-        self._optimizer_stepped = True
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer."""
-        left_out = ("optimizer", "_optimizer_stepped")
-        return {name: value for name, value in self.__dict__.items() if name not in left_out}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` returned."""
-        self.__dict__.update(state_dict)
-
-    def get_last_lr(self) -> list[Any]:
-        """Return the rates of the groups since the last step."""
-        return self._last_lr
-
-    def get_lr(self) -> list[Any]:
-        """Return the rates of the groups for `last_epoch`, which has just begun."""
-        raise NotImplementedError
-
-    def step(self, epoch: int | None = None) -> None:
-        """Begin the next epoch."""
-        if self._step_count == 1 and not self._optimizer_stepped:
-            warnings.warn(_ORDER, UserWarning, stacklevel=2)
-        self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
-            self.last_epoch = epoch
-            closed: Any = getattr(self, "_get_closed_form_lr", self.get_lr)
-            rates = closed()
-        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            _set(group, rate)
-        self._last_lr = self._rates()
-
-    def _rates(self) -> list[Any]:
-        rates = (group["lr"] for group in self.optimizer.param_groups)
-        return [rate.clone() if isinstance(rate, Tensor) else rate for rate in rates]
-
-    def _times(self, factor: float) -> list[Any]:
-        return [group["lr"] * factor for group in self.optimizer.param_groups]
-
-
-def _set(group: dict[str, Any], rate: Any) -> None:
-    if isinstance(group["lr"], Tensor):
-        group["lr"].fill_(rate)
-    else:
-        group["lr"] = rate
 
 
 class _Lambdas(LRScheduler):
@@ -136,7 +43,7 @@ class _Lambdas(LRScheduler):
         """Return everything but the optimizer and plain functions; of callable objects, their attributes."""
         state = super().state_dict()
         state["lr_lambdas"] = [
-            None if isinstance(each, type(_set)) else dict(each.__dict__) for each in self.lr_lambdas
+            None if isinstance(each, FunctionType) else dict(each.__dict__) for each in self.lr_lambdas
         ]
         return state
 
@@ -333,97 +240,3 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
-
-
-class ReduceLROnPlateau(LRScheduler):
-    """The rate times `factor` once a measure has not got better for more than `patience` epochs."""
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: list[float] | float = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1.0:
-            raise ValueError("Factor should be < 1.0.")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        groups = len(optimizer.param_groups)
-        if isinstance(min_lr, (list, tuple)):
-            if len(min_lr) != groups:
-                raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
-            self.default_min_lr = None
-            self.min_lrs = list(min_lr)
-        else:
-            self.default_min_lr = min_lr
-            self.min_lrs = [min_lr] * groups
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.optimizer = optimizer
-        self.factor = factor
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.last_epoch = 0
-        self._last_lr = self._rates()
-        self._reset()
-
-    def _reset(self) -> None:
-        self.best = self.mode_worse
-        self.cooldown_counter = 0
-        self.num_bad_epochs = 0
-
-    @property
-    def in_cooldown(self) -> bool:
-        """Whether epochs do not count for a while."""
-        return self.cooldown_counter > 0
-
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """End an epoch with this measure."""
-        current = float(metrics)
-        if epoch is None:
-            epoch = self.last_epoch + 1
-        else:
-            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
-        self.last_epoch = epoch
-        if self.is_better(current, self.best):
-            self.best = current
-            self.num_bad_epochs = 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                old = float(group["lr"])
-                new = max(old * self.factor, least)
-                if old - new > self.eps:
-                    _set(group, new)
-            self.cooldown_counter = self.cooldown
-            self.num_bad_epochs = 0
-        self._last_lr = self._rates()
-
-    def is_better(self, a: float, best: float) -> bool:
-        """Tell whether measure `a` is better than the best by more than the threshold."""
-        sign = 1.0 if self.mode == "max" else -1.0
-        if self.threshold_mode == "rel":
-            bound = best * (1.0 + sign * self.threshold)
-        else:
-            bound = best + sign * self.threshold
-        return a > bound if self.mode == "max" else a < bound
-
-
-_LRScheduler = LRScheduler

@@ -6,12 +6,12 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-from .. import _rushlight as native
-from ..autograd.grad_mode import no_grad
+from ... import _rushlight as native
+from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "binary_cross_entropy",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._rushlight import empty, int64, ones, tensor, zeros
-from . import functional, init
+from ..._rushlight import empty, int64, ones, tensor, zeros
+from .. import functional, init
+from ..parameter import Parameter
 from ._shown import shown
 from .module import Module
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._rushlight import Tensor, device, dtype
+    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "BatchNorm1d",

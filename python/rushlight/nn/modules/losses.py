@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import functional
+from .. import functional
+from ..functional.reductions import chosen_reduction
 from .module import Module
-from .reductions import chosen_reduction
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = [
     "BCELoss",

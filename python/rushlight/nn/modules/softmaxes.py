@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import functional
+from .. import functional
 from ._shown import shown
 from .module import Module
 
 if TYPE_CHECKING:
-    from .._rushlight import Tensor
+    from ..._rushlight import Tensor
 
 __all__ = ["LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._rushlight import empty
-from . import functional, init
+from ..._rushlight import empty
+from .. import functional, init
+from ..parameter import Parameter
 from .module import Module
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .._rushlight import Tensor, device, dtype
+    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "Embedding",
