@@ -14,6 +14,7 @@ use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
+use crate::unlocked;
 
 const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
     use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
@@ -23,7 +24,7 @@ struct Interpreter;
 
 impl Host for Interpreter {
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
-        Python::attach(|py| py.detach(body));
+        Python::attach(|py| unlocked::run(py, body));
     }
 
     fn poll(&self) -> Result<()> {

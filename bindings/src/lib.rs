@@ -15,6 +15,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod collector;
 mod convert;
 mod device;
 mod dtype;
@@ -38,6 +39,7 @@ mod signature;
 mod size;
 mod tensor;
 mod transform;
+mod unlocked;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -103,6 +105,7 @@ mod _rushlight {
         generator::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
+        collector::install(module.py())?;
         functions::install(module)
     }
 }
