@@ -64,14 +64,38 @@ pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
     if cfg!(Py_GIL_DISABLED) {
         return Ok(());
     }
-    py.import("gc")?.getattr("callbacks")?.call_method1("append", (callback(py)?,))?;
+    let gc = py.import("gc")?;
+    let callbacks = gc.getattr("callbacks")?.cast_into::<PyList>()?;
+    let callback = wrap_pyfunction!(collecting, py)?.into_any();
+    callbacks.append(&callback)?;
+    let get_objects = gc.getattr("get_objects")?.unbind();
+    // The module is initialised once.
+    let _ = COLLECTOR.set(py, Collector { get_objects, callbacks: callbacks.unbind(), callback: callback.unbind() });
     Ok(())
 }
 
-fn callback(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static CALLBACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let make = || wrap_pyfunction!(collecting, py).map(|function| function.into_any().unbind());
-    Ok(CALLBACK.get_or_try_init(py, make)?.bind(py))
+/// What belongs to the collector: at the end of the interpreter nothing can be imported any more.
+struct Collector {
+    get_objects: Py<PyAny>,
+    callbacks: Py<PyList>,
+    callback: Py<PyAny>,
+}
+
+static COLLECTOR: PyOnceLock<Collector> = PyOnceLock::new();
+
+impl Collector {
+    /// Whether nobody else is told after us, who could change what was seen; if so, not the next time.
+    fn is_last(&self, py: Python<'_>) -> PyResult<bool> {
+        let (callbacks, ours) = (self.callbacks.bind(py), self.callback.bind(py));
+        if callbacks.iter().next_back().is_some_and(|last| last.is(ours)) {
+            return Ok(true);
+        }
+        if callbacks.contains(ours)? {
+            callbacks.call_method1("remove", (ours,))?;
+            callbacks.append(ours)?;
+        }
+        Ok(false)
+    }
 }
 
 /// Whether an object has no reference but the one of the tensor that owns it.
@@ -92,32 +116,16 @@ fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
         // SAFETY: it comes from `into_raw` below, and was just taken out.
         unsafe { Box::from_raw(before) }.end(py);
     }
-    if unlocked::is_anyone() {
-        return Ok(());
-    }
+    let Some(collector) = COLLECTOR.get(py).filter(|_| !unlocked::is_anyone()) else { return Ok(()) };
     if phase == "stop" {
         circle::open_circles(MOST[generation]);
     } else if is_hosting()
-        && is_last(py)?
-        && let Some(snapshot) = Snapshot::new(py, generation)?
+        && collector.is_last(py)?
+        && let Some(snapshot) = Snapshot::new(collector.get_objects.bind(py), generation)?
     {
         SNAPSHOT.store(Box::into_raw(snapshot), Ordering::Release);
     }
     Ok(())
-}
-
-/// Whether nobody else is told after us, who could change what was seen; if so, not the next time.
-fn is_last(py: Python<'_>) -> PyResult<bool> {
-    let callbacks = py.import("gc")?.getattr("callbacks")?.cast_into::<PyList>()?;
-    let ours = callback(py)?;
-    if callbacks.iter().next_back().is_some_and(|last| last.is(ours)) {
-        return Ok(true);
-    }
-    if callbacks.contains(ours)? {
-        callbacks.call_method1("remove", (ours,))?;
-        callbacks.append(ours)?;
-    }
-    Ok(false)
 }
 
 /// What was seen when the collection that goes on began; null when there is none.
@@ -142,14 +150,14 @@ struct Snapshot {
 
 impl Snapshot {
     /// What the objects of a generation and of younger ones lead to, unless that is too much.
-    fn new(py: Python<'_>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
+    fn new(get_objects: &Bound<'_, PyAny>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
+        let py = get_objects.py();
         for leaf in circle::leaves_with_recorded_gradients() {
             // SAFETY: an object that a tensor knows is alive, as long as the GIL is held.
             let object = unsafe { Bound::from_borrowed_ptr_or_opt(py, leaf.foreign().get().cast()) };
             object.iter().filter_map(|object| object.cast::<TensorBase>().ok()).for_each(track);
         }
         let (mut census, mut holders) = (Census::default(), HashMap::new());
-        let get_objects = py.import("gc")?.getattr("get_objects")?;
         let mut classes = Classes::default();
         for young in 0..=generation {
             for object in get_objects.call1((young,))?.cast::<PyList>()?.iter() {
