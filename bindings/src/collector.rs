@@ -16,7 +16,7 @@
 //! shows nothing at all, which keeps what it holds.
 
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -152,6 +152,10 @@ impl Snapshot {
     /// What the objects of a generation and of younger ones lead to, unless that is too much.
     fn new(get_objects: &Bound<'_, PyAny>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
         let py = get_objects.py();
+        if generation == MOST.len() - 1 && !TRACKED_EARLIER.swap(true, Ordering::Relaxed) {
+            let objects = get_objects.call0()?;
+            objects.cast::<PyList>()?.iter().for_each(|object| track_inside(&object));
+        }
         for leaf in circle::leaves_with_recorded_gradients() {
             // SAFETY: an object that a tensor knows is alive, as long as the GIL is held.
             let object = unsafe { Bound::from_borrowed_ptr_or_opt(py, leaf.foreign().get().cast()) };
@@ -231,6 +235,26 @@ impl Snapshot {
             }
         });
         outcome
+    }
+}
+
+/// Whether the objects were put under the collector's eyes that are older than the first thing of
+/// Python that the engine held.
+static TRACKED_EARLIER: AtomicBool = AtomicBool::new(false);
+
+/// Puts the objects of tensors under the collector's eyes that an object refers to.
+fn track_inside(object: &Bound<'_, PyAny>) {
+    unsafe extern "C" fn look(object: *mut ffi::PyObject, _: *mut c_void) -> c_int {
+        // SAFETY: objects show live ones, and `track_inside` is called with the GIL held.
+        let object = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), object) };
+        object.cast::<TensorBase>().into_iter().for_each(track);
+        0
+    }
+    // SAFETY: the object is alive, and what the collector knows can be traversed.
+    unsafe {
+        if let Some(traverse) = (*object.get_type_ptr()).tp_traverse {
+            traverse(object.as_ptr(), look, ptr::null_mut());
+        }
     }
 }
 
