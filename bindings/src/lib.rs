@@ -97,6 +97,7 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        backward::listen();
         origin::listen();
         anomaly::listen();
         dtype::install(module)?;

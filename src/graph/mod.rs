@@ -7,6 +7,7 @@ pub mod census;
 pub mod cut;
 pub mod held;
 pub mod holding;
+pub mod host;
 pub mod hooks;
 pub(crate) mod leaf;
 pub mod mode;
