@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from . import special as special
     from . import testing as testing
     from . import utils as utils
+    from ._ops import ops as ops
     from .func import vmap as vmap
     from .inspection import graph as graph
     from .serialization import load as load
@@ -112,6 +113,11 @@ def __getattr__(name: str) -> Any:
 
         globals()["graph"] = graph
         return graph
+    if name == "ops":
+        from ._ops import ops
+
+        globals()["ops"] = ops
+        return ops
     if name in ("load", "save"):
         from . import serialization
 
@@ -125,7 +131,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY, "graph", "load", "save", "vmap"})
+    return sorted({*globals(), *_LAZY, "graph", "load", "ops", "save", "vmap"})
 
 
 __all__ = [
