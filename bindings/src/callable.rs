@@ -4,6 +4,7 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::intercept;
 use crate::outputs;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
@@ -261,6 +262,11 @@ fn dispatch<'py>(
                     refuse_captured(arguments.tensor(0)?, name, by_number)?;
                 }
                 let run = || callable.function.body.run(&arguments);
+                if rushlight::ops::intercept::is_active()
+                    && signature.out.and_then(|slot| arguments.slots[slot]).is_none()
+                {
+                    return intercept::call(&arguments, run);
+                }
                 return match signature.out.and_then(|slot| arguments.slots[slot]) {
                     None => run(),
                     Some(out) => outputs::write(&arguments, out, run),

@@ -27,6 +27,7 @@ mod functions;
 mod generator;
 mod hooks;
 mod inspect;
+mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
@@ -70,6 +71,8 @@ mod _rushlight {
     use super::hooks::RemovableHandle;
     #[pymodule_export]
     use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
+    #[pymodule_export]
+    use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from . import special as special
     from . import testing as testing
     from . import utils as utils
+    from ._ops import ops as ops
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -61,7 +62,13 @@ else:
             "testing",
             "utils",
         },
-        names={"graph": ".inspection", "load": ".serialization", "save": ".serialization", "vmap": ".func"},
+        names={
+            "graph": ".inspection",
+            "load": ".serialization",
+            "ops": "._ops",
+            "save": ".serialization",
+            "vmap": ".func",
+        },
     )
 
 __version__ = _rushlight.__version__

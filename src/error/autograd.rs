@@ -52,6 +52,8 @@ macro_rules! autograd {
     PackingFreed {},
     /// A saved tensor packed twice.
     PackedAlready {},
+    /// An operation whose interceptor answered another number of tensors than it gives.
+    Intercepted { node: String, got: usize, expected: usize },
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.

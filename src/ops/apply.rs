@@ -6,10 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::copy;
 use super::in_place::Write;
 use super::record::trace;
-use super::watch;
+use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -30,6 +29,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
@@ -254,10 +258,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
-    if !O::VIEW && watch::is_long(op.effort(inputs)) {
-        return watch::at_length(false, || apply(op, inputs));
-    }
-    let outputs = op.forward(inputs)?;
+    let outputs = match intercept::is_active() {
+        true => intercept::structured(&op, inputs)?,
+        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
+            return watch::at_length(false, || apply(op, inputs));
+        }
+        false => op.forward(inputs)?,
+    };
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
@@ -315,7 +322,10 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    op.overwrite(&target, &apart)?;
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => op.overwrite(&target, &apart)?,
+    }
     write.finish(|needed| {
         let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
         Recorded { op, saved }

@@ -12,7 +12,7 @@ use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, record_new};
-use super::{batch, copy, default_dtype, tangents, unary, watch};
+use super::{batch, copy, default_dtype, intercept, tangents, unary, watch};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
@@ -277,11 +277,27 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
-    let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
+    let dtype = op.result(common)?;
+    let y = match intercept::is_active() {
+        true => {
+            let (left, right) = (left.clone(), right.clone());
+            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))?
+        }
+        false => Tensor::from_array(forward(&op, &left, &right, dtype)?),
+    };
     tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
         recorded(op, (a, left), (b, right), needed)
     })?;
     Ok(y)
+}
+
+/// torch's name of the node, whether or not anything will be kept.
+fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
+    let kept = |operand| match operand {
+        Operand::Scalar(number) => Kept::Scalar(number),
+        Operand::Tensor(_) => Kept::Nothing,
+    };
+    op.node(&kept(a), &kept(b))
 }
 
 /// `apply` for all samples of a mapping.
@@ -454,7 +470,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         }
         false => None,
     };
-    overwrite(&op, &target, &apart, dtype)?;
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+        }
+        false => overwrite(&op, &target, &apart, dtype)?,
+    }
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 

@@ -37,6 +37,7 @@ pub mod in_place;
 pub mod index;
 pub mod indexed;
 pub mod integer;
+pub mod intercept;
 pub mod join;
 pub mod linalg;
 pub mod linear;

@@ -75,6 +75,10 @@ impl Op for Moments {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1 + usize::from(self.with_mean)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let shape = self.over.shape(x.layout.shape());

@@ -139,6 +139,10 @@ impl Op for Picked {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let ndim = inputs[0].ndim();
         let x = self.lifted(&inputs[0].detach())?;

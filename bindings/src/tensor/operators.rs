@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, unary as unary_ops};
+use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
 
 use super::index;
@@ -347,6 +347,9 @@ unsafe extern "C" fn compared(
     right: *mut ffi::PyObject,
     operation: std::ffi::c_int,
 ) -> *mut ffi::PyObject {
+    if intercept::is_active() {
+        return compared_by_name(left, right, operation);
+    }
     binary(left, right, |left, right| match operation {
         ffi::Py_LT => compare::lt(left, right),
         ffi::Py_LE => compare::le(left, right),
@@ -354,5 +357,32 @@ unsafe extern "C" fn compared(
         ffi::Py_NE => compare::ne(left, right),
         ffi::Py_GT => compare::gt(left, right),
         _ => compare::ge(left, right),
+    })
+}
+
+/// A comparison as the call of a method, which is shown to whoever intercepts operations.
+#[cold]
+fn compared_by_name(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: c_int,
+) -> *mut ffi::PyObject {
+    let name = match operation {
+        ffi::Py_LT => "lt",
+        ffi::Py_LE => "le",
+        ffi::Py_EQ => "eq",
+        ffi::Py_NE => "ne",
+        ffi::Py_GT => "gt",
+        _ => "ge",
+    };
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let ((Some(_), Some(_)), left, right) = (unsafe {
+            let operands = (operand(py, left)?, operand(py, right)?);
+            (operands, Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
+        }) else {
+            return Ok(declined(py));
+        };
+        left.call_method1(name, (right,)).map(Bound::into_ptr)
     })
 }
