@@ -2,8 +2,7 @@
 //!
 //! A door that finds a batched tensor among its operands comes here. The rule of the operation's
 //! block computes with the values of the highest mapping, through the same doors, so that whatever is
-//! tracked below is tracked; what comes out is wrapped and recorded above. An operation without a
-//! rule is run for each sample.
+//! tracked below is tracked; what comes out is wrapped and recorded above.
 
 mod call;
 mod elementwise;
@@ -13,7 +12,7 @@ mod writes;
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::apply::{Keep, Op, Outputs, Recorded, trace};
 use super::reduce::Over;
@@ -173,61 +172,7 @@ pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
         let outputs = super::apply::apply(op.holding(&held)?, &inputs)?;
         return Ok(outputs.into_iter().map(Samples::shared).collect());
     }
-    match op.batch(&call)? {
-        Some(answer) => Ok(answer),
-        None if call.size == 0 => nothing(inputs, |inputs| op.forward(inputs)),
-        None => call.each(|inputs, held| super::apply::apply(op.holding(held)?, inputs)),
-    }
-}
-
-/// The outputs for no sample, in the shape that `f` finds they would have: the array of a batched
-/// tensor without samples is zeros.
-fn nothing(inputs: &[&Tensor], f: impl FnOnce(&[&Tensor]) -> Result<Outputs>) -> Result<Answer> {
-    let zeros: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| Tensor::from_array(x.array())).collect();
-    let zeros: SmallVec<[&Tensor; 2]> = zeros.iter().collect();
-    let empty = |output: &Tensor| {
-        let mut shape = shape::signed(output.layout().shape());
-        shape.insert(0, 0);
-        create::zeros(&shape, output.dtype()).map(Samples::first)
-    };
-    f(&zeros)?.iter().map(empty).collect()
-}
-
-/// What `rule` makes of the samples of tensors, wrapped but not recorded: for what has no derivative.
-pub(super) fn lifted(
-    tensors: &[&Tensor],
-    mapping: &Arc<Mapping>,
-    rule: impl FnOnce(&Call<'_>) -> Result<Answer>,
-) -> Result<Outputs> {
-    check_open(mapping)?;
-    let values: SmallVec<[Samples; 2]> = tensors.iter().map(|x| samples(x, mapping)).collect();
-    let call = Call { inputs: &values, held: &[], size: mapping.size() };
-    wrapped(below(mapping, || rule(&call))?, mapping)
-}
-
-/// What `f` makes of each sample of tensors, if one of them is batched.
-pub(super) fn each(
-    tensors: &[&Tensor],
-    f: impl Fn(&[&Tensor]) -> Result<Outputs>,
-) -> Option<Result<Outputs>> {
-    let mapping = highest(tensors.iter().copied())?;
-    Some(lifted(tensors, &mapping, |call| match call.size {
-        0 => nothing(tensors, &f),
-        _ => call.each(|inputs, _| f(inputs)),
-    }))
-}
-
-/// `each` for a function with one result.
-pub(super) fn each_one(
-    tensors: &[&Tensor],
-    f: impl Fn(&[&Tensor]) -> Result<Tensor>,
-) -> Option<Result<Tensor>> {
-    Some(each(tensors, |samples| f(samples).map(|y| smallvec![y]))?.and_then(only))
-}
-
-/// The single output of an operation.
-pub(super) fn only(mut outputs: Outputs) -> Result<Tensor> {
-    outputs.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+    op.batch(&call)
 }
 
 /// Whether `x` has memory for every sample of `other`.
