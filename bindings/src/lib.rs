@@ -38,6 +38,7 @@ mod signature;
 mod size;
 mod tensor;
 mod transform;
+mod writes;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]

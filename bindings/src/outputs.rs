@@ -2,6 +2,7 @@
 //! operation, which calculates as without it and never sees the argument.
 use crate::arguments::Arguments;
 use crate::border::{as_tensor, raise, type_name};
+use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -18,6 +19,7 @@ pub(crate) fn write<'py>(
     out: &Bound<'py, PyAny>,
     calculate: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
+    writes::check_out(arguments, out)?;
     let py = arguments.py();
     let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
     if is_grad_enabled() && given().any(Tensor::requires_grad) {

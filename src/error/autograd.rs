@@ -135,6 +135,9 @@ macro_rules! autograd {
     MappedRunning {},
     /// A number of a tensor that stands for many samples.
     MappedItem {},
+    /// A number of, or a decision by, a tensor that stands for many samples and that a transform of
+    /// derivatives within follows.
+    MappedValue {},
     /// A decision by a tensor that stands for many samples.
     MappedTruth {},
     /// A comparison of whole tensors that stand for many samples.

@@ -246,8 +246,8 @@ impl Overwrite for IndexWrite {
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",
-            Mode::Copy => "aten::index_copy_",
-            Mode::Fill | Mode::FillNumber(_) => "aten::index_fill_",
+            Mode::Copy => "index_copy_",
+            Mode::Fill | Mode::FillNumber(_) => "index_fill_",
         }
     }
 

@@ -182,7 +182,7 @@ impl Op for Scatter {
 
 impl Overwrite for Scatter {
     fn in_place_name(&self) -> &'static str {
-        if self.mode == Mode::Add { "aten::scatter_add_" } else { "aten::scatter_" }
+        if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
 
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {

@@ -192,7 +192,7 @@ fn padded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
 
 impl Overwrite for Place {
     fn in_place_name(&self) -> &'static str {
-        "aten::masked_scatter_"
+        "masked_scatter_"
     }
 
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {

@@ -282,7 +282,7 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.is_batched() {
-            return Err(Error::MappedItem {}.into());
+            return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
         let array = self.array();
         match array.layout.numel() {

@@ -43,6 +43,12 @@ impl Tensor {
             })
     }
 
+    /// Whether a transform that goes on, further in than what this tensor is batched by, follows it.
+    pub fn is_followed(&self) -> bool {
+        let own = self.mapping().map_or(0, |mapping| mapping.level());
+        self.levels().iter().any(|&level| level > own)
+    }
+
     /// The numbers of the transforms that go on and that this tensor was made
     /// inside of, or is an argument of.
     pub fn levels(&self) -> Vec<usize> {
