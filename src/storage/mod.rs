@@ -3,7 +3,7 @@
 
 mod allocate;
 
-pub use allocate::allocated;
+pub use allocate::{allocated, idle, trim};
 
 use std::any::Any;
 use std::cell::Cell;
