@@ -93,6 +93,8 @@ macro_rules! autograd {
     GradientCount { function: String, expected: usize, got: usize },
     /// An operation that has no derivative.
     NoDerivative { operation: &'static str },
+    /// An operation through which no tangents pass.
+    NoTangent { operation: &'static str },
     /// `retain_grad` on a tensor without gradient.
     RetainGradNoGrad {},
     /// A hook on a tensor without gradient.

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
+use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::Operand;
 use super::{copy, create, squeeze};
@@ -250,12 +250,13 @@ fn checked(
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
-    in_range(index, dim, size)?;
+    if !batch::is_batched(index) {
+        in_range(index, dim, size)?;
+    }
     Ok(dim)
 }
 
-/// Whether there is what an index names. Of a batched one each sample is looked at where its value
-/// is used.
+/// Whether there is what an index names.
 fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
     let array = index.array();
     let array = copy::as_type(&array, DType::Int64)?;
@@ -269,7 +270,7 @@ fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
 fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
     let index = call.held[0].vectors(call.size)?;
     if index.numel() > 0 {
-        in_range(&index, dim, counted(&call.inputs[0].shape())[dim])?;
+        in_range(&index, dim + 1, counted(&call.inputs[0].shape())[dim])?;
     }
     Ok(index)
 }

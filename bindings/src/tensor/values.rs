@@ -25,7 +25,9 @@ impl TensorBase {
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        check_memory(self.tensor())?;
+        if self.tensor().is_batched() {
+            check_memory(self.tensor())?;
+        }
         let array = self.tensor().array();
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
@@ -34,7 +36,7 @@ impl TensorBase {
     }
 }
 
-/// A tensor that stands for many samples has no elements of its own.
+/// A tensor that stands for many samples, or that a transform follows, has no memory to show.
 pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
     if tensor.is_batched() || tensor.is_followed() {
         Err(raise(Error::MappedMemory {}.into()))

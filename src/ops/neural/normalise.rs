@@ -259,6 +259,11 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
             _ => {}
         }
     }
+    for (argument, tensor) in [("running_mean", running.mean), ("running_var", running.variance)] {
+        if tensor.is_some_and(Tensor::requires_grad) {
+            return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
+        }
+    }
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;
     let seen = |statistic: &Tensor| {
