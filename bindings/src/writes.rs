@@ -77,6 +77,11 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     if !mode::special() {
         return Ok(());
     }
+    let plumbing = match batched_name(method, given) {
+        Some(Name::Rule("inplace arithmetic")) => "gen_vmap_inplace_plumbing",
+        _ => "boxed_tensor_inputs_batch_rule",
+    };
+    batch::check_inside(target, plumbing).map_err(raise)?;
     let mut rest = given.tensors.iter();
     let Some((other, mapping)) = rest.find_map(|other| Some((other, batch::no_room(target, other)?))) else {
         return Ok(());
@@ -126,7 +131,8 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         "index_fill_" => Name::Rule("index_fill_"),
         "index_put_" => Name::Rule("index_put_"),
         "scatter_add_" => Name::Rule("scatter_add_"),
-        "set_" | "detach_" | "requires_grad_" | "bernoulli_" => return None,
+        "bernoulli_" => Name::Rule("inplace bernoulli"),
+        "set_" | "detach_" | "requires_grad_" => return None,
         _ => Name::Fallback,
     })
 }

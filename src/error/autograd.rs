@@ -126,7 +126,7 @@ macro_rules! autograd {
     /// The same by an operation that is run for each sample.
     UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
-    Escaped {},
+    Escaped { plumbing: &'static str },
     /// A random operation where the caller of a mapping did not say what it is to do.
     RandomRefused {},
     /// The same random numbers for samples that have a say in them and differ.

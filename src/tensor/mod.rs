@@ -79,6 +79,10 @@ impl Birth {
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
     }
+
+    fn at_most(self, depth: u8) -> Birth {
+        Birth(self.0 & Birth::VIEW | self.depth().min(depth))
+    }
 }
 
 impl Core {

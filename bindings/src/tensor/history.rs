@@ -5,6 +5,8 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::Error;
+use rushlight::graph::mode;
+use rushlight::ops::batch;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
@@ -211,6 +213,9 @@ impl TensorBase {
 
     /// A tensor on the same memory without history.
     fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if mode::special() {
+            batch::check_inside(self.tensor(), "gen_vmap_plumbing").map_err(raise)?;
+        }
         wrap(py, self.tensor().detach())
     }
 

@@ -60,7 +60,47 @@ pub(super) fn is_batched(x: &Tensor) -> bool {
 
 /// Tensors of a mapping that is over are of no use.
 pub(super) fn check_open(mapping: &Mapping) -> Result<()> {
-    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped {}.into()) }
+    check_open_for(mapping, "gen_vmap_plumbing")
+}
+
+/// `check_open`, where torch's message names another part of it.
+fn check_open_for(mapping: &Mapping, plumbing: &'static str) -> Result<()> {
+    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped { plumbing }.into()) }
+}
+
+/// The part of torch that a node of this name comes from, in its message.
+fn plumbing(node: &str) -> &'static str {
+    const REDUCTIONS: [&str; 23] = [
+        "Amax",
+        "Amin",
+        "Cummax",
+        "Cummin",
+        "Cumprod",
+        "Cumsum",
+        "Kthvalue",
+        "LinalgVectorNorm",
+        "LogSoftmax",
+        "Logcumsumexp",
+        "Logsumexp",
+        "Max",
+        "Mean",
+        "Median",
+        "Min",
+        "Mode",
+        "Nansum",
+        "Prod",
+        "Softmax",
+        "Sort",
+        "Std",
+        "Topk",
+        "Var",
+    ];
+    match node.split_once("Backward").map_or(node, |(name, _)| name) {
+        "Index" => "index_plumbing",
+        "Sum" | "Nanmedian" => "boxed_reduction_batch_rule",
+        name if REDUCTIONS.contains(&name) => "boxed_reduction_batch_rule",
+        _ => "gen_vmap_plumbing",
+    }
 }
 
 /// A tensor of the mapping: itself, or one around it that is the same for all samples.
@@ -141,7 +181,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 /// Runs an operation for all samples and records it among the tensors of the mapping.
 #[cold]
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
-    check_open(mapping)?;
+    check_open_for(mapping, plumbing(op.name()))?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
     let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
@@ -154,6 +194,14 @@ pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) ->
         Recorded { op, saved }
     })?;
     Ok(outputs)
+}
+
+/// Refuses a tensor of a mapping that is over.
+pub fn check_inside(x: &Tensor, plumbing: &'static str) -> Result<()> {
+    match x.mapping() {
+        Some(mapping) => check_open_for(mapping, plumbing),
+        None => Ok(()),
+    }
 }
 
 /// Computes with values: what tangents of higher levels there are concerns the tensors around them.
@@ -216,6 +264,7 @@ pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
 pub(super) fn front(x: &Tensor, f: impl FnOnce(&Tensor, usize) -> Result<Tensor>) -> Option<Result<Tensor>> {
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
+        check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
         let value = Samples::of(batch.clone()).front(batch.mapping.size())?;
         Tensor::batched(f(&value, batch.mapping.size())?, Some(0), &batch.mapping)
     };
