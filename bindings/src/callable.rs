@@ -9,8 +9,7 @@ use crate::outputs;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
-use crate::tensor::object::as_tensor;
-use crate::transform::refuse_captured;
+use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
@@ -258,8 +257,7 @@ fn dispatch<'py>(
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
                 if name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" {
-                    let by_number = arguments.slots[1].is_some_and(|value| as_tensor(value).is_none());
-                    refuse_captured(arguments.tensor(0)?, name, by_number)?;
+                    writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
                 if rushlight::ops::intercept::is_active()

@@ -44,6 +44,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod writes;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]

@@ -81,7 +81,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
-    "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
+    "NoDerivative": (RuntimeError, "derivative for aten::{operation} is not implemented"),
+    "NoTangent": (
+        NotImplementedError,
+        "Trying to use forward AD with aten::{operation} that does not support it.",
+    ),
     # -- hooks ---------------------------------------------------------------------------------------
     "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
     "HookOnNonLeaf": (RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors"),

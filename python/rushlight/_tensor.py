@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from . import _rushlight
 from ._rushlight import Tensor, _accumulate
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
@@ -82,6 +83,14 @@ def __format__(self: Tensor, format_spec: str) -> str:
     return object.__format__(self, format_spec)
 
 
+def _check_storage(tensor: Tensor) -> None:
+    """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
+    if _rushlight._is_tracked_inside(tensor):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+    if _rushlight._is_batchedtensor(tensor):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+
+
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
@@ -92,6 +101,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         found: Tensor = memo[id(self)]
         return found
+    _check_storage(self)
     from copy import deepcopy
 
     with _no_grad():
@@ -111,6 +121,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def __copy__(self: Tensor) -> Tensor:
     # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    _check_storage(self)
     copied = self.detach()
     if type(self) is not Tensor:
         copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
@@ -123,6 +134,7 @@ def __copy__(self: Tensor) -> Tensor:
 
 
 def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
+    _check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
     return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
 

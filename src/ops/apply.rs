@@ -62,11 +62,8 @@ pub trait Op: Clone + Send + Sync + 'static {
         inputs.iter().map(|input| input.numel() as u64).sum()
     }
 
-    /// The operation for many samples at once, by operations on the values. Without a rule it is run
-    /// for each sample.
-    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
-        Ok(None)
-    }
+    /// The operation for many samples at once, by operations on the values.
+    fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
     /// How its outputs came to be, if they are views of the first input.
     fn shows(&self) -> Option<Creation> {

@@ -154,8 +154,8 @@ impl<P: Product> Op for Times<P> {
         effort(&self.0, inputs[0], inputs[1])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[0].moved(0)?, call.inputs[1].moved(0)?];
-        Ok(Some(smallvec![Samples::first(self.0.batch(&a, &b)?)]))
+        Ok(smallvec![Samples::first(self.0.batch(&a, &b)?)])
     }
 }

@@ -425,12 +425,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        let name = match E::NAME {
-            name @ ("add" | "sub") => name,
-            "pow" => "aten::pow_",
-            _ => "inplace arithmetic",
-        };
-        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
     if watch::is_long(x.numel() as u64) {
         return watch::at_length(true, || apply_in_place(op, x, b));

@@ -45,7 +45,7 @@ impl Op for Clone {
         one(clone(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Clone { layout: Arc::new(batch::stacked(&self.layout, call.size)) })
     }
 }
@@ -106,7 +106,7 @@ impl Op for ToCopy {
         one(to_dtype(tangent(tangents), self.dtype)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.in_place(self.clone())
     }
 }

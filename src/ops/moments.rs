@@ -140,7 +140,7 @@ impl Op for Moments {
         Ok(outputs)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Moments { over: self.over.deeper(), ..*self })
     }
 }

@@ -140,6 +140,11 @@ impl Mapping {
         self.level
     }
 
+    /// How many transforms of derivatives there are around it.
+    pub fn transforms(&self) -> usize {
+        self.level - self.depth
+    }
+
     /// How many mappings this thread is inside of.
     pub(crate) fn count() -> usize {
         MAPPINGS.with_borrow(Vec::len)

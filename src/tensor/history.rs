@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -281,6 +281,9 @@ impl Tensor {
         }
         let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
+        for level in tangents::live() {
+            self.set_tangent(level, None);
+        }
         let mut core = self.0.core.write();
         core.requires_grad = false;
         core.cut = cut;

@@ -79,6 +79,10 @@ impl Birth {
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
     }
+
+    fn at_most(self, depth: u8) -> Birth {
+        Birth(self.0 & Birth::VIEW | self.depth().min(depth))
+    }
 }
 
 impl Core {
@@ -282,7 +286,7 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.is_batched() {
-            return Err(Error::MappedItem {}.into());
+            return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
         let array = self.array();
         match array.layout.numel() {

@@ -4,6 +4,9 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
+use rushlight::Error;
+use rushlight::graph::mode;
+use rushlight::ops::batch;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
@@ -11,6 +14,7 @@ use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
 use crate::transform::refuse_inside_transform;
+use crate::writes::{self, Given};
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -179,7 +183,7 @@ impl TensorBase {
     /// A tensor on the same memory without history, whose writes autograd does not see.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().is_batched() {
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
             return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
         }
         wrap(py, self.tensor().data().map_err(raise)?)
@@ -187,6 +191,10 @@ impl TensorBase {
 
     #[setter]
     fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tensor().is_followed() {
+            let text = "mutating directly with `.data` inside functorch transform is not allowed.";
+            return Err(PyRuntimeError::new_err(text));
+        }
         if self.tensor().is_batched() {
             let text = "mutating directly with `.data` under vmap transform is not allowed.";
             return Err(PyRuntimeError::new_err(text));
@@ -205,22 +213,29 @@ impl TensorBase {
 
     /// A tensor on the same memory without history.
     fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if mode::special() {
+            batch::check_inside(self.tensor(), "gen_vmap_plumbing").map_err(raise)?;
+        }
         wrap(py, self.tensor().detach())
     }
 
     /// Forgets the history.
     #[pyo3(name = "detach_")]
     fn detach_in_place<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        writes::check_in_place(self.tensor(), "detach_", &Given::default())?;
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
+            return Err(raise(Error::DetachView {}.into()));
+        }
         self.tensor().detach_in_place().map_err(raise)?;
         wrap(py, self.tensor().clone())
     }
 
     /// Keeps the gradient in `grad` although the tensor is not a leaf.
     fn retain_grad(&self) -> PyResult<()> {
-        refuse_inside_transform("retain_grad()", "")?;
         if !self.tensor().requires_grad() {
             return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
         }
+        refuse_inside_transform("retain_grad()", "")?;
         self.tensor().retain_grad().map_err(raise)
     }
 

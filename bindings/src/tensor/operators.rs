@@ -8,6 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
+use rushlight::graph::mode;
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
@@ -18,7 +19,7 @@ use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw
 use super::values;
 use crate::error::raise;
 use crate::returns::ToPython;
-use crate::transform::refuse_captured;
+use crate::writes::{self, Given};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -102,7 +103,7 @@ fn binary(
 fn in_place(
     target: *mut ffi::PyObject,
     other: *mut ffi::PyObject,
-    method: &str,
+    method: &'static str,
     operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
@@ -110,7 +111,9 @@ fn in_place(
         let (Some(tensor), Some(other)) = (unsafe { (borrow(target), operand(py, other)?) }) else {
             return Ok(declined(py));
         };
-        refuse_captured(tensor, method, other.tensor().is_none())?;
+        if mode::special() || tensor.is_captured() {
+            writes::check_in_place(tensor, method, &Given::operand(other.tensor()))?;
+        }
         operation(tensor, other).map_err(raise)?;
         // SAFETY: a live object.
         unsafe { ffi::Py_INCREF(target) };
