@@ -28,6 +28,7 @@ mod inspect;
 mod inventory;
 mod limits;
 mod mapping;
+mod memory;
 mod mode;
 mod node;
 mod origin;
@@ -73,6 +74,8 @@ mod _rushlight {
         randomness, unwrap, within,
     };
     #[pymodule_export]
+    use super::memory::{memory_of, on_memory, whole_memory};
+    #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
@@ -82,7 +85,7 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
         set_version, watch_writes,
     };
     #[pymodule_export]

@@ -95,7 +95,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     from copy import deepcopy
 
     with _no_grad():
-        copied = self.detach().clone()
+        copied = _copy_on_shared_memory(self, memo)
         if type(self) is not Tensor:
             copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
         elif self.requires_grad:
@@ -107,6 +107,21 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if attributes:
         copied.__dict__.update(deepcopy(attributes, memo))
     return copied
+
+
+def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
+    """Copy the memory of a tensor, once for all tensors that share it, and show it as the tensor does."""
+    from ._rushlight import _memory_of, _on_memory, _whole_memory
+
+    place = ("memory", _memory_of(self))
+    if place not in memo:
+        whole = _whole_memory(self)
+        if whole is None:
+            return self.detach().clone()
+        # What is copied has to stay: other memory could come to lie there.
+        memo[place] = whole.clone(), self
+    shown: Tensor = _on_memory(memo[place][0], self)
+    return shown
 
 
 def __copy__(self: Tensor) -> Tensor:
@@ -123,6 +138,9 @@ def __copy__(self: Tensor) -> Tensor:
 
 
 def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
+    from .utils.hooks import warn_if_has_hooks
+
+    warn_if_has_hooks(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
     return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
 

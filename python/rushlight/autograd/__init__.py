@@ -5,10 +5,10 @@ from __future__ import annotations
 from .._rushlight import _current_graph_task_id as _current_graph_task_id
 from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
-from . import forward_ad, function, graph
+from . import forward_ad, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
-from .function import Function
+from .function import Function, NestedIOFunction
 from .grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -44,6 +44,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Function",
     "GradcheckError",
+    "NestedIOFunction",
     "Variable",
     "backward",
     "detect_anomaly",
@@ -52,6 +53,7 @@ __all__ = [
     "forward_ad",
     "function",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",
