@@ -10,16 +10,18 @@ from .convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from .layers import (
-    Flatten,
-    Identity,
-    Linear,
-    LogSoftmax,
-    ReLU,
-    Sigmoid,
-    Softmax,
-    Tanh,
+from .dropouts import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
 )
+from .embedding import (
+    Embedding,
+)
+from .layers import Flatten, Identity, Linear
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -41,16 +43,9 @@ from .losses import (
 )
 from .module import Module
 from .normalised import (
-    AlphaDropout,
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    Dropout,
-    Dropout1d,
-    Dropout2d,
-    Dropout3d,
-    Embedding,
-    FeatureAlphaDropout,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
@@ -58,6 +53,20 @@ from .normalised import (
     LayerNorm,
     LocalResponseNorm,
     RMSNorm,
+)
+from .paddings import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
 )
 from .parameter import Parameter
 from .pools import (
@@ -70,33 +79,26 @@ from .pools import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
-    ChannelShuffle,
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    CosineSimilarity,
-    Fold,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
-    PairwiseDistance,
+)
+from .resizing import (
+    ChannelShuffle,
+    Fold,
     PixelShuffle,
     PixelUnshuffle,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
     Unflatten,
     Unfold,
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
-    ZeroPad1d,
-    ZeroPad2d,
-    ZeroPad3d,
 )
+from .similarities import (
+    CosineSimilarity,
+    PairwiseDistance,
+)
+from .softmaxes import LogSoftmax, Softmax, Softmax2d, Softmin
 from .units import (
     CELU,
     ELU,
@@ -111,14 +113,15 @@ from .units import (
     LogSigmoid,
     Mish,
     PReLU,
+    ReLU,
     ReLU6,
     RReLU,
+    Sigmoid,
     SiLU,
-    Softmax2d,
-    Softmin,
     Softplus,
     Softshrink,
     Softsign,
+    Tanh,
     Tanhshrink,
     Threshold,
 )
