@@ -34,6 +34,7 @@ mod mode;
 mod node;
 mod origin;
 mod outputs;
+mod overrides;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod recycling;
 mod returns;
@@ -86,6 +87,10 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::node::GraphNode;
+    #[pymodule_export]
+    use super::overrides::{
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+    };
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
+    from . import overrides as overrides
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
@@ -53,6 +54,7 @@ else:
             "memory",
             "nn",
             "optim",
+            "overrides",
             "random",
             "return_types",
             "serialization",

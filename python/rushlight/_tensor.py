@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ._rushlight import Tensor, _accumulate
+from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
@@ -21,7 +21,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | dict[str, Tensor] | None = None,
-) -> None:
+) -> Any:
     """Add the gradients of this tensor to the `.grad` of the leaves it was computed from.
 
     `gradient` weighs the elements; it may be left out for a scalar. The graph is freed
@@ -33,10 +33,19 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
+    if type(self) is not Tensor and _has_torch_function(self):
+        options = {
+            "gradient": gradient,
+            "retain_graph": retain_graph,
+            "create_graph": create_graph,
+            "inputs": inputs,
+        }
+        return _handle_torch_function(Tensor.backward, "torch.Tensor.backward", self, (self,), options)
     if gradient is None and inputs is None and not create_graph:
         _accumulate(self, retain_graph)
     else:
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    return None
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -169,8 +178,17 @@ _METHODS = (
 )
 
 
+def __torch_function__(
+    cls: type[Tensor], func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None
+) -> Any:
+    from .overrides import default
+
+    return default(cls, func, types, args, kwargs)
+
+
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
+    tensor_class.__torch_function__ = classmethod(__torch_function__)  # type: ignore[method-assign]
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)

@@ -13,6 +13,7 @@ use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
+use crate::overrides;
 use crate::transform::refuse_inside_transform;
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
@@ -224,8 +225,13 @@ impl TensorBase {
     }
 
     /// A tensor on the same memory without history.
-    fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap(py, self.tensor().detach())
+    fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if overrides::ever()
+            && let Some(answer) = overrides::offer_operator(slf.py(), "detach", &[slf.as_any()])?
+        {
+            return Ok(answer);
+        }
+        wrap(slf.py(), slf.get().tensor().detach())
     }
 
     /// Forgets the history.

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from . import forward_ad as forward_ad
     from . import function as function
     from . import functional as functional
-    from . import graph as graph
     from . import grad_mode as grad_mode
+    from . import graph as graph
     from .function import Function as Function
     from .function import NestedIOFunction as NestedIOFunction
     from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
