@@ -1,9 +1,11 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
+use rushlight::graph::host::register_host;
 use rushlight::graph::{Edge, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
@@ -14,13 +16,19 @@ use crate::origin::describe;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
+use crate::unlocked;
 
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
 
 impl Host for Interpreter {
+    fn is_locked(&self) -> bool {
+        // SAFETY: may be asked from any thread, at any time.
+        unsafe { ffi::PyGILState_Check() != 0 }
+    }
+
     fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
-        Python::attach(|py| py.detach(body));
+        Python::attach(|py| unlocked::run(py, body));
     }
 
     fn poll(&self) -> Result<()> {
@@ -37,6 +45,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Switch {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Switch> {
         Ok(Switch(object.extract::<u8>()? != 0))
     }
+}
+
+/// Lets long operations give the interpreter's lock back.
+pub(crate) fn listen() {
+    register_host(&Interpreter);
 }
 
 /// Run the graph backward from `roots`; what torch's engine offers under the same name.

@@ -10,6 +10,7 @@ use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
+use crate::collector;
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
 use crate::returns::ToPython;
@@ -23,6 +24,7 @@ pub(crate) struct PythonHook {
 impl PythonHook {
     /// The callable as a hook.
     pub(crate) fn of(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
+        collector::host();
         Arc::new(PythonHook { function: Reference::new(function.clone().unbind()) })
     }
 

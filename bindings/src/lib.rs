@@ -15,6 +15,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod collector;
 mod convert;
 mod device;
 mod dtype;
@@ -43,6 +44,7 @@ mod signature;
 mod size;
 mod tensor;
 mod transform;
+mod unlocked;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -106,6 +108,7 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        backward::listen();
         origin::listen();
         anomaly::listen();
         dtype::install(module)?;
@@ -114,6 +117,7 @@ mod _rushlight {
         generator::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
+        collector::install(module.py())?;
         functions::install(module)
     }
 }

@@ -11,18 +11,19 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::engine;
-use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown};
+use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;
+use crate::collector::{self, visit_held};
 use crate::device::Device;
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
-use crate::function::{FunctionBase, context_in};
+use crate::function::FunctionBase;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
-use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
+use crate::tensor::object::{as_tensor, deposit, deposited, withdraw, wrap};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
@@ -241,26 +242,7 @@ impl GraphNode {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // What is attached may lead back here; if others have the node they may lead there too.
-        if self.node.count() > 1 {
-            return Ok(());
-        }
-        if let Some(extras) = self.node.extras() {
-            visit_deposit(&extras.foreign, &visit)?;
-        }
-        let mut outcome = Ok(());
-        self.node.visit_own_hosts(&mut |host| {
-            if outcome.is_ok() {
-                outcome = visit.call(context_in(host));
-            }
-        });
-        outcome
-    }
-
-    fn __clear__(&self, py: Python<'_>) {
-        if let Some(extras) = self.node.extras() {
-            withdraw(&extras.foreign, py);
-        }
+        visit_held(self, GraphNode::visit_holdings, &visit)
     }
 }
 
@@ -270,6 +252,11 @@ fn short(name: &str) -> &str {
 }
 
 impl GraphNode {
+    /// Shows what the object holds.
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        visit(Holding::Node(&self.node));
+    }
+
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
@@ -400,11 +387,19 @@ pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<B
 pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
+        collector::host();
         let metadata = PyDict::new(py);
         anomaly::fill(&metadata, node)?;
         deposit(slot, metadata.into_any().unbind());
     }
     Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
+}
+
+/// Lets go of the dictionary that belongs to a node.
+pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
+    if let Some(extras) = node.extras() {
+        withdraw(&extras.foreign, py);
+    }
 }
 
 /// Whether it is a tensor that the hooks are of.

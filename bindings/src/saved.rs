@@ -1,6 +1,7 @@
 //! Saved tensors as Python sees them: functions that pack and unpack them, and `SavedTensor`, the
 //! object of one of them.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -9,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
-use rushlight::graph::{NodeRef, Packer, packing};
+use rushlight::graph::{Holding, NodeRef, Packer, packing};
 use rushlight::{Error, Result, Tensor};
 
+use crate::collector::{self, visit_held};
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;
 use crate::returns::ToPython;
@@ -25,6 +27,7 @@ pub(crate) struct PythonPacker {
 
 impl PythonPacker {
     fn new(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PythonPacker {
+        collector::host();
         let reference = |object: &Bound<'_, PyAny>| Reference::new(object.clone().unbind());
         PythonPacker { pack: reference(pack), unpack: reference(unpack) }
     }
@@ -66,6 +69,15 @@ impl Kept for PythonKept {
     fn unpack(&self) -> Result<Tensor> {
         Python::attach(|py| self.run(py)).map_err(carry)
     }
+
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(self)
+    }
+}
+
+/// The objects behind what stands for a saved tensor, for the collector.
+pub(crate) fn packed_in(host: &(dyn Any + Send + Sync)) -> Option<[&Py<PyAny>; 2]> {
+    host.downcast_ref::<PythonKept>().map(|kept| [kept.unpack.get(), kept.packed.get()])
 }
 
 /// The words for arguments that are no functions; the call is shown as it was.
@@ -131,6 +143,13 @@ impl SavedTensor {
         SavedTensor { place: Place::Rule(node.clone(), index) }
     }
 
+    /// Shows what the object holds of the engine.
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        if let Place::Rule(node, _) = &self.place {
+            visit(Holding::Node(node));
+        }
+    }
+
     /// The saved tensor of a context.
     pub(crate) fn of_context(context: &Bound<'_, FunctionBase>, index: usize) -> SavedTensor {
         SavedTensor { place: Place::Context(context.clone().unbind(), index) }
@@ -189,7 +208,7 @@ impl SavedTensor {
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         match &self.place {
             Place::Context(context, _) => visit.call(context),
-            Place::Rule(..) => Ok(()),
+            Place::Rule(..) => visit_held(self, SavedTensor::visit_holdings, &visit),
         }
     }
 }

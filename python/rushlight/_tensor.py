@@ -188,7 +188,7 @@ def __torch_function__(
 
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
-    tensor_class.__torch_function__ = classmethod(__torch_function__)  # type: ignore[method-assign]
+    setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _rushlight
 from ._rushlight import (
     Tensor,
     _DisableTorchFunctionSubclass,
@@ -129,7 +130,8 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     """Return the functions whose results stay what they are in classes below `Tensor`."""
-    return {Tensor._base.__get__, Tensor.grad.__get__, Tensor._grad.__get__}  # type: ignore[attr-defined]
+    attributes = (vars(_rushlight.TensorBase)[name] for name in ("_base", "grad", "_grad"))
+    return {attribute.__get__ for attribute in attributes}
 
 
 def default(

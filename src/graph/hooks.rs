@@ -153,9 +153,11 @@ impl Hooks {
         outputs
     }
 
-    /// Every hook, for the host's garbage collector.
-    pub fn all(&self) -> Vec<Arc<dyn Hook>> {
-        self.entries.lock().iter().map(|entry| entry.hook.clone()).collect()
+    /// Shows every hook, unless somebody is changing them.
+    pub(crate) fn try_visit(&self, visit: &mut dyn FnMut(&Arc<dyn Hook>)) {
+        if let Some(entries) = self.entries.try_lock() {
+            entries.iter().for_each(|entry| visit(&entry.hook));
+        }
     }
 
     /// Drops every hook.

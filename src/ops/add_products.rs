@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
-use super::{arithmetic, binary, expand, in_place};
+use super::{arithmetic, bilinear, binary, expand, in_place};
 use crate::dtype::{Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -119,6 +119,10 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn work(&self, kept: &Self::Saved) -> Option<u64> {
         Some(kept.1.0)
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        bilinear::effort(&self.product, inputs[1], inputs[2])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {

@@ -9,6 +9,7 @@ use super::batch::{self, Answer, Call};
 use super::copy;
 use super::in_place::Write;
 use super::record::trace;
+use super::watch;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -50,6 +51,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
+    }
+
+    /// Estimated nanoseconds of `forward`.
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        inputs.iter().map(|input| input.numel() as u64).sum()
     }
 
     /// The operation for many samples at once, by operations on the values. Without a rule it is run
@@ -248,6 +254,9 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
+    if !O::VIEW && watch::is_long(op.effort(inputs)) {
+        return watch::at_length(false, || apply(op, inputs));
+    }
     let outputs = op.forward(inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
@@ -291,6 +300,9 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             inputs[0] = before;
             apply_one(op, &inputs)
         });
+    }
+    if watch::is_long(op.effort(inputs)) {
+        return watch::at_length(true, || apply_in_place(op, inputs));
     }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();

@@ -84,6 +84,7 @@ pub mod trigonometry;
 pub mod truth;
 pub mod unary;
 pub mod view;
+pub mod watch;
 
 use crate::dtype::Scalar;
 use crate::error::Result;

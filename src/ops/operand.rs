@@ -144,6 +144,14 @@ impl Operand<'_> {
 }
 
 impl Numbers {
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Numbers::Array(array) => array.layout.numel(),
+            Numbers::Scalar(_) => 1,
+        }
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         match self {
             Numbers::Array(array) => array.layout.shape(),

@@ -10,7 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::Write;
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, copy, default_dtype};
+use super::{batch, copy, default_dtype, watch};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
@@ -148,6 +148,10 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return apply_traced(op, x);
     }
     let reading = x.read();
+    if watch::is_long(reading.array().layout.numel() as u64) {
+        drop(reading);
+        return watch::at_length(false, || apply(op, x));
+    }
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     if requires_grad == Some(false) || !mode::is_grad_enabled() {
@@ -202,6 +206,9 @@ fn kept<E: Elementwise>(x: Option<Array>, y: Array) -> Option<SavedTensor> {
 pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if batch::is_batched(x) {
         return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
+    }
+    if watch::is_long(x.numel() as u64) {
+        return watch::at_length(true, || apply_in_place(op, x));
     }
     let write = Write::begin(&[x])?;
     let target = x.array();

@@ -292,6 +292,11 @@ impl Wrapper {
         Wrapper { mapping: self.mapping.clone(), value: self.value.clone(), dim }
     }
 
+    /// The samples together.
+    pub(super) fn value(&self) -> &Tensor {
+        &self.value
+    }
+
     fn new(value: Tensor, dim: Option<usize>, mapping: &Arc<Mapping>) -> Wrapper {
         Wrapper { mapping: mapping.clone(), value, dim: AtomicUsize::new(dim.unwrap_or(SHARED)) }
     }

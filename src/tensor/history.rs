@@ -11,6 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::holding::Holding;
 use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
 
 /// What few tensors have.
@@ -48,6 +49,19 @@ impl Cold {
 
     pub(super) fn of_batch(wrapper: Wrapper) -> Cold {
         Cold { batch: Some(wrapper), ..Cold::default() }
+    }
+
+    /// Shows what is held here, but tangents: their level takes them off.
+    pub(super) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        self.view.iter().for_each(|view| view.visit_tensors(&mut |tensor| visit(Holding::Tensor(tensor))));
+        self.batch.iter().for_each(|wrapper| visit(Holding::Tensor(wrapper.value())));
+        if let Some(grad) = self.grad.try_lock() {
+            grad.iter().for_each(|grad| visit(Holding::Tensor(grad)));
+        }
+        if let Some(former) = self.former.try_lock() {
+            former.iter().for_each(|node| visit(Holding::Node(node)));
+        }
+        self.hooks.visit_holdings(visit);
     }
 }
 
@@ -316,6 +330,7 @@ impl Tensor {
             }
         }
         self.replace_grad(grad);
+        self.note_recorded_gradient();
         Ok(())
     }
 

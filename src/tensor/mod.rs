@@ -3,7 +3,7 @@
 
 mod array;
 mod batched;
-mod circle;
+pub mod circle;
 mod foreign;
 mod history;
 pub mod print;
@@ -24,7 +24,7 @@ use crate::shape::Layout;
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
-pub use foreign::{Foreign, register_release, register_watch};
+pub use foreign::{Foreign, register_bareness, register_release, register_watch};
 use history::Cold;
 pub use history::{HookHandle, NamedHooks};
 pub use view::{Creation, Refresh};
@@ -335,6 +335,11 @@ impl Drop for Tensor {
 }
 
 impl WeakTensor {
+    /// Whether this names `tensor`.
+    pub(crate) fn is(&self, tensor: &Tensor) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&tensor.0))
+    }
+
     /// The tensor, if anybody still has it.
     pub fn upgrade(&self) -> Option<Tensor> {
         self.0.upgrade().map(Tensor)

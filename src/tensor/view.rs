@@ -54,6 +54,12 @@ impl View {
     pub(super) fn creation(&self) -> Creation {
         *self.creation.lock()
     }
+
+    /// Shows the tensors that the view keeps.
+    pub(super) fn visit_tensors(&self, visit: &mut dyn FnMut(&Tensor)) {
+        visit(&self.base);
+        self.dual.iter().for_each(visit);
+    }
 }
 
 impl Tensor {

@@ -1,6 +1,7 @@
 """Objects that want to see the functions that are called with them, and modes that see every call."""
 
 import operator
+import typing
 
 import pytest
 import rushlight as torch
@@ -47,7 +48,7 @@ class Named(torch.Tensor):
 class Logging(torch.Tensor):
     """A tensor that writes down what it is given to."""
 
-    log = []
+    log: typing.ClassVar = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

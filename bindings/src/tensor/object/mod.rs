@@ -22,8 +22,8 @@ use rushlight::Tensor;
 
 use crate::overrides;
 
-pub(crate) use collect::{track, track_hosted};
-pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_owned, withdraw};
+pub(crate) use collect::track;
+pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
 pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
 
 /// What every tensor object consists of. Methods and attributes are declared on this class;
