@@ -31,10 +31,12 @@ mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
+mod memory;
 mod mode;
 mod node;
 mod origin;
 mod outputs;
+mod overrides;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod recycling;
 mod returns;
@@ -82,6 +84,8 @@ mod _rushlight {
         randomness, unwrap, within,
     };
     #[pymodule_export]
+    use super::memory::{memory_of, on_memory, whole_memory};
+    #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
@@ -90,8 +94,12 @@ mod _rushlight {
     #[pymodule_export]
     use super::node::GraphNode;
     #[pymodule_export]
+    use super::overrides::{
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+    };
+    #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
         set_version, watch_writes,
     };
     #[pymodule_export]

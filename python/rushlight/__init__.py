@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from . import memory as memory
     from . import nn as nn
     from . import optim as optim
+    from . import overrides as overrides
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
@@ -55,6 +56,7 @@ else:
             "memory",
             "nn",
             "optim",
+            "overrides",
             "random",
             "return_types",
             "serialization",

@@ -65,6 +65,9 @@ impl Cold {
     }
 }
 
+/// Hooks and their names.
+pub type NamedHooks = Vec<(HookId, Arc<dyn Hook>)>;
+
 /// Finds a hook again to remove it, without keeping what it is on.
 pub struct HookHandle {
     on: On,
@@ -80,6 +83,11 @@ impl HookHandle {
     /// A handle to a hook of a node.
     pub fn on_node(node: &NodeRef, id: HookId) -> HookHandle {
         HookHandle { on: On::Node(node.id()), id }
+    }
+
+    /// The name of the hook.
+    pub fn id(&self) -> HookId {
+        self.id
     }
 
     /// Removes the hook, if it is still there.
@@ -394,15 +402,35 @@ impl Tensor {
         })
     }
 
-    /// The hooks that see the gradient with respect to this tensor as it is now.
-    pub fn gradient_hooks(&self) -> Result<Vec<Arc<dyn Hook>>> {
+    /// The hooks that see the gradient with respect to this tensor as it is now, with their names;
+    /// `None` if there were never any.
+    pub fn gradient_hooks(&self) -> Result<Option<NamedHooks>> {
         Ok(match self.edge()? {
             Some(edge) => {
-                let extras = edge.node.extras();
-                extras.map(|extras| extras.hooks.at(Place::Output(edge.output))).unwrap_or_default()
+                edge.node.extras().and_then(|extras| extras.hooks.named(Place::Output(edge.output)))
             }
-            None => self.hooks_if_any().map(|hooks| hooks.at(Place::Output(0))).unwrap_or_default(),
+            None => self.hooks_if_any().and_then(|hooks| hooks.named(Place::Output(0))),
         })
+    }
+
+    /// Puts others in the place of the hooks that see the gradient with respect to this tensor.
+    pub fn set_gradient_hooks(&self, hooks: NamedHooks) -> Result<()> {
+        match self.edge()? {
+            Some(edge) => edge.node.extras_or_new().hooks.replace(Place::Output(edge.output), hooks),
+            None => self.hooks().replace(Place::Output(0), hooks),
+        }
+        Ok(())
+    }
+
+    /// The hooks that run after this leaf's `.grad` was set, with their names; `None` if it never had
+    /// any hook.
+    pub fn accumulated_hooks(&self) -> Option<NamedHooks> {
+        self.hooks_if_any().and_then(|hooks| hooks.named(Place::Accumulated))
+    }
+
+    /// Puts others in the place of the hooks that run after this leaf's `.grad` was set.
+    pub fn set_accumulated_hooks(&self, hooks: NamedHooks) {
+        self.hooks().replace(Place::Accumulated, hooks);
     }
 
     /// Adds a hook that runs after this leaf's `.grad` was set.
