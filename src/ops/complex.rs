@@ -90,7 +90,7 @@ impl Op for FromParts {
         one(complex(&part(0)?, &part(1)?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 }
@@ -152,7 +152,7 @@ impl Op for Polar {
         }
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 }
@@ -230,7 +230,7 @@ impl Op for Measure {
         one(real_product(&self.gradient(&at.load(x)?)?, tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.in_place(*self)
     }
 }

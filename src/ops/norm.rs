@@ -102,7 +102,7 @@ impl Op for VectorNorm {
         one(self.over.sum(&along)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
 }

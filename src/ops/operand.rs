@@ -77,6 +77,15 @@ impl Value {
     }
 }
 
+impl From<Operand<'_>> for Value {
+    fn from(operand: Operand<'_>) -> Self {
+        match operand {
+            Operand::Tensor(tensor) => Value::Tensor(tensor.clone()),
+            Operand::Scalar(scalar) => Value::Scalar(scalar),
+        }
+    }
+}
+
 /// An operand as backward keeps it.
 pub enum Kept {
     /// It was not needed.
@@ -154,6 +163,14 @@ impl Operand<'_> {
 }
 
 impl Numbers {
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Numbers::Array(array) => array.layout.numel(),
+            Numbers::Scalar(_) => 1,
+        }
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         match self {
             Numbers::Array(array) => array.layout.shape(),

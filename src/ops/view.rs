@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent};
 use super::record::trace;
-use super::{batch, conjugate, in_place, strided};
+use super::{batch, conjugate, in_place, intercept, strided};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -34,6 +34,11 @@ pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Te
 /// A view of `source` that shows this of its memory, still without an edge.
 pub(super) fn show_memory(source: &Tensor, memory: Array, creation: Creation) -> Tensor {
     Tensor::view_of(source, memory, None, created_now(creation), refresh)
+}
+
+/// A view of `source` that somebody else has made, which shows memory of its own perhaps.
+pub(super) fn adopt(source: &Tensor, array: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, array, None, created_now(creation), refresh)
 }
 
 /// How a view comes to be now that would by itself come to be as `creation`.
@@ -135,7 +140,14 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
     {
         return batch::view(kind, x, batch, layout);
     }
-    let y = show(x, layout);
+    let y = match intercept::is_active() {
+        true => {
+            let mut attributes = kind.shown(&x.layout());
+            attributes.push(("size", layout.shape().into()));
+            intercept::shown(kind.name(), attributes, x, move |x| show(x, layout.clone()))?
+        }
+        false => show(x, layout),
+    };
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
     Ok(y)
 }

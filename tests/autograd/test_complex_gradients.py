@@ -295,12 +295,12 @@ def test_tangents_have_the_bits_of_what_they_belong_to():
         assert x.imag.is_neg() and forward_ad.unpack_dual(negative).tangent.is_neg()
 
 
-def test_jacobians_of_complex_functions_are_there_and_hessians_are_not():
+def test_jacobians_of_complex_functions_are_computed_forward():
     z = torch.tensor([1 + 2j, 3 - 4j], dtype=CDOUBLE)
-    jacobian = functional.jacobian(lambda z: z * z, z)
-    torch.testing.assert_close(jacobian, torch.diag(2 * z.conj()))
     forward = functional.jacobian(lambda z: z * z, z, strategy="forward-mode", vectorize=True)
     torch.testing.assert_close(forward, torch.diag(2 * z))
+    with raises(RuntimeError, "grad can be implicitly created only for real scalar outputs but got"):
+        functional.jacobian(lambda z: z * z, z)
     with raises(RuntimeError, "grad can be implicitly created only for real scalar outputs but got"):
         functional.hessian(lambda z: (z * z.conj()).sum().real, z)
     _, product = functional.jvp(lambda z: z * z, z, torch.ones(2, dtype=CDOUBLE))

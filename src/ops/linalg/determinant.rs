@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::{self, Factors, Field};
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
 use crate::ops::{add, copy, mul, reduce, squeeze};
@@ -68,6 +69,10 @@ impl Op for Determinant {
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(mul(&along(&at.load(a)?, tangent(tangents))?, &at.load(y)?)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 /// The determinants of matrices.
@@ -88,6 +93,10 @@ impl Op for LogDeterminant {
 
     fn name(&self) -> &'static str {
         "LinalgSlogdetBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -134,6 +143,10 @@ impl Op for LogDeterminant {
         let (sign, _) = slogdet(&a)?;
         let turn = mul(&mul(&sign, I)?, &imag(&change)?)?;
         Ok(smallvec![Some(turn), Some(real(&change)?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 
