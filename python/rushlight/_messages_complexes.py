@@ -53,9 +53,9 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
     ),
     "ComplexGradientOfReal": (
         RuntimeError,
-        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
-        "got false.  (Could this error message be improved?  If so, please report an enhancement request to "
-        "PyTorch.)",
+        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, "
+        "but got false.  (Could this error message be improved?  If so, please report an enhancement "
+        "request to PyTorch.)",
     ),
     "ComplexGradient": (
         RuntimeError,

@@ -75,7 +75,16 @@ def test_a_conjugate_is_a_view_that_says_so():
 
 def test_views_keep_the_bit_and_results_do_not_have_it():
     y = numbers().conj()
-    for view in [y[0], y[1:], y.reshape(2, 1), y.view(1, 2), y.expand(2, 2), y.unbind()[0], y.t(), y.detach()]:
+    for view in [
+        y[0],
+        y[1:],
+        y.reshape(2, 1),
+        y.view(1, 2),
+        y.expand(2, 2),
+        y.unbind()[0],
+        y.t(),
+        y.detach(),
+    ]:
         assert view.is_conj()
     assert y.data.is_conj() and y.contiguous().is_conj() and copy.copy(y).is_conj()
     index = torch.tensor([0])

@@ -125,7 +125,12 @@ def jacfwd(
     def wrapper_fn(*args: Any) -> Any:
         _refuse_complex("jacfwd", "inputs", tree_leaves(args))
         return pushed_forward(
-            func, args, argnums, has_aux, randomness, lambda leaves: _refuse_complex("jacfwd", "outputs", leaves)
+            func,
+            args,
+            argnums,
+            has_aux,
+            randomness,
+            lambda leaves: _refuse_complex("jacfwd", "outputs", leaves),
         )
 
     return wrapper_fn

@@ -128,7 +128,7 @@ class _Comparison:
         for key in sorted(expected, key=str):
             self.compare(actual[key], expected[key], f"{place}[{key!r}]")
 
-    def _compare_numbers(self, actual: float, expected: float, place: str) -> None:
+    def _compare_numbers(self, actual: complex, expected: complex, place: str) -> None:
         if self.check_dtype and type(actual) is not type(expected):
             raise _different(f"The (d)types do not match: {type(actual)} != {type(expected)}.", place)
         either_float = isinstance(actual, (float, complex)) or isinstance(expected, (float, complex))
@@ -136,7 +136,7 @@ class _Comparison:
         self._compare_scalars(actual, expected, tolerance, place)
 
     def _compare_scalars(
-        self, actual: float, expected: float, tolerance: tuple[float, float], place: str
+        self, actual: complex, expected: complex, tolerance: tuple[float, float], place: str
     ) -> None:
         rtol, atol = tolerance
         difference = abs(actual - expected)
@@ -179,7 +179,10 @@ class _Comparison:
         matches: Any = actual == expected
         # A difference of booleans, and of unsigned integers below zero, does not exist.
         exact = not any(tensor.is_floating_point() or tensor.is_complex() for tensor in (actual, expected))
-        left, right = (tensor.long() if exact else tensor.to(promote_types(tensor.dtype, float64)) for tensor in (actual, expected))
+        left, right = (
+            tensor.long() if exact else tensor.to(promote_types(tensor.dtype, float64))
+            for tensor in (actual, expected)
+        )
         if not exact and actual.dtype == expected.dtype:
             left, right = actual, expected
         difference = (left - right).abs()
