@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import sys
 
-from . import _composites, _rushlight, _tensor, autograd
+from . import _composites, _pieces, _rushlight, _searches, _tensor, autograd
 from ._composites import *  # noqa: F403 - each says what it has
+from ._pieces import *  # noqa: F403
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
+from ._searches import *  # noqa: F403
 from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -131,6 +133,8 @@ def __dir__() -> list[str]:
 __all__ = [
     *(name for name in dir(_rushlight) if name[0] != "_"),
     *_composites.__all__,
+    *_pieces.__all__,
+    *_searches.__all__,
     "__version__",
     "autograd",
     "broadcast_tensors",

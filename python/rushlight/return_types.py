@@ -107,3 +107,28 @@ class slogdet(_Named):
 
 class linalg_slogdet(slogdet):
     __slots__ = ()
+
+
+def _class(name: str, *fields: str) -> type[_Named]:
+    """Make the class of tuples with these names."""
+    parts: dict[str, Any] = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+    parts.update(__slots__=(), __match_args__=fields, __module__=__name__)
+    return type(name, (_Named,), parts)
+
+
+linalg_cholesky_ex = _class("linalg_cholesky_ex", "L", "info")
+geqrf = _class("geqrf", "a", "tau")
+histogram = _class("histogram", "hist", "bin_edges")
+linalg_eigh = _class("linalg_eigh", "eigenvalues", "eigenvectors")
+linalg_inv_ex = _class("linalg_inv_ex", "inverse", "info")
+linalg_lstsq = _class("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+linalg_lu = _class("linalg_lu", "P", "L", "U")
+linalg_lu_factor = _class("linalg_lu_factor", "LU", "pivots")
+linalg_lu_factor_ex = _class("linalg_lu_factor_ex", "LU", "pivots", "info")
+linalg_qr = _class("linalg_qr", "Q", "R")
+linalg_solve_ex = _class("linalg_solve_ex", "result", "info")
+linalg_svd = _class("linalg_svd", "U", "S", "Vh")
+lu_unpack = _class("lu_unpack", "P", "L", "U")
+qr = _class("qr", "Q", "R")
+svd = _class("svd", "U", "S", "V")
+triangular_solve = _class("triangular_solve", "solution", "cloned_coefficient")

@@ -263,7 +263,7 @@ fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
 
 /// The values of a tensor and an index with all samples along the first dimension, if they have
 /// dimensions beside it.
-fn fronts(call: &Call<'_>, dim: usize) -> Result<Option<Tensor>> {
+pub(super) fn fronts(call: &Call<'_>, dim: usize) -> Result<Option<Tensor>> {
     if call.inputs.iter().chain(call.held).any(|samples| samples.rank() == 0) {
         return Ok(None);
     }
@@ -322,6 +322,11 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         })?,
     );
     Ok(Scatter { dim, given, index: index.clone(), mode })
+}
+
+/// Checks what is scattered from a tensor; answers the dimension.
+pub(super) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<usize> {
+    prepared(x, dim, index, Operand::Tensor(values), Mode::Add).map(|scatter| scatter.dim)
 }
 
 /// What a scatter of an operand does, and its inputs.

@@ -22,6 +22,7 @@ mod copy;
 pub mod create;
 pub mod custom;
 pub mod default_dtype;
+pub mod distinct;
 mod distribution;
 pub mod division;
 pub mod exp_log;
@@ -68,6 +69,7 @@ pub mod reshape;
 pub mod rounding;
 pub mod running;
 pub mod scan;
+pub mod scatter_reduce;
 pub mod select;
 pub mod smooth_units;
 pub mod softmax;
@@ -261,6 +263,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "eigh",
     "elu",
     "embedding",
     "entr",
@@ -287,6 +290,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inner",
     "inner_pad",
@@ -301,10 +305,12 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "logcumsumexp",
     "logit",
     "logsumexp",
+    "lu_factor",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "max",
@@ -323,9 +329,11 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "nll_loss",
     "outer",
     "permute",
+    "pinv",
     "polygamma",
     "prelu",
     "prod",
+    "qr",
     "ravel",
     "repeat",
     "reshape",
@@ -334,6 +342,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "rrelu",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "select",
     "silu",
     "slice",
@@ -343,6 +352,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "softplus",
     "softshrink",
     "solve",
+    "solve_triangular",
     "sort",
     "split",
     "square",
@@ -351,6 +361,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "std",
     "std_mean",
     "sum",
+    "svd",
     "t",
     "take",
     "threshold",
