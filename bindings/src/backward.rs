@@ -15,9 +15,6 @@ use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
 
-const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
-    use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
-
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
 
@@ -48,8 +45,8 @@ pub(crate) fn run_backward<'py>(
     allow_unreachable: bool,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    if accumulate_grad && is_inside_transform() {
-        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    if accumulate_grad {
+        check_outside_of_transforms()?;
     }
     if roots.len() != gradients.len() {
         let (roots, gradients) = (roots.len(), gradients.len());
@@ -79,12 +76,21 @@ pub(crate) fn run_backward<'py>(
 #[pyfunction]
 #[pyo3(name = "_accumulate")]
 pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: &Bound<'_, PyAny>) -> PyResult<()> {
-    if is_inside_transform() {
-        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
-    }
+    check_outside_of_transforms()?;
     let options = Options { retain_graph: retain_graph.is_truthy()?, create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map(drop).map_err(raise)
+}
+
+/// Gradients of leaves are not put aside by a function that is itself differentiated or mapped.
+fn check_outside_of_transforms() -> PyResult<()> {
+    if !is_inside_transform() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(
+        "backward() called inside a functorch transform. This is not supported, please use functorch.grad or \
+         functorch.vjp instead or call backward() outside of functorch transforms.",
+    ))
 }
 
 /// Tell whether every run that this thread is in leads to every leaf.

@@ -20,6 +20,7 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod frame;
 mod function;
 mod functions;
 mod generator;
@@ -32,6 +33,8 @@ mod mode;
 mod node;
 mod origin;
 mod outputs;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod recycling;
 mod returns;
 mod saved;
 mod signature;
@@ -64,7 +67,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::hooks::RemovableHandle;
     #[pymodule_export]
-    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
+    use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]

@@ -110,68 +110,56 @@ where
     }
 }
 
-/// A block that does not record. `no_grad` derives from it.
-#[pyclass(name = "_NoGrad", module = "rushlight._rushlight", subclass, frozen)]
-#[derive(Default)]
-pub(crate) struct NoGrad(Previous);
+/// A block that records or does not, as a class of the interpreter's.
+macro_rules! grad_block {
+    ($(#[$about:meta])* $block:ident, $name:tt, $records:tt) => {
+        $(#[$about])*
+        #[pyclass(name = $name, module = "rushlight._rushlight", subclass, frozen)]
+        #[derive(Default)]
+        pub(crate) struct $block(Previous);
 
-#[pymethods]
-impl NoGrad {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (orig_func = None))]
-    fn construct<'py>(
-        class: &Bound<'py, PyType>,
-        orig_func: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        manager_or_decorated(class, NoGrad::default(), orig_func)
-    }
+        #[pymethods]
+        impl $block {
+            #[new]
+            #[classmethod]
+            #[pyo3(signature = (orig_func = None))]
+            fn construct<'py>(
+                class: &Bound<'py, PyType>,
+                orig_func: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                manager_or_decorated(class, $block::default(), orig_func)
+            }
 
-    fn __enter__(&self) {
-        self.0.enter(false);
-    }
+            fn __enter__(&self) {
+                self.0.enter($records);
+            }
 
-    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
-        self.0.leave();
-    }
+            fn __exit__(
+                &self,
+                _kind: &Bound<'_, PyAny>,
+                _value: &Bound<'_, PyAny>,
+                _traceback: &Bound<'_, PyAny>,
+            ) {
+                self.0.leave();
+            }
 
-    /// The grad mode that the block found.
-    #[getter]
-    fn prev(&self) -> bool {
-        self.0.get()
-    }
+            /// The grad mode that the block found.
+            #[getter]
+            fn prev(&self) -> bool {
+                self.0.get()
+            }
+        }
+    };
 }
 
-/// A block that records. `enable_grad` derives from it.
-#[pyclass(name = "_EnableGrad", module = "rushlight._rushlight", subclass, frozen)]
-#[derive(Default)]
-pub(crate) struct EnableGrad(Previous);
+grad_block! {
+    /// A block that does not record. `no_grad` derives from it.
+    NoGrad, "_NoGrad", false
+}
 
-#[pymethods]
-impl EnableGrad {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (orig_func = None))]
-    fn construct<'py>(
-        class: &Bound<'py, PyType>,
-        orig_func: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        manager_or_decorated(class, EnableGrad::default(), orig_func)
-    }
-
-    fn __enter__(&self) {
-        self.0.enter(true);
-    }
-
-    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
-        self.0.leave();
-    }
-
-    /// The grad mode that the block found.
-    #[getter]
-    fn prev(&self) -> bool {
-        self.0.get()
-    }
+grad_block! {
+    /// A block that records. `enable_grad` derives from it.
+    EnableGrad, "_EnableGrad", true
 }
 
 /// A block in inference mode, or explicitly out of it. `inference_mode` derives from it.

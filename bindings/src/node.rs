@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
-use rushlight::ops::apply::needed;
+use rushlight::ops::record::needed;
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{needed, record_new, single};
+use super::apply::single;
 use super::in_place::Write;
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
+use super::record::{needed, record_new};
 use super::{batch, copy, default_dtype, tangents, unary};
 use crate::dtype::{Bool, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};

@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::apply::form;
-use super::tangents::{self, Passing};
+use super::passing::{Passing, Role};
+use super::record::{form, record};
 use super::{in_place, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -91,8 +91,8 @@ impl Outcome {
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match among(call.dirty, before) {
-                true => tangents::Role::Written,
-                false => tangents::Role::New,
+                true => Role::Written,
+                false => Role::New,
             };
             call.depends(before).then_some((after, role))
         });
@@ -194,7 +194,7 @@ pub fn refuse(x: &Tensor) -> Result<Tensor> {
         leaf.set_requires_grad(true)?;
         let y = leaf.detach();
         let edges = SmallVec::from_elem(leaf.gradient_edge()?, 1);
-        super::apply::record(Refusal, edges, std::slice::from_ref(&y))?;
+        record(Refusal, edges, std::slice::from_ref(&y))?;
         return Ok(y);
     }
     Ok(leaf)

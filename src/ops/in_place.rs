@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{form, needed, single};
-use super::tangents::{self, MakeRule, Passing};
+use super::apply::single;
+use super::passing::Passing;
+use super::record::{MakeRule, form, gradient_edges, needed, once, records};
+use super::tangents;
 use super::{batch, copy, view};
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
@@ -63,11 +65,11 @@ fn check_history(x: &Tensor) -> Result<()> {
 /// Shows the elements of `x` in another layout from now on, derived from the present one. The values
 /// stay, so that a view's base keeps its history; `rule` says how gradients come back.
 pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
-    let recording = super::apply::records(&[x]);
+    let recording = records(&[x]);
     if recording {
         check_history(x)?;
     }
-    let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
+    let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
     x.bump_version()?;
@@ -126,7 +128,7 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let mut write = Some(self);
-        tangents::once(rule, &mut |rule| match write.take() {
+        once(rule, &mut |rule| match write.take() {
             Some(write) => write.finish_boxed(rule),
             None => Ok(()),
         })
@@ -292,7 +294,7 @@ pub fn through(
     if batch::highest(inputs.iter().copied()).is_some() {
         return batch::through(x, others, "inplace arithmetic", operation);
     }
-    let recording = super::apply::records(&inputs);
+    let recording = records(&inputs);
     check(x, recording)?;
     let target = x.array();
     // The operation keeps the values that it sees; those of `x` itself are about to go.

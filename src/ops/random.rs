@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::trace;
 pub use super::distribution::Distribution;
 use super::distribution::elements;
 pub use super::generator::Generator;
 use super::generator::given;
 use super::in_place::Write;
+use super::record::trace;
 use super::{batch, binary, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};

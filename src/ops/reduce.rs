@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, records, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
+use super::record::records;
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};

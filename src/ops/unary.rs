@@ -6,9 +6,10 @@ use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{one, record_new, single, tangent, trace};
+use super::apply::{one, single, tangent};
 use super::in_place::Write;
 use super::memory_order::MemoryOrder;
+use super::record::{record_new, trace};
 use super::{batch, copy, default_dtype};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{apply_one, one, single, tangent, trace};
+use super::apply::{apply_one, one, single, tangent};
+use super::record::trace;
 use super::{batch, in_place, strided};
 use crate::error::Result;
 use crate::graph::shown::shown;

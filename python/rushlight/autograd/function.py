@@ -6,14 +6,13 @@ context's methods.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
-
 from .._rushlight import Tensor, _FunctionBase, _refuse_derivative, is_grad_enabled
 from .grad_mode import no_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, NoReturn
 
 __all__ = [
     "BackwardCFunction",

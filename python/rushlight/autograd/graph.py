@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _rushlight
+from .._lazy import on_first_use
 from .._rushlight import Tensor, _FunctionBase, _Node
 from ..utils.hooks import RemovableHandle
 from .grad_mode import enable_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Literal
+    from collections.abc import Callable, Generator, Iterable, Sequence
+    from typing import Any, Literal
 
     from typing_extensions import Self
+
+    from ..inspection.holders import why_alive as why_alive
+    from ..inspection.memory import memory as memory
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(), names={"memory": "..inspection", "why_alive": "..inspection"}
+    )
 
 __all__ = [
     "GradientEdge",
@@ -335,13 +342,3 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext,
             _rushlight._watch_writes(None)
             _mutation_context = None
             context.clear()
-
-
-def __getattr__(name: str) -> Any:
-    """Import what tells of the memory that a graph keeps when it is first asked for."""
-    if name not in ("memory", "why_alive"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .. import inspection
-
-    found = globals()[name] = getattr(inspection, name)
-    return found

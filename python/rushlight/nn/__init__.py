@@ -1,7 +1,6 @@
 """Layers, losses and the `Module` they are made of."""
 
 from . import functional, init, utils
-from .attention import MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (
     Conv1d,
@@ -11,16 +10,18 @@ from .convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from .layers import (
-    Flatten,
-    Identity,
-    Linear,
-    LogSoftmax,
-    ReLU,
-    Sigmoid,
-    Softmax,
-    Tanh,
+from .dropouts import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
 )
+from .embedding import (
+    Embedding,
+)
+from .layers import Flatten, Identity, Linear
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -41,17 +42,11 @@ from .losses import (
     TripletMarginLoss,
 )
 from .module import Module
+from .multihead import MultiheadAttention
 from .normalised import (
-    AlphaDropout,
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    Dropout,
-    Dropout1d,
-    Dropout2d,
-    Dropout3d,
-    Embedding,
-    FeatureAlphaDropout,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
@@ -59,6 +54,20 @@ from .normalised import (
     LayerNorm,
     LocalResponseNorm,
     RMSNorm,
+)
+from .paddings import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
 )
 from .parameter import Parameter
 from .pools import (
@@ -71,34 +80,27 @@ from .pools import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
-    ChannelShuffle,
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    CosineSimilarity,
-    Fold,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
-    PairwiseDistance,
+)
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .resizing import (
+    ChannelShuffle,
+    Fold,
     PixelShuffle,
     PixelUnshuffle,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
     Unflatten,
     Unfold,
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
-    ZeroPad1d,
-    ZeroPad2d,
-    ZeroPad3d,
 )
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .similarities import (
+    CosineSimilarity,
+    PairwiseDistance,
+)
+from .softmaxes import LogSoftmax, Softmax, Softmax2d, Softmin
 from .transformer import (
     Transformer,
     TransformerDecoder,
@@ -120,14 +122,15 @@ from .units import (
     LogSigmoid,
     Mish,
     PReLU,
+    ReLU,
     ReLU6,
     RReLU,
+    Sigmoid,
     SiLU,
-    Softmax2d,
-    Softmin,
     Softplus,
     Softshrink,
     Softsign,
+    Tanh,
     Tanhshrink,
     Threshold,
 )
@@ -137,9 +140,6 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
-    "GRU",
-    "LSTM",
-    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -177,7 +177,6 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
-    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -192,7 +191,6 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
-    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -209,7 +207,6 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiLabelSoftMarginLoss",
-    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -220,8 +217,6 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
-    "RNNBase",
-    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -245,11 +240,6 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",
@@ -262,4 +252,17 @@ __all__ = [
     "functional",
     "init",
     "utils",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "GRUCell",
+    "LSTMCell",
+    "RNNBase",
+    "RNNCell",
+    "MultiheadAttention",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
 ]

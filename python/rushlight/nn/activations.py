@@ -25,20 +25,25 @@ __all__ = [
     "hardtanh_",
     "leaky_relu",
     "leaky_relu_",
+    "log_softmax",
     "logsigmoid",
     "mish",
     "prelu",
+    "relu",
     "relu6",
     "relu_",
     "rrelu",
     "rrelu_",
     "selu",
     "selu_",
+    "sigmoid",
     "silu",
+    "softmax",
     "softmin",
     "softplus",
     "softshrink",
     "softsign",
+    "tanh",
     "tanhshrink",
     "threshold",
     "threshold_",
@@ -57,9 +62,21 @@ prelu = native.prelu
 relu_ = native.relu_
 rrelu_ = native.rrelu_
 selu_ = native.selu_
+sigmoid = native.sigmoid
 softplus = _nn.softplus
 softshrink = _nn.softshrink
+tanh = native.tanh
 threshold_ = native.threshold_
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Replace negative elements by zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return native.relu_(input) if inplace else native.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -157,6 +174,29 @@ def softsign(input: Tensor) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """Return `x - tanh(x)`."""
     return input - input.tanh()
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """Return `exp(input)`, scaled to add up to one along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.softmax(torch.zeros(4), dim=0)
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    if dim is None:
+        dim = implicit_dim("softmax", input, _stacklevel)
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """Return the logarithm of `softmax`, without its loss of precision."""
+    if dim is None:
+        dim = implicit_dim("log_softmax", input, _stacklevel)
+    return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
 def softmin(

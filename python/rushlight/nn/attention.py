@@ -1,332 +1,78 @@
-"""Attention of several heads: queries ask keys, and answers are made of their values."""
+"""Attention as a formula of other operations."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
-from . import functional, init
-from .layers import Linear
-from .module import Module
-from .normalisation import dropout
-from .parameter import Parameter
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
 
-__all__ = ["MultiheadAttention", "multi_head_attention_forward"]
+__all__ = ["scaled_dot_product_attention"]
+
+_NAMES = {
+    native.float32: "float",
+    native.float64: "double",
+    native.int64: "long int",
+    native.int32: "int",
+    native.int16: "short int",
+    native.int8: "signed char",
+    native.uint8: "unsigned char",
+}
 
 
-class NonDynamicallyQuantizableLinear(Linear):
-    """A linear layer; torch tells it apart by this name."""
-
-
-def _checked_ranks(
+def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    key_padding_mask: Tensor | None,
-    attn_mask: Tensor | None,
-    num_heads: int,
-) -> bool:
-    """Tell whether there are several samples, and refuse arguments that do not agree on that."""
-    if query.dim() not in (2, 3):
-        raise AssertionError(
-            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
-        )
-    rank = query.dim()
-    start = f"For {'batched' if rank == 3 else 'unbatched'} ({rank}-D) `query`, expected "
-    if key.dim() != rank or value.dim() != rank:
-        raise AssertionError(
-            f"{start}`key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D tensors "
-            "respectively"
-        )
-    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
-        raise AssertionError(
-            f"{start}`key_padding_mask` to be `None` or {rank - 1}-D but found {key_padding_mask.dim()}-D "
-            "tensor instead"
-        )
-    if attn_mask is not None:
-        if attn_mask.dim() not in (2, 3):
-            raise AssertionError(
-                f"{start}`attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
-            )
-        wanted = (num_heads, query.shape[0], key.shape[0])
-        if rank == 2 and attn_mask.dim() == 3 and attn_mask.shape != wanted:
-            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
-    return rank == 3
-
-
-def _added(mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor) -> Any:
-    """Return a mask as what is added to logits."""
-    if mask is None:
-        return None
-    if mask.dtype != native.bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and other.dtype != mask.dtype:
-        warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=4,
-        )
-    if mask.dtype == native.bool:
-        return native.zeros_like(mask, dtype=like.dtype).masked_fill(mask, -math.inf)
-    return mask
-
-
-def multi_head_attention_forward(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim_to_check: int,
-    num_heads: int,
-    in_proj_weight: Tensor | None,
-    in_proj_bias: Tensor | None,
-    bias_k: Tensor | None,
-    bias_v: Tensor | None,
-    add_zero_attn: bool,
-    dropout_p: float,
-    out_proj_weight: Tensor,
-    out_proj_bias: Tensor | None,
-    training: bool = True,
-    key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
     attn_mask: Tensor | None = None,
-    use_separate_proj_weight: bool = False,
-    q_proj_weight: Tensor | None = None,
-    k_proj_weight: Tensor | None = None,
-    v_proj_weight: Tensor | None = None,
-    static_k: Tensor | None = None,
-    static_v: Tensor | None = None,
-    average_attn_weights: bool = True,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
-) -> tuple[Tensor, Tensor | None]:
-    """Return what several heads make of queries, keys and values, and with which weights."""
-    batched = _checked_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
-    if not batched:
-        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
-        if key_padding_mask is not None:
-            key_padding_mask = key_padding_mask.unsqueeze(0)
-    target, count, width = query.shape
-    source = key.shape[0]
-    padding = _added(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", query)
-    if is_causal and attn_mask is None:
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Return the values, weighed by how well the keys answer each query."""
+    _check(query, key, value, attn_mask)
+    if is_causal and attn_mask is not None:
         raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
-    mask = _added(attn_mask, "attn_mask", None, "", query)
-    if width != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
-    size = width // num_heads
-    if size * num_heads != width:
-        raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight and key.shape[:2] != value.shape[:2]:
-        raise AssertionError(
-            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
-        )
-    if not use_separate_proj_weight and key.shape != value.shape:
-        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-    weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-    if not use_separate_proj_weight:
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        weights = in_proj_weight.chunk(3)
-    for name, weight in zip("qkv", weights, strict=True):
-        if weight is None:
-            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
-    biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-    q, k, v = (
-        functional.linear(x, weight, bias)
-        for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
-    )
-    _check_mask(mask, target, source, count, num_heads)
-    if mask is not None and mask.dim() == 2:
-        mask = mask.unsqueeze(0)
-    if (bias_k is None) != (bias_v is None):
-        have, lack = ("k", "v") if bias_v is None else ("v", "k")
-        raise AssertionError(f"bias_{have} is set but bias_{lack} is None")
-    more = 0
-    if bias_k is not None and bias_v is not None:
-        for name, static in (("key", static_k), ("value", static_v)):
-            if static is not None:
-                raise AssertionError(f"bias cannot be added to static {name}.")
-        k = native.cat([k, bias_k.repeat(1, count, 1)])
-        v = native.cat([v, bias_v.repeat(1, count, 1)])
-        more += 1
-
-    def headed(x: Tensor, static: Tensor | None, name: str) -> Tensor:
-        if static is None:
-            return x.reshape(x.shape[0], count * num_heads, size).transpose(0, 1)
-        for place, wanted in ((0, count * num_heads), (2, size)):
-            if static.size(place) != wanted:
-                raise AssertionError(
-                    f"expecting static_{name}.size({place}) of {wanted}, but got {static.size(place)}"
-                )
-        return static
-
-    q, k, v = headed(q, None, "q"), headed(k, static_k, "k"), headed(v, static_v, "v")
-    if add_zero_attn:
-        zeros = native.zeros((count * num_heads, 1, size), dtype=k.dtype)
-        k, v = native.cat([k, zeros], 1), native.cat([v, zeros], 1)
-        more += 1
-    if mask is not None:
-        mask = native.constant_pad_nd(mask, (0, more)) if more else mask
-    if padding is not None:
-        if padding.shape != (count, source):
-            place = 0 if padding.shape[0] != count else 1
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[{place}] to be {(count, source)[place]}, but got "
-                f"{padding.shape[place]}"
-            )
-        padding = native.constant_pad_nd(padding, (0, more)) if more else padding
-        padding = padding.view(count, 1, 1, -1).expand(-1, num_heads, -1, -1)
-        padding = padding.reshape(count * num_heads, 1, -1)
-        mask = padding if mask is None else mask + padding
-    logits = (q / math.sqrt(size)) @ k.mT
-    shares = (logits if mask is None else logits + mask).softmax(-1)
-    if dropout_p > 0.0 and training:
-        shares = dropout(shares, dropout_p, True)
-    joined = (shares @ v).transpose(0, 1).reshape(target * count, width)
-    output = functional.linear(joined, out_proj_weight, out_proj_bias)
-    output = output.view(target, count, output.size(1))
-    if not batched:
-        output = output.squeeze(1)
-    if not need_weights:
-        return output, None
-    shares = shares.view(count, num_heads, target, k.size(1))
-    if average_attn_weights:
-        shares = shares.mean(1)
-    return output, shares if batched else shares.squeeze(0)
-
-
-def _check_mask(mask: Tensor | None, target: int, source: int, count: int, heads: int) -> None:
-    if mask is None:
-        return
-    shapes = {2: (target, source), 3: (count * heads, target, source)}
-    if mask.shape != shapes[mask.dim()]:
-        raise RuntimeError(
-            f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shapes[mask.dim()]}."
-        )
-
-
-class MultiheadAttention(Module):
-    """Attention of several heads, each of which sees a projection of its own.
-
-    >>> import rushlight as torch
-    >>> layer = torch.nn.MultiheadAttention(4, 2)
-    >>> x = torch.ones(3, 1, 4)
-    >>> output, weights = layer(x, x, x)
-    >>> output.shape, weights.shape
-    (torch.Size([3, 1, 4]), torch.Size([1, 3, 3]))
-    """
-
-    bias_k: Any
-    bias_v: Any
-    in_proj_bias: Any
-    in_proj_weight: Any
-
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        if embed_dim <= 0 or num_heads <= 0:
-            raise ValueError(
-                "embed_dim and num_heads must be greater than 0, got "
-                f"embed_dim={embed_dim} and num_heads={num_heads} instead"
-            )
-        super().__init__()
-        self.embed_dim = embed_dim
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
-        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
-        self.head_dim = embed_dim // num_heads
-        if self.head_dim * num_heads != embed_dim:
-            raise AssertionError("embed_dim must be divisible by num_heads")
-        options = {"device": device, "dtype": dtype}
-
-        def made(*shape: int) -> Parameter:
-            return Parameter(native.empty(shape, **options))
-
-        if self._qkv_same_embed_dim:
-            self.in_proj_weight = made(3 * embed_dim, embed_dim)
-            for name in "qkv":
-                self.register_parameter(f"{name}_proj_weight", None)
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * factor
+    if is_causal:
+        attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
+    if attn_mask is not None:
+        if attn_mask.dtype is native.bool:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
         else:
-            for name, width in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
-                setattr(self, f"{name}_proj_weight", made(embed_dim, width))
-            self.register_parameter("in_proj_weight", None)
-        self.register_parameter("in_proj_bias", made(3 * embed_dim) if bias else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
-        for name in ("bias_k", "bias_v"):
-            setattr(self, name, made(1, 1, embed_dim) if add_bias_kv else None)
-        self.add_zero_attn = add_zero_attn
-        self._reset_parameters()
+            scores = scores + attn_mask
+    weights = scores.softmax(-1)
+    if dropout_p > 0.0:
+        weights = native.dropout(weights, dropout_p, True)
+    return weights @ value
 
-    def _reset_parameters(self) -> None:
-        for name in ("in", "q", "k", "v"):
-            weight = getattr(self, f"{name}_proj_weight")
-            if weight is not None:
-                init.xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
-            init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)
-        for extra in (self.bias_k, self.bias_v):
-            if extra is not None:
-                init.xavier_normal_(extra)
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Tensor | None = None,
-        need_weights: bool = True,
-        attn_mask: Tensor | None = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return the answers to the queries, and the weights of the values in them."""
-        swapped = self.batch_first and query.dim() == 3
-        if swapped:
-            query, key, value = (x.transpose(1, 0) for x in (query, key, value))
-        output, weights = multi_head_attention_forward(
-            query,
-            key,
-            value,
-            self.embed_dim,
-            self.num_heads,
-            self.in_proj_weight,
-            self.in_proj_bias,
-            self.bias_k,
-            self.bias_v,
-            self.add_zero_attn,
-            self.dropout,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            self.training,
-            key_padding_mask,
-            need_weights,
-            attn_mask,
-            not self._qkv_same_embed_dim,
-            getattr(self, "q_proj_weight", None),
-            getattr(self, "k_proj_weight", None),
-            getattr(self, "v_proj_weight", None),
-            average_attn_weights=average_attn_weights,
-            is_causal=is_causal,
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
+    """Refuse what has too few dimensions or different types."""
+    ranks = {"query": query.dim(), "key": key.dim(), "value": value.dim()}
+    if min(ranks.values()) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{ranks['query']} key.dim: {ranks['key']} and value.dim: {ranks['value']} instead."
         )
-        return output.transpose(1, 0) if swapped else output, weights
+    names = [_NAMES.get(x.dtype, str(x.dtype)) for x in (query, key, value)]
+    if len(set(names)) > 1:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
+        )
+    if attn_mask is not None and attn_mask.dtype not in (native.bool, native.float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{_NAMES.get(attn_mask.dtype, str(attn_mask.dtype))} and  query.dtype: {names[0]} instead."
+        )

@@ -1,4 +1,4 @@
-"""Layers: the linear one, and those without parameters."""
+"""Layers: the linear one, the one that flattens, and the one that does nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import empty
 from . import functional, init
+from ._shown import shown
 from .module import Module
 from .parameter import Parameter
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor, device, dtype
 
-__all__ = ["Flatten", "Identity", "Linear", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = ["Flatten", "Identity", "Linear"]
 
 
 class Linear(Module):
@@ -93,68 +94,4 @@ class Flatten(Module):
 
     def extra_repr(self) -> str:
         """Show the dimensions."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-class ReLU(Module):
-    """Replace negative elements by zero."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `relu`."""
-        return functional.relu(input, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        """Show whether the input is overwritten."""
-        return "inplace=True" if self.inplace else ""
-
-
-class Tanh(Module):
-    """Hyperbolic tangent of every element."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `tanh`."""
-        return functional.tanh(input)
-
-
-class Sigmoid(Module):
-    """`1 / (1 + exp(-x))` of every element."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `sigmoid`."""
-        return functional.sigmoid(input)
-
-
-class Softmax(Module):
-    """`exp(x)`, scaled to add up to one along `dim`."""
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `softmax`."""
-        return functional.softmax(input, self.dim, _stacklevel=5)
-
-    def extra_repr(self) -> str:
-        """Show the dimension."""
-        return f"dim={self.dim}"
-
-
-class LogSoftmax(Module):
-    """The logarithm of `Softmax`."""
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `log_softmax`."""
-        return functional.log_softmax(input, self.dim, _stacklevel=5)
-
-    def extra_repr(self) -> str:
-        """Show the dimension."""
-        return f"dim={self.dim}"
+        return shown(self, "start_dim", "end_dim")

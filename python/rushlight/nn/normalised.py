@@ -1,4 +1,4 @@
-"""Layers that normalise, and those that leave elements out or look them up."""
+"""Layers that normalise."""
 
 from __future__ import annotations
 
@@ -6,27 +6,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import empty, int64, ones, tensor, zeros
 from . import functional, init
+from ._shown import shown
 from .module import Module
 from .parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from typing_extensions import Self
-
     from .._rushlight import Tensor, device, dtype
 
 __all__ = [
-    "AlphaDropout",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "Dropout3d",
-    "Embedding",
-    "FeatureAlphaDropout",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
@@ -37,12 +29,29 @@ __all__ = [
 ]
 
 
-class _Statistics(Module):
+class _Scaled(Module):
+    """Weights that begin as ones, and biases that begin as zeros; there need not be any."""
+
+    weight: Any
+    bias: Any
+
+    def _register(self, sizes: int | tuple[int, ...], options: dict[str, Any], **wanted: bool) -> None:
+        """Make the parameters that are wanted, and put nothing in the place of the others."""
+        for name, is_wanted in wanted.items():
+            self.register_parameter(name, Parameter(empty(sizes, **options)) if is_wanted else None)
+
+    def reset_parameters(self) -> None:
+        """Set the weights to one and the biases to zero."""
+        for name, fill in (("weight", init.ones_), ("bias", init.zeros_)):
+            parameter = self._parameters.get(name)
+            if parameter is not None:
+                fill(parameter)
+
+
+class _Statistics(_Scaled):
     """Weight and bias of every channel, and its mean and variance so far."""
 
     ranks: ClassVar[tuple[int, ...]]
-    weight: Any
-    bias: Any
     running_mean: Any
     running_var: Any
     num_batches_tracked: Any
@@ -63,9 +72,7 @@ class _Statistics(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            value = Parameter(empty(num_features, **options)) if wanted else None
-            self.register_parameter(name, value)
+        self._register(num_features, options, weight=affine, bias=affine and bias)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **options) if tracked else None)
         self.register_buffer("running_var", ones(num_features, **options) if tracked else None)
@@ -82,10 +89,7 @@ class _Statistics(Module):
     def reset_parameters(self) -> None:
         """Forget mean and variance, and set the weights to one and the biases to zero."""
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def _check(self, input: Tensor) -> None:
         if input.dim() not in self.ranks:
@@ -212,15 +216,17 @@ class InstanceNorm3d(_InstanceNorm):
     ranks = (4, 5)
 
 
-class LayerNorm(Module):
+def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+
+
+class LayerNorm(_Scaled):
     """The last dimensions less their mean, over their deviation.
 
     >>> import rushlight as torch
     >>> torch.nn.LayerNorm(3)
     LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)
     """
-
-    bias: Any
 
     def __init__(
         self,
@@ -232,22 +238,13 @@ class LayerNorm(Module):
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
-        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.normalized_shape = sizes
+        self.normalized_shape = _sizes(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", True), ("bias", bias)):
-            made = elementwise_affine and wanted
-            value = Parameter(empty(sizes, device=device, dtype=dtype)) if made else None
-            self.register_parameter(name, value)
+        options = {"device": device, "dtype": dtype}
+        has_bias = elementwise_affine and bias
+        self._register(self.normalized_shape, options, weight=elementwise_affine, bias=has_bias)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weights to one and the biases to zero."""
-        if self.elementwise_affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `layer_norm`."""
@@ -255,13 +252,11 @@ class LayerNorm(Module):
 
     def extra_repr(self) -> str:
         """Show the arguments."""
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+        options = shown(self, "eps", "elementwise_affine")
+        return f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
 
 
-class RMSNorm(Module):
+class RMSNorm(_Scaled):
     """The last dimensions over the root of their mean square."""
 
     def __init__(
@@ -273,18 +268,12 @@ class RMSNorm(Module):
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
-        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.normalized_shape = sizes
+        self.normalized_shape = _sizes(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        weight = Parameter(empty(sizes, device=device, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
+        options = {"device": device, "dtype": dtype}
+        self._register(self.normalized_shape, options, weight=elementwise_affine)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weights to one."""
-        if self.elementwise_affine:
-            init.ones_(self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `rms_norm`."""
@@ -292,13 +281,11 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         """Show the arguments."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"{self.normalized_shape}, {shown(self, 'eps', 'elementwise_affine')}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Scaled):
     """Groups of channels less their mean, over their deviation."""
-
-    bias: Any
 
     def __init__(
         self,
@@ -318,17 +305,9 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            value = Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, value)
+        options = {"device": device, "dtype": dtype}
+        self._register(num_channels, options, weight=affine, bias=affine and bias)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weights to one and the biases to zero."""
-        if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `group_norm`."""
@@ -358,162 +337,4 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         """Show the arguments."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
-
-
-class _Dropout(Module):
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Show the arguments."""
-        return f"p={self.p}, inplace={self.inplace}"
-
-
-class Dropout(_Dropout):
-    """Elements left out by chance in training, made up for by the others."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `dropout`."""
-        return functional.dropout(input, self.p, self.training, self.inplace)
-
-
-class Dropout1d(_Dropout):
-    """Channels of lines left out by chance in training."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `dropout1d`."""
-        return functional.dropout1d(input, self.p, self.training, self.inplace)
-
-
-class Dropout2d(_Dropout):
-    """Channels of images left out by chance in training."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `dropout2d`."""
-        return functional.dropout2d(input, self.p, self.training, self.inplace)
-
-
-class Dropout3d(_Dropout):
-    """Channels of volumes left out by chance in training."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `dropout3d`."""
-        return functional.dropout3d(input, self.p, self.training, self.inplace)
-
-
-class AlphaDropout(_Dropout):
-    """Elements left out by chance in training; mean and variance stay."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `alpha_dropout`."""
-        return functional.alpha_dropout(input, self.p, self.training)
-
-
-class FeatureAlphaDropout(_Dropout):
-    """Channels left out by chance in training; mean and variance stay."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `feature_alpha_dropout`."""
-        return functional.feature_alpha_dropout(input, self.p, self.training)
-
-
-class Embedding(Module):
-    """A table whose rows are looked up by number.
-
-    >>> import rushlight as torch
-    >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2]])).shape
-    torch.Size([1, 2, 3])
-    """
-
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__()
-        if padding_idx is not None:
-            assert -num_embeddings <= padding_idx < num_embeddings, (
-                "Padding_idx must be within num_embeddings"
-            )
-            padding_idx %= num_embeddings
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
-        if _weight is None:
-            table = empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
-            self.weight = Parameter(table, requires_grad=not _freeze)
-            self.reset_parameters()
-        else:
-            assert list(_weight.shape) == [num_embeddings, embedding_dim], (
-                "Shape of weight does not match num_embeddings and embedding_dim"
-            )
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
-
-    def reset_parameters(self) -> None:
-        """Draw the rows anew; the one that stands for padding is zero."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            self.weight.data[self.padding_idx].fill_(0)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Look rows up."""
-        return functional.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
-        )
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        embeddings: Tensor,
-        freeze: bool = True,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-    ) -> Self:
-        """Make a layer of rows that are there already."""
-        assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
-        rows, columns = embeddings.shape
-        return cls(
-            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze
-        )
-
-    def extra_repr(self) -> str:
-        """Show the sizes, and what is not as usual."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        usual = {
-            "padding_idx": None,
-            "max_norm": None,
-            "norm_type": 2,
-            "scale_grad_by_freq": False,
-            "sparse": False,
-        }
-        for name, value in usual.items():
-            if getattr(self, name) != value:
-                text += f", {name}={getattr(self, name)}"
-        return text
+        return f"{self.size}, {shown(self, 'alpha', 'beta', 'k')}"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from . import functional, init
-from .attention import MultiheadAttention
+from .multihead import MultiheadAttention
 from .containers import ModuleList
+from .dropouts import Dropout
 from .layers import Linear
 from .module import Module
-from .normalised import Dropout, LayerNorm
+from .normalised import LayerNorm
 
 if TYPE_CHECKING:
     from collections.abc import Callable

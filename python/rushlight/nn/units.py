@@ -1,4 +1,4 @@
-"""Activations as modules; each calls the function of its name."""
+"""Activations of single elements as modules; each calls the function of its name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import empty
 from . import functional
+from ._shown import shown
 from .module import Module
 from .parameter import Parameter
 
@@ -27,13 +28,14 @@ __all__ = [
     "Mish",
     "PReLU",
     "RReLU",
+    "ReLU",
     "ReLU6",
     "SiLU",
-    "Softmax2d",
-    "Softmin",
+    "Sigmoid",
     "Softplus",
     "Softshrink",
     "Softsign",
+    "Tanh",
     "Tanhshrink",
     "Threshold",
 ]
@@ -42,11 +44,11 @@ __all__ = [
 class _Unit(Module):
     """An activation: its attributes are shown, and passed to the function in order."""
 
-    shown: ClassVar[tuple[str, ...]] = ()
+    arguments: ClassVar[tuple[str, ...]] = ()
     inplace: bool
 
     def _call(self, function: Any, input: Tensor) -> Tensor:
-        arguments = [getattr(self, name) for name in self.shown]
+        arguments = [getattr(self, name) for name in self.arguments]
         if "inplace" in vars(self):
             arguments.append(self.inplace)
         result: Tensor = function(input, *arguments)
@@ -54,16 +56,21 @@ class _Unit(Module):
 
     def extra_repr(self) -> str:
         """Show the arguments."""
-        parts = [f"{name}={getattr(self, name)}" for name in self.shown]
-        if vars(self).get("inplace"):
-            parts.append("inplace=True")
-        return ", ".join(parts)
+        return shown(self, *self.arguments, *(["inplace"] if vars(self).get("inplace") else []))
 
 
 class _InPlace(_Unit):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+class ReLU(_InPlace):
+    """Replace negative elements by zero."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `relu`."""
+        return self._call(functional.relu, input)
 
 
 class SELU(_InPlace):
@@ -109,7 +116,7 @@ class Hardswish(_InPlace):
 class LeakyReLU(_Unit):
     """Negative elements times a small slope."""
 
-    shown: ClassVar[tuple[str, ...]] = ("negative_slope",)
+    arguments: ClassVar[tuple[str, ...]] = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -124,7 +131,7 @@ class LeakyReLU(_Unit):
 class ELU(_Unit):
     """`alpha * (exp(x) - 1)` for negative elements."""
 
-    shown: ClassVar[tuple[str, ...]] = ("alpha",)
+    arguments: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -147,7 +154,7 @@ class CELU(ELU):
 class Hardtanh(_Unit):
     """The elements within two bounds."""
 
-    shown: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
+    arguments: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -167,7 +174,7 @@ class Hardtanh(_Unit):
 class ReLU6(Hardtanh):
     """The elements within 0 and 6."""
 
-    shown: ClassVar[tuple[str, ...]] = ()
+    arguments: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -176,7 +183,7 @@ class ReLU6(Hardtanh):
 class Threshold(_Unit):
     """The elements above a threshold, and a value for the others."""
 
-    shown: ClassVar[tuple[str, ...]] = ("threshold", "value")
+    arguments: ClassVar[tuple[str, ...]] = ("threshold", "value")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -192,7 +199,7 @@ class Threshold(_Unit):
 class RReLU(_Unit):
     """Negative elements times a number drawn in training, the mean of the bounds else."""
 
-    shown: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    arguments: ClassVar[tuple[str, ...]] = ("lower", "upper")
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
@@ -224,7 +231,7 @@ class GELU(_Unit):
 class Softplus(_Unit):
     """A smooth form of `relu`."""
 
-    shown: ClassVar[tuple[str, ...]] = ("beta", "threshold")
+    arguments: ClassVar[tuple[str, ...]] = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -260,6 +267,22 @@ class Hardshrink(Softshrink):
         return functional.hardshrink(input, self.lambd)
 
 
+class Tanh(Module):
+    """Hyperbolic tangent of every element."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `tanh`."""
+        return functional.tanh(input)
+
+
+class Sigmoid(Module):
+    """`1 / (1 + exp(-x))` of every element."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `sigmoid`."""
+        return functional.sigmoid(input)
+
+
 class Softsign(_Unit):
     """`x / (1 + |x|)`."""
 
@@ -287,7 +310,7 @@ class LogSigmoid(_Unit):
 class GLU(_Unit):
     """Half of a dimension, weighed by the other half."""
 
-    shown: ClassVar[tuple[str, ...]] = ("dim",)
+    arguments: ClassVar[tuple[str, ...]] = ("dim",)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -298,34 +321,10 @@ class GLU(_Unit):
         return self._call(functional.glu, input)
 
 
-class Softmin(_Unit):
-    """`exp(-x)`, scaled to add up to one along `dim`."""
-
-    shown: ClassVar[tuple[str, ...]] = ("dim",)
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `softmin`."""
-        return functional.softmin(input, self.dim, _stacklevel=5)
-
-
-class Softmax2d(_Unit):
-    """`softmax` over the channels of images."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `softmax` to the third dimension from the end."""
-        if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return functional.softmax(input, -3, _stacklevel=5)
-
-
 class PReLU(_Unit):
     """Negative elements times a weight that is learnt."""
 
-    shown: ClassVar[tuple[str, ...]] = ("num_parameters",)
+    arguments: ClassVar[tuple[str, ...]] = ("num_parameters",)
 
     def __init__(
         self,

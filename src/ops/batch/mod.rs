@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, Recorded, trace};
+use super::apply::{Keep, Op, Outputs, Recorded};
+use super::record::trace;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
 use super::{cast, create, expand, reduce};

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::{below, bound, check_open, mapping, samples};
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Rule, mode};
-use crate::ops::apply::records;
 use crate::ops::in_place::Write;
+use crate::ops::record::records;
 use crate::ops::{cast, in_place, tangents};
 use crate::tensor::{Mapping, Tensor};
 

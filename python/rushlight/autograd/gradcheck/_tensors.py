@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
 from ..._rushlight import Tensor, allclose, float64, promote_types
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 
 class GradcheckError(RuntimeError):
@@ -37,6 +36,8 @@ def differentiable(outputs: Any) -> tuple[Tensor, ...]:
 
 def inputs_of(value: Any) -> Iterator[Tensor]:
     """Yield the tensors to differentiate by, in whatever nest of containers."""
+    from collections.abc import Iterable
+
     if isinstance(value, Tensor):
         if value.requires_grad:
             yield value

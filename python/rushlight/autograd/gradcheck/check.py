@@ -1,18 +1,20 @@
-"""`gradcheck`, and `gradgradcheck` for second derivatives."""
+"""`gradcheck`, and `gradgradcheck` for second derivatives.
+
+The functions are there as soon as the package is; what compares loads when one of them is called.
+"""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Generator, Tensor, float64, rand
 from ..differentiate import grad
 from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, requires_grad
-from .batched import check_batched_gradients, check_batched_tangents
-from .compare import Setting, direction, directions, elements
-from .zeros import check_undefined_gradients, check_undefined_tangents, check_zero_gradients
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
+
+    from .compare import Setting
 
 
 def gradcheck(
@@ -44,6 +46,10 @@ def gradcheck(
     >>> torch.autograd.gradcheck(lambda x: x * x, x)
     True
     """
+    from .batched import check_batched_tangents
+    from .compare import Setting, directions, elements
+    from .zeros import check_undefined_tangents
+
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad and not check_backward_ad:
@@ -77,11 +83,16 @@ def gradcheck(
 
 
 def _tangents(inputs: tuple[Any, ...]) -> list[Tensor]:
+    from .compare import direction
+
     generator = Generator()
     return [direction(tensor, generator) for tensor in inputs if requires_grad(tensor)]
 
 
 def _check_backward(setting: Setting, masked: bool, batched: bool, undefined: bool) -> None:
+    from .batched import check_batched_gradients
+    from .zeros import check_undefined_gradients, check_zero_gradients
+
     if batched:
         for number, output in enumerate(setting.outputs):
             check_batched_gradients(setting.inputs, output, number)
