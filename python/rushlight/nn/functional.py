@@ -1,7 +1,7 @@
 """Layers and losses as functions: torch's arguments, checked in the families, computed by the engine."""
 
 from .. import _rushlight as native
-from . import activations, attention, distances, heads, likelihoods, margins, normalisation, shapes
+from . import activations, attention, distances, heads, likelihoods, margins, normalisation, sequences, shapes
 from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
 from .distances import *  # noqa: F403
@@ -9,6 +9,7 @@ from .heads import *  # noqa: F403
 from .likelihoods import *  # noqa: F403
 from .margins import *  # noqa: F403
 from .normalisation import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     *likelihoods.__all__,
     *margins.__all__,
     *normalisation.__all__,
+    *sequences.__all__,
     *shapes.__all__,
     "linear",
 ]
