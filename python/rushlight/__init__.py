@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import cuda as cuda
+    from . import distributions as distributions
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
@@ -49,6 +50,7 @@ else:
         globals(),
         rooms={
             "cuda",
+            "distributions",
             "func",
             "inspection",
             "linalg",

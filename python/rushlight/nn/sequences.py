@@ -94,9 +94,7 @@ def _rows(targets: Tensor, labels: Sequence[int]) -> list[list[int]]:
     return rows
 
 
-def _losses(
-    steps: Tensor, rows: list[list[int]], inputs: list[int], labels: list[int], blank: int
-) -> Tensor:
+def _losses(steps: Tensor, rows: list[list[int]], inputs: list[int], labels: list[int], blank: int) -> Tensor:
     """Go along the steps with the probabilities of all beginnings of the labels with blanks between."""
     longest, count, _ = steps.shape
     width = 2 * max(labels, default=0) + 1
@@ -106,7 +104,10 @@ def _losses(
     places = native.tensor(spread).view(count, width)
     # A label may follow the one before it directly if the two differ: the blank between is skipped.
     skips = native.tensor(
-        [[at > 1 and line[at] != blank and line[at] != line[at - 2] for at in range(width)] for line in spread]
+        [
+            [at > 1 and line[at] != blank and line[at] != line[at - 2] for at in range(width)]
+            for line in spread
+        ]
     ).view(count, width)
     none = native.full((count, 1), -math.inf, dtype=steps.dtype)
     logits = steps.gather(2, places.unsqueeze(0).expand(longest, count, width)) if longest else steps
