@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
+    from . import memory as memory
     from . import nn as nn
     from . import optim as optim
     from . import random as random

@@ -1,8 +1,14 @@
 """Layers, losses and the `Module` they are made of."""
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .convolution import (
+from .modules.containers import (
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+)
+from .modules.convolution import (
     Conv1d,
     Conv2d,
     Conv3d,
@@ -10,7 +16,7 @@ from .convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from .dropouts import (
+from .modules.dropouts import (
     AlphaDropout,
     Dropout,
     Dropout1d,
@@ -18,11 +24,15 @@ from .dropouts import (
     Dropout3d,
     FeatureAlphaDropout,
 )
-from .embedding import (
+from .modules.embedding import (
     Embedding,
 )
-from .layers import Flatten, Identity, Linear
-from .losses import (
+from .modules.layers import (
+    Flatten,
+    Identity,
+    Linear,
+)
+from .modules.losses import (
     BCELoss,
     BCEWithLogitsLoss,
     CosineEmbeddingLoss,
@@ -41,9 +51,11 @@ from .losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
-from .module import Module
-from .multihead import MultiheadAttention
-from .normalised import (
+from .modules.module import (
+    Module,
+)
+from .modules.multihead import MultiheadAttention
+from .modules.normalised import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -55,7 +67,7 @@ from .normalised import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .paddings import (
+from .modules.paddings import (
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
@@ -69,8 +81,7 @@ from .paddings import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .parameter import Parameter
-from .pools import (
+from .modules.pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -84,8 +95,8 @@ from .pools import (
     MaxPool2d,
     MaxPool3d,
 )
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
-from .resizing import (
+from .modules.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .modules.resizing import (
     ChannelShuffle,
     Fold,
     PixelShuffle,
@@ -96,19 +107,24 @@ from .resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
-from .similarities import (
+from .modules.similarities import (
     CosineSimilarity,
     PairwiseDistance,
 )
-from .softmaxes import LogSoftmax, Softmax, Softmax2d, Softmin
-from .transformer import (
+from .modules.softmaxes import (
+    LogSoftmax,
+    Softmax,
+    Softmax2d,
+    Softmin,
+)
+from .modules.transformer import (
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from .units import (
+from .modules.units import (
     CELU,
     ELU,
     GELU,
@@ -134,12 +150,16 @@ from .units import (
     Tanhshrink,
     Threshold,
 )
+from .parameter import Parameter
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -177,6 +197,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -191,6 +212,7 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -207,6 +229,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiLabelSoftMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -217,6 +240,8 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNBase",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -240,6 +265,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",
@@ -252,17 +282,4 @@ __all__ = [
     "functional",
     "init",
     "utils",
-    "GRU",
-    "LSTM",
-    "RNN",
-    "GRUCell",
-    "LSTMCell",
-    "RNNBase",
-    "RNNCell",
-    "MultiheadAttention",
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
 ]
