@@ -28,6 +28,7 @@ from .modules.embedding import (
     Embedding,
 )
 from .modules.layers import (
+    Bilinear,
     Flatten,
     Identity,
     Linear,
@@ -153,6 +154,7 @@ from .modules.units import (
 from .parameter import Parameter
 
 __all__ = [
+    "Bilinear",
     "CELU",
     "ELU",
     "GELU",

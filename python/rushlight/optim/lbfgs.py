@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["LBFGS"]
 
 
-
-def _cubic(x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, low: float, high: float) -> float:
+def _cubic(
+    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, low: float, high: float
+) -> float:
     """Return the lowest place of the cubic through two points with two slopes, between two bounds."""
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2

@@ -6,6 +6,7 @@ from . import (
     attention,
     distances,
     dropouts,
+    forms,
     heads,
     likelihoods,
     lookups,
@@ -18,6 +19,7 @@ from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
 from .distances import *  # noqa: F403
 from .dropouts import *  # noqa: F403
+from .forms import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .likelihoods import *  # noqa: F403
 from .lookups import *  # noqa: F403
@@ -31,6 +33,7 @@ __all__ = [
     *attention.__all__,
     *distances.__all__,
     *dropouts.__all__,
+    *forms.__all__,
     *heads.__all__,
     *likelihoods.__all__,
     *lookups.__all__,
