@@ -105,7 +105,7 @@ def gradient(
     else:
         dims = [dim] if isinstance(dim, int) else list(dim)
     if spacing is None or isinstance(spacing, (int, float)):
-        spaces = [1.0 if spacing is None else spacing] * len(dims)
+        spaces: list[Any] = [1.0 if spacing is None else spacing] * len(dims)
     else:
         spaces = [spacing] if isinstance(spacing, Tensor) else list(spacing)
         if len(spaces) != len(dims):
@@ -227,7 +227,8 @@ def nanquantile(
         if dim is not None:
             shape.insert(dim % input.dim(), 1)
         found = found.reshape(found.shape[0], *shape)
-    return found[0] if wanted.dim() == 0 else found
+    answer: Tensor = found[0] if wanted.dim() == 0 else found
+    return answer
 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -288,7 +289,7 @@ def _triangle(row: int, col: int, keep: Any, dtype: Any) -> Tensor:
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
-    places = keep(native.ones(row, col)).nonzero().t()
+    places: Tensor = keep(native.ones(row, col)).nonzero().t()
     return places.to(native.int64 if dtype is None else dtype).contiguous()
 
 

@@ -122,12 +122,15 @@ def _range(input: Tensor, low: float, high: float, name: str) -> tuple[float, fl
         raise RuntimeError(
             f"{name}(): min should not exceed max, but got min: {low} max: {high} for dimension 0"
         )
-    return (low - 1, high + 1) if low == high else (low, high)
+    if low == high:
+        widened = 1.0 if name == "torch.histc" else 0.5
+        return low - widened, high + widened
+    return low, high
 
 
 def _counted(input: Tensor, bins: int, low: float, high: float, weight: Tensor | None = None) -> Tensor:
     if input.dtype not in (native.float32, native.float64):
-        name = input.type().rpartition(".")[2].removesuffix("Tensor")
+        name = str(input.type()).rpartition(".")[2].removesuffix("Tensor")
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{name}'")
     flat = input.detach().flatten()
     inside = (flat >= low) & (flat <= high)
@@ -175,13 +178,14 @@ def histogram(
         edges = bins
         flat = input.detach().flatten()
         places = searchsorted(edges, flat, right=True) - 1
-        last = len(edges) - 1
-        places = native.where(flat == edges[-1], last - 1, places)
-        inside = (places >= 0) & (places < last)
+        count = len(edges) - 1
+        places = native.where(flat == edges[-1], count - 1, places)
+        inside = (places >= 0) & (places < count)
         weights = native.ones_like(flat) if weight is None else weight.flatten()
-        counts = native.zeros(last, dtype=input.dtype).index_add(0, places[inside], weights[inside])
+        counts = native.zeros(count, dtype=input.dtype).index_add(0, places[inside], weights[inside])
     else:
-        low, high = _range(input, *(range or (0, 0)), "torch.histogram")
+        first, last = tuple(range) if range else (0.0, 0.0)
+        low, high = _range(input, first, last, "torch.histogram")
         edges = native.linspace(low, high, bins + 1, dtype=input.dtype)
         counts = _counted(input, bins, low, high, weight)
     if density:

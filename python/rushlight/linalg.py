@@ -227,7 +227,7 @@ def pinv(
     """
     absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
     found = _nn.linalg_pinv(_symmetric(A) if hermitian else A, absolute, relative)
-    return found if out is None else out.resize_(found.shape).copy_(found)
+    return found if out is None else out.copy_(found)
 
 
 def matrix_rank(
@@ -355,8 +355,9 @@ def _steps(operation: str, A: Tensor) -> Tensor:
             f"{operation}: A must be batches of square matrices, but they are {A.shape[-2]} by "
             f"{A.shape[-1]} matrices"
         )
-    info: Tensor = lu_factor_ex(A.detach()).info
-    return info
+    _, _, info = lu_factor_ex(A.detach())
+    steps: Tensor = info
+    return steps
 
 
 def _failure(info: Tensor) -> tuple[str, int]:

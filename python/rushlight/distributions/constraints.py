@@ -55,7 +55,7 @@ class _Bounded(Constraint):
     names: tuple[str, ...] = ()
 
     def __init__(self, *bounds: Any) -> None:
-        self.bounds = bounds
+        self.bounds: tuple[Tensor, ...] = bounds
         for name, bound in zip(self.names, bounds, strict=True):
             setattr(self, name, bound)
 
@@ -123,7 +123,7 @@ class _Multinomial(_Bounded):
 
 class _Real(Constraint):
     def check(self, value: Tensor) -> Tensor:
-        return value == value
+        return value.eq(value)
 
 
 class GreaterThan(_Bounded):
@@ -196,7 +196,8 @@ class _PositiveDefinite(Constraint):
         from ..linalg import cholesky_ex
 
         symmetric = native.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-        return symmetric & (cholesky_ex(value).info == 0)
+        factored: Tensor = cholesky_ex(value).info == 0
+        return symmetric & factored
 
 
 class _IndependentConstraint(Constraint):

@@ -23,7 +23,7 @@ class _Scaled(Distribution):
     """A distribution that is moved and scaled."""
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
+    support: Any = constraints.real
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -246,7 +246,7 @@ class Uniform(Distribution):
             )
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The numbers between the bounds."""
         return constraints.interval(self.low, self.high)
 

@@ -59,18 +59,18 @@ class Bernoulli(_Chance):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return self.probs  # type: ignore[no-any-return]
+        return self.probs
 
     @property
     def mode(self) -> Tensor:
         """The most likely value."""
         mode = (self.probs >= 0.5).to(self.probs.dtype)
-        return mode.masked_fill(self.probs == 0.5, float("nan"))  # type: ignore[no-any-return]
+        return mode.masked_fill(self.probs == 0.5, float("nan"))
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        return self.probs * (1 - self.probs)  # type: ignore[no-any-return]
+        return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples."""
@@ -105,7 +105,7 @@ class Geometric(_Chance):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return 1.0 / self.probs - 1.0  # type: ignore[no-any-return]
+        return 1.0 / self.probs - 1.0
 
     @property
     def mode(self) -> Tensor:
@@ -115,7 +115,7 @@ class Geometric(_Chance):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        return (1.0 / self.probs - 1.0) / self.probs  # type: ignore[no-any-return]
+        return (1.0 / self.probs - 1.0) / self.probs
 
     def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples."""
@@ -161,10 +161,10 @@ class Binomial(_Chance):
         self.total_count, chance = broadcast_all(total_count, given)
         self.total_count = self.total_count.type_as(chance)
         setattr(self, "logits" if probs is None else "probs", chance)
-        super().__init__(chance.size(), validate_args=validate_args)
+        super().__init__(chance.shape, validate_args=validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The counts up to all trials."""
         return constraints.integer_interval(0, self.total_count)
 
@@ -250,15 +250,15 @@ class _Choice(Distribution):
 
     def _entropy(self) -> Tensor:
         least = native.finfo(self.logits.dtype).min
-        return -(self.logits.clamp(min=least) * self.probs).sum(-1)  # type: ignore[no-any-return]
+        return -(self.logits.clamp(min=least) * self.probs).sum(-1)
 
     def _draw(self, sample_shape: Iterable[int]) -> Tensor:
         """Draw the numbers of events."""
         shape = Size(sample_shape)
-        rows = self.probs.reshape(-1, self.probs.size(-1))
+        rows = self.probs.reshape(-1, self.probs.shape[-1])
         with no_grad():
             drawn = native.multinomial(rows, shape.numel(), True).T
-        return drawn.reshape(*shape, *self.probs.shape[:-1])
+        return drawn.reshape([*shape, *self.probs.shape[:-1]])
 
 
 class Categorical(_Choice):
@@ -278,18 +278,19 @@ class Categorical(_Choice):
         validate_args: bool | None = None,
     ) -> None:
         given = self._choose(probs, logits)
-        self._num_events = given.size(-1)
+        self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The numbers of the events."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def param_shape(self) -> Size:
         """The shape of the probabilities."""
-        return (self.__dict__.get("probs", self.__dict__.get("logits"))).size()  # type: ignore[union-attr]
+        given = self.probs if "probs" in self.__dict__ else self.logits
+        return given.shape
 
     @property
     def mean(self) -> Tensor:
@@ -299,7 +300,7 @@ class Categorical(_Choice):
     @property
     def mode(self) -> Tensor:
         """The most likely event."""
-        return self.probs.argmax(-1)  # type: ignore[no-any-return]
+        return self.probs.argmax(-1)
 
     @property
     def variance(self) -> Tensor:
@@ -348,7 +349,7 @@ class OneHotCategorical(_Choice):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return self.probs  # type: ignore[no-any-return]
+        return self.probs
 
     @property
     def mode(self) -> Tensor:
@@ -358,10 +359,10 @@ class OneHotCategorical(_Choice):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        return self.probs * (1 - self.probs)  # type: ignore[no-any-return]
+        return self.probs * (1 - self.probs)
 
     def _hot(self, places: Tensor) -> Tensor:
-        zeros = native.zeros((*places.shape, self.probs.size(-1)), dtype=self.probs.dtype)
+        zeros = native.zeros((*places.shape, self.probs.shape[-1]), dtype=self.probs.dtype)
         return zeros.scatter(-1, places.unsqueeze(-1), 1.0)
 
     def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
@@ -372,7 +373,7 @@ class OneHotCategorical(_Choice):
         """Return the logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
-        return (self.logits * value).sum(-1)  # type: ignore[no-any-return]
+        return (self.logits * value).sum(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropy."""
@@ -399,24 +400,24 @@ class Multinomial(_Choice):
         return "Multinomial()"
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Counts that are not more than the trials."""
         return constraints.multinomial(self.total_count)
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        return self.probs * self.total_count  # type: ignore[no-any-return]
+        return self.probs * self.total_count
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        return self.total_count * self.probs * (1 - self.probs)  # type: ignore[no-any-return]
+        return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples."""
         drawn = self._draw((self.total_count, *sample_shape)).movedim(0, -1)
-        counts = native.zeros((*drawn.shape[:-1], self.probs.size(-1)), dtype=self.probs.dtype)
+        counts = native.zeros((*drawn.shape[:-1], self.probs.shape[-1]), dtype=self.probs.dtype)
         return counts.scatter_add(-1, drawn, native.ones_like(drawn, dtype=counts.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:

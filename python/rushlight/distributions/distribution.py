@@ -195,7 +195,7 @@ def number(value: Any, *others: Any) -> bool:
 
 def shape_of(parameter: Tensor, *given: Any) -> Size:
     """Return the shape of parameters that were broadcast; plain numbers have none."""
-    return Size() if number(*given) else parameter.size()
+    return Size() if number(*given) else parameter.shape
 
 
 def standard_normal(shape: Size, like: Tensor) -> Tensor:

@@ -170,7 +170,7 @@ class Dirichlet(Distribution):
         """Return the entropy."""
         a, total = self.concentration, self.concentration.sum(-1)
         inner = native.lgamma(a).sum(-1) - native.lgamma(total)
-        outer = (a.size(-1) - total) * native.digamma(total)
+        outer = (a.shape[-1] - total) * native.digamma(total)
         return inner - outer - ((a - 1.0) * native.digamma(a)).sum(-1)
 
 

@@ -83,7 +83,7 @@ def _geometrics(p: Geometric, q: Geometric) -> Tensor:
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normals(p: HalfNormal, q: HalfNormal) -> Tensor:
-    return _normals(p._whole(), q._whole())
+    return kl_divergence(p._whole(), q._whole())
 
 
 @register_kl(Categorical, Categorical)
@@ -96,7 +96,8 @@ def _categoricals(p: Categorical, q: Categorical) -> Tensor:
 
 @register_kl(OneHotCategorical, OneHotCategorical)
 def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
-    return _categoricals(p, q)  # type: ignore[arg-type]
+    found: Tensor = _categoricals(p, q)
+    return found
 
 
 @register_kl(Uniform, Uniform)
@@ -150,7 +151,7 @@ def _dirichlets(p: Dirichlet, q: Dirichlet) -> Tensor:
 
 
 @register_kl(Beta, Beta)
-def _betas(p: Beta, q: Beta) -> Tensor:
+return kl_divergence(p._dirichlet, q._dirichlet)
     return _dirichlets(p._dirichlet, q._dirichlet)
 
 

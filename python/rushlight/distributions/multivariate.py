@@ -65,7 +65,7 @@ class MultivariateNormal(Distribution):
                 f"{name} must be at least two-dimensional, with optional leading batch dimensions"
             )
         batch = native.broadcast_tensors([loc[..., 0], matrix[..., 0, 0]])[0].shape
-        self.loc = loc.expand(*batch, loc.size(-1))
+        self.loc = loc.expand(*batch, loc.shape[-1])
         setattr(self, name, matrix.expand(*batch, *matrix.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
         if name == "scale_tril":
@@ -168,7 +168,7 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """What the base allows of every element."""
         found = self.base_dist.support
         if self.reinterpreted_batch_ndims:

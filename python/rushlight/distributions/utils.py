@@ -61,12 +61,12 @@ class lazy_property:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: Any = None) -> Tensor:
         if instance is None:
-            return self
+            return self  # type: ignore[return-value]
         from ..autograd.grad_mode import enable_grad
 
         with enable_grad():
-            value = self.wrapped(instance)
+            value: Tensor = self.wrapped(instance)
         setattr(instance, self.name, value)
         return value

@@ -153,7 +153,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
         return tensor
-    rows = tensor.size(0)
+    rows = tensor.shape[0]
     columns = tensor.numel() // rows
     with no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
@@ -194,7 +194,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         tensor.zero_()
         for group in range(groups):
             for channel in range(min(each, inputs)):
-                tensor[(group * each + channel, channel, *middle)] = 1
+                place = (group * each + channel, channel, *middle)
+                tensor[place] = 1
     return tensor
 
 

@@ -28,7 +28,7 @@ def _cubic(
         place = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
     else:
         place = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
-    return min(max(place, low), high)
+    return float(min(max(place, low), high))
 
 
 class _Point:
@@ -53,9 +53,11 @@ def _search(
     longest = float(direction.abs().max())
 
     def look(at: float) -> _Point:
-        return _Point(at, *probe(at), direction)
+        value, gradient = probe(at)
+        return _Point(at, value, gradient, direction)
 
-    before, here, calls = start, look(step), 1
+    before, here = start, look(step)
+    calls = 1
     bracket: list[_Point] = []
     for turn in range(most):
         too_high = here.value > start.value + little * here.at * start.slope
@@ -67,8 +69,8 @@ def _search(
         if here.slope >= 0:
             bracket = [before, here]
             break
-        low, high = here.at + 0.01 * (here.at - before.at), here.at * 10
-        further = _between(before, here, low, high)
+        nearest = here.at + 0.01 * (here.at - before.at)
+        further = _between(before, here, nearest, here.at * 10)
         before, here = here, look(further)
         calls += 1
     else:

@@ -119,7 +119,7 @@ def multi_head_attention_forward(
         )
     if not use_separate_proj_weight and key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-    weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
     if not use_separate_proj_weight:
         if in_proj_weight is None:
             raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
@@ -181,12 +181,12 @@ def multi_head_attention_forward(
         shares = native.dropout(shares, dropout_p, True)
     joined = (shares @ v).transpose(0, 1).reshape(target * count, width)
     output = native._nn.linear(joined, out_proj_weight, out_proj_bias)
-    output = output.view(target, count, output.size(1))
+    output = output.view(target, count, -1)
     if not batched:
         output = output.squeeze(1)
     if not need_weights:
         return output, None
-    shares = shares.view(count, num_heads, target, k.size(1))
+    shares = shares.view(count, num_heads, target, -1)
     if average_attn_weights:
         shares = shares.mean(1)
     return output, shares if batched else shares.squeeze(0)

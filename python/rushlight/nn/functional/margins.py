@@ -171,7 +171,7 @@ def multi_margin_loss(
             f"{list(input.shape)}."
         )
     if target.dtype != native.int64:
-        found = target.type().rpartition(".")[2].removesuffix("Tensor")
+        found = str(target.type()).rpartition(".")[2].removesuffix("Tensor")
         raise RuntimeError(f"expected scalar type Long but found {found}")
     classes = rows.shape[1]
     if not _symbolic(targets) and bool(((targets < 0) | (targets >= classes)).any()):

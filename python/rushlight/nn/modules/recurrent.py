@@ -117,7 +117,10 @@ class RNNBase(Module):
         for layer in range(num_layers):
             width = input_size if layer == 0 else shown * directions
             for suffix in ("", "_reverse")[:directions]:
-                shapes = {"weight_ih": (gates, width), "weight_hh": (gates, shown)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (gates, width),
+                    "weight_hh": (gates, shown),
+                }
                 if bias:
                     shapes.update(bias_ih=(gates,), bias_hh=(gates,))
                 if proj_size:
@@ -161,7 +164,7 @@ class RNNBase(Module):
         if batch_sizes is not None:
             count = int(batch_sizes[0])
         else:
-            count = input.size(0) if self.batch_first else input.size(1)
+            count = input.shape[0 if self.batch_first else 1]
         layers = self.num_layers * (2 if self.bidirectional else 1)
         return layers, count, self.proj_size or self.hidden_size
 
@@ -190,7 +193,7 @@ class RNNBase(Module):
     ) -> None:
         """Refuse a state of another shape."""
         if hx.size() != expected_hidden_size:
-            raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Go along a sequence; return what is shown at every step, and the last state."""
@@ -426,7 +429,7 @@ class _Cell(Module):
         batched = input.dim() == 2
         rows = input if batched else input.unsqueeze(0)
         if state is None:
-            zeros = native.zeros(rows.size(0), self.hidden_size, dtype=input.dtype)
+            zeros = native.zeros(rows.shape[0], self.hidden_size, dtype=input.dtype)
             state = (zeros, zeros) if mode == "LSTM" else (zeros,)
         elif not batched:
             state = tuple(part.unsqueeze(0) for part in state)

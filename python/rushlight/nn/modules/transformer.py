@@ -36,7 +36,7 @@ def _activation(activation: Any) -> Callable[[Tensor], Tensor]:
     if activation == "relu":
         return functional.relu
     if activation == "gelu":
-        return functional.gelu  # type: ignore[no-any-return]
+        return functional.gelu
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
@@ -84,7 +84,8 @@ class _Layer(Module):
         return x
 
     def _widened(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))  # type: ignore[no-any-return]
+        wide: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return wide
 
 
 class TransformerEncoderLayer(_Layer):

@@ -103,7 +103,7 @@ class CyclicLR(_Cycling):
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
-            return self.gamma**x
+            return float(self.gamma**x)
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
     def get_lr(self) -> list[Any]:
