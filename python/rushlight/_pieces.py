@@ -41,8 +41,8 @@ def _split(input: Tensor, sections: Any, dim: int, name: str) -> tuple[Tensor, .
         size = input.shape[dim]
         if sections <= 0 or size % sections != 0:
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} "
-                f"is not divisible by the split_size {sections}!"
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{size} is not divisible by the split_size {sections}!"
             )
     return native.tensor_split(input, sections, dim)
 
@@ -110,9 +110,9 @@ def gradient(
         spaces = [spacing] if isinstance(spacing, Tensor) else list(spacing)
         if len(spaces) != len(dims):
             raise RuntimeError(
-                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments "
-                f"to have the same length, but got a spacing argument of length {len(spaces)} and a dim "
-                f"argument of length {len(dims)}."
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+                f"arguments to have the same length, but got a spacing argument of length {len(spaces)} and a "
+                f"dim argument of length {len(dims)}."
             )
     numbers = []
     for place in dims:
@@ -332,8 +332,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of every element, the highest first."""
     count = len(x) if N is None else N
     powers = native.arange(count)
-    found = x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
-    return found
+    return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -240,8 +240,8 @@ class Uniform(Distribution):
         if self._validate_args and not bool((self.low < self.high).all()):
             bound = constraints.less_than(self.high)
             raise ValueError(
-                f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution {self!r} to "
-                f"satisfy the constraint {bound!r}, but found invalid values:\n"
+                f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution {self!r} "
+                f"to satisfy the constraint {bound!r}, but found invalid values:\n"
                 f"{self.low if self.low.dim() else self.low.item()}"
             )
 

@@ -19,7 +19,7 @@ __all__ = ["Beta", "Chi2", "Dirichlet", "Gamma"]
 
 
 def _drawn(concentration: Tensor) -> Tensor:
-    """Draw from gamma distributions of rate one: by Marsaglia's and Tsang's rejection, in double precision."""
+    """Draw from gamma distributions of rate one: by rejection (Marsaglia and Tsang), in doubles."""
     wanted = concentration.double().flatten()
     # A small concentration is that of one more, times a power of something uniform.
     raised = native.where(wanted < 1, wanted + 1, wanted)

@@ -151,8 +151,8 @@ def _dirichlets(p: Dirichlet, q: Dirichlet) -> Tensor:
 
 
 @register_kl(Beta, Beta)
-return kl_divergence(p._dirichlet, q._dirichlet)
-    return _dirichlets(p._dirichlet, q._dirichlet)
+def _betas(p: Beta, q: Beta) -> Tensor:
+    return kl_divergence(p._dirichlet, q._dirichlet)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)

@@ -154,7 +154,6 @@ from .modules.units import (
 from .parameter import Parameter
 
 __all__ = [
-    "Bilinear",
     "CELU",
     "ELU",
     "GELU",
@@ -178,6 +177,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Bilinear",
     "ChannelShuffle",
     "ConstantPad1d",
     "ConstantPad2d",

@@ -13,17 +13,17 @@ from .sgd import SGD
 
 __all__ = [
     "ASGD",
+    "LBFGS",
+    "SGD",
     "Adadelta",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
-    "LBFGS",
     "NAdam",
     "Optimizer",
     "RAdam",
     "RMSprop",
     "Rprop",
-    "SGD",
     "lr_scheduler",
 ]

@@ -167,8 +167,8 @@ def multi_margin_loss(
     if targets.dim() > 1 or len(targets) != len(rows):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
-            f"(batch size). Expected target size [{len(rows)}], but got {list(target.shape)}. Input has shape "
-            f"{list(input.shape)}."
+            f"(batch size). Expected target size [{len(rows)}], but got {list(target.shape)}. Input has "
+            f"shape {list(input.shape)}."
         )
     if target.dtype != native.int64:
         found = str(target.type()).rpartition(".")[2].removesuffix("Tensor")
