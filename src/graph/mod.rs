@@ -3,8 +3,11 @@
 pub mod anomaly;
 pub mod arena;
 pub mod boundary;
+pub mod census;
 pub mod cut;
 pub mod held;
+pub mod holding;
+pub mod host;
 pub mod hooks;
 pub(crate) mod leaf;
 pub mod mode;
@@ -18,7 +21,9 @@ pub mod tangents;
 pub mod undefined;
 pub(crate) mod writes;
 
+pub use census::Census;
 pub use held::Held;
+pub use holding::Holding;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;

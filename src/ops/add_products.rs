@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
-use super::{arithmetic, binary, expand, in_place};
+use super::{arithmetic, bilinear, binary, expand, in_place};
 use crate::dtype::{Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -121,7 +121,11 @@ impl<P: Addable> Op for AddProduct<P> {
         Some(kept.1.0)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        bilinear::effort(&self.product, inputs[1], inputs[2])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[1].moved(0)?, call.inputs[2].moved(0)?];
         let together = call.inputs[1].dim.is_some() || call.inputs[2].dim.is_some();
         let product = match together {
@@ -132,10 +136,10 @@ impl<P: Addable> Op for AddProduct<P> {
         let y = arithmetic::times(&product.value, self.weights.alpha)?;
         if self.weights.beta.to_f64() == 0.0 {
             let y = Samples { value: y, ..product }.front(call.size)?;
-            return Ok(Some(smallvec![Samples::first(y)]));
+            return Ok(smallvec![Samples::first(y)]);
         }
         let x = arithmetic::times(&call.inputs[0].aligned(product.rank())?, self.weights.beta)?;
-        Ok(Some(smallvec![Samples::first(super::add(&x, &y)?)]))
+        Ok(smallvec![Samples::first(super::add(&x, &y)?)])
     }
 }
 

@@ -10,7 +10,8 @@ use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::{Operand, Value};
 use super::part::from_end;
-use super::{copy, create, expand, gather, reduce};
+use super::squeeze::{self, Squeezed};
+use super::{copy, create, expand, gather, reduce, reshape};
 use crate::dtype::{Bool, DType, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -126,7 +127,7 @@ impl Op for IndexSelect {
         one(self.slices.select(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(IndexSelect { slices: self.slices.deeper() })
     }
 }
@@ -218,18 +219,26 @@ impl Op for IndexWrite {
         }
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        // The element that fills has no slices: each sample has its own.
-        match self.mode {
-            Mode::Fill if call.inputs[1].dim.is_some() => Ok(None),
-            Mode::Fill => {
-                let op = IndexWrite { slices: self.slices.deeper(), mode: self.mode };
-                let y = apply_one(op, &[&call.inputs[0].front(call.size)?, &call.inputs[1].value])?;
-                Ok(Some(smallvec![Samples::first(y)]))
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let Some(values) = call.inputs.get(1) else {
+            return call.deeper(IndexWrite { slices: self.slices.deeper(), mode: self.mode });
+        };
+        let (x, slices) = (call.inputs[0].vectors(call.size)?, self.slices.deeper());
+        // One element for all slices of a sample is spread over them.
+        let (mode, values) = match values.dim {
+            None if values.rank() == 0 => (self.mode, values.value.clone()),
+            _ if values.rank() > 0 => (self.mode, values.front(call.size)?),
+            _ => {
+                let (shape, mut line) = (slices.shape(x.layout().shape()), Dims::from_elem(1, x.ndim()));
+                line[0] = call.size;
+                let each = reshape::reshape_to(&values.moved(0)?, &line)?;
+                let mode = if self.mode == Mode::Fill { Mode::Copy } else { self.mode };
+                (mode, expand::expand_to(&each, &shape)?)
             }
-            _ if call.inputs.iter().any(|input| input.rank() == 0) => Ok(None),
-            mode => call.front(IndexWrite { slices: self.slices.deeper(), mode }),
-        }
+        };
+        let y = apply_one(IndexWrite { slices, mode }, &[&x, &values])?;
+        let y = if call.inputs[0].rank() == 0 { squeeze::squeeze(&y, Squeezed::One(1))? } else { y };
+        Ok(smallvec![Samples::first(y)])
     }
 }
 
@@ -237,8 +246,8 @@ impl Overwrite for IndexWrite {
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",
-            Mode::Copy => "aten::index_copy_",
-            Mode::Fill | Mode::FillNumber(_) => "aten::index_fill_",
+            Mode::Copy => "index_copy_",
+            Mode::Fill | Mode::FillNumber(_) => "index_fill_",
         }
     }
 

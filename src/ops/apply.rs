@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::copy;
 use super::in_place::Write;
 use super::record::trace;
+use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -29,6 +29,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
@@ -52,11 +57,13 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
-    /// The operation for many samples at once, by operations on the values. Without a rule it is run
-    /// for each sample.
-    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
-        Ok(None)
+    /// Estimated nanoseconds of `forward`.
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        inputs.iter().map(|input| input.numel() as u64).sum()
     }
+
+    /// The operation for many samples at once, by operations on the values.
+    fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
     /// How its outputs came to be, if they are views of the first input.
     fn shows(&self) -> Option<Creation> {
@@ -248,7 +255,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
-    let outputs = op.forward(inputs)?;
+    let outputs = match intercept::is_active() {
+        true => intercept::structured(&op, inputs)?,
+        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
+            return watch::at_length(false, || apply(op, inputs));
+        }
+        false => op.forward(inputs)?,
+    };
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
@@ -292,6 +305,9 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
+    if watch::is_long(op.effort(inputs)) {
+        return watch::at_length(true, || apply_in_place(op, inputs));
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -303,7 +319,10 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    op.overwrite(&target, &apart)?;
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => op.overwrite(&target, &apart)?,
+    }
     write.finish(|needed| {
         let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
         Recorded { op, saved }

@@ -8,7 +8,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::in_place::Write;
 use super::operand::Operand;
-use super::{batch, binary, copy, in_place};
+use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
@@ -45,7 +45,7 @@ impl Op for Clone {
         one(clone(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Clone { layout: Arc::new(batch::stacked(&self.layout, call.size)) })
     }
 }
@@ -106,7 +106,7 @@ impl Op for ToCopy {
         one(to_dtype(tangent(tangents), self.dtype)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.in_place(self.clone())
     }
 }
@@ -151,7 +151,11 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     in_place::check_broadcast(x, source)?;
     let (target, values) = (x.array(), source.array());
     target.check_read(&values)?;
-    copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
+    let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
+    match intercept::is_active() {
+        true => intercept::written("CopyBackwards", &[x.into(), source.into()], overwrite)?,
+        false => overwrite()?,
+    }
     write.finish(|_| CopyInto)
 }
 

@@ -198,7 +198,7 @@ impl Op for Clamp {
         Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 }

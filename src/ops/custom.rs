@@ -50,8 +50,12 @@ pub fn adopt<R: Rule + 'static>(
     edges: Option<SmallVec<[Option<Edge>; 2]>>,
     rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
-    call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let is_recorded = edges.is_some();
+    if is_recorded && call.outputs.len() == 1 {
+        let written = call.dirty.iter().filter(|dirty| among(call.inputs, dirty));
+        written.into_iter().try_for_each(in_place::check_view)?;
+    }
+    call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let passing = match mode::special() {
         true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
         false => None,

@@ -21,7 +21,7 @@ use crate::graph::{
 };
 use crate::shape::{self, Layout};
 use crate::storage::Storage;
-use crate::tensor::{Array, Creation, Tensor};
+use crate::tensor::{Array, Tensor};
 
 /// Whether `x` may be written to. `recording` says whether the write will be recorded.
 pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
@@ -36,28 +36,19 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
 
 /// Whether the history of `x` may be given a new end.
 fn check_history(x: &Tensor) -> Result<()> {
-    if let Some(base) = x.base() {
-        match x.creation() {
-            Creation::Default => {}
-            Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
-            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
-            creation @ (Creation::MultiOutput | Creation::Custom) => {
-                let edge = x.edge()?;
-                let output = edge.as_ref().map_or(0, |edge| edge.output);
-                let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(match creation {
-                    Creation::Custom => Error::CustomViewModified { function, output },
-                    _ => Error::MultiViewModified { function, output },
-                }
-                .into());
-            }
-        }
-        if x.requires_grad() && base.is_leaf()? {
-            return Err(Error::LeafViewModified {}.into());
-        }
-    }
+    check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
+    }
+    Ok(())
+}
+
+/// Whether the history of the base of `x`, if it has one, may be given a new end through `x`.
+pub(super) fn check_view(x: &Tensor) -> Result<()> {
+    let Some(base) = x.base() else { return Ok(()) };
+    x.check_creation(false)?;
+    if x.requires_grad() && base.is_leaf()? {
+        return Err(Error::LeafViewModified {}.into());
     }
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
-use super::part::from_end;
+use super::part::{self, from_end};
 use super::{batch, binary, copy, create, reshape, split, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
@@ -33,6 +34,15 @@ impl Numbers {
 
     fn keep(&self) -> SavedTensor {
         SavedTensor::constant(&self.given)
+    }
+
+    /// The same elements of each of many samples, which have so many each.
+    fn of_samples(&self, size: usize, numel: usize) -> Numbers {
+        let of_sample = |sample: usize| self.places.iter().map(move |place| place + (sample * numel) as i64);
+        let places = (0..size).flat_map(of_sample).collect();
+        let mut shape = self.shape.clone();
+        shape.insert(0, size);
+        Numbers { places, shape, given: self.given.clone() }
     }
 }
 
@@ -89,6 +99,12 @@ impl Op for Pick {
         at.load(given)?;
         let op = Pick { name: self.name, numbers: self.numbers.clone(), repeats: self.repeats };
         one(apply_one(op, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let numel = call.inputs[0].shape().iter().product();
+        let numbers = self.numbers.of_samples(call.size, numel);
+        call.front(Pick { name: self.name, numbers, repeats: self.repeats })
     }
 }
 
@@ -152,6 +168,15 @@ impl Op for Place {
         let values = tangent_or_zeros(at, tangents, 1, values.shape())?;
         one(apply_one(Place { numbers: self.numbers.clone(), add: self.add }, &[&x, &values])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let numel = |samples: &Samples| samples.shape().iter().product::<usize>();
+        let [x, values] = [&call.inputs[0], &call.inputs[1]];
+        let lines = reshape::reshape_to(&values.front(call.size)?, &[call.size, numel(values)])?;
+        let first = part::narrow(&lines, 1, 0, self.numbers.places.len() as i64)?;
+        let op = Place { numbers: self.numbers.of_samples(call.size, numel(x)), add: self.add };
+        Ok(smallvec![Samples::first(apply_one(op, &[&x.front(call.size)?, &first])?)])
+    }
 }
 
 /// A vector with zeros after it, in a shape.
@@ -167,7 +192,7 @@ fn padded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
 
 impl Overwrite for Place {
     fn in_place_name(&self) -> &'static str {
-        "aten::masked_scatter_"
+        "masked_scatter_"
     }
 
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {

@@ -38,6 +38,7 @@ pub mod in_place;
 pub mod index;
 pub mod indexed;
 pub mod integer;
+pub mod intercept;
 pub mod join;
 pub mod linalg;
 pub mod linear;
@@ -86,6 +87,7 @@ pub mod trigonometry;
 pub mod truth;
 pub mod unary;
 pub mod view;
+pub mod watch;
 
 use crate::dtype::Scalar;
 use crate::error::Result;

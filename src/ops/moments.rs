@@ -75,6 +75,10 @@ impl Op for Moments {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1 + usize::from(self.with_mean)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let shape = self.over.shape(x.layout.shape());
@@ -136,7 +140,7 @@ impl Op for Moments {
         Ok(outputs)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Moments { over: self.over.deeper(), ..*self })
     }
 }

@@ -98,7 +98,7 @@ impl Op for VectorNorm {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
 }

@@ -67,6 +67,15 @@ pub enum Value {
     Scalar(Scalar),
 }
 
+impl From<Operand<'_>> for Value {
+    fn from(operand: Operand<'_>) -> Self {
+        match operand {
+            Operand::Tensor(tensor) => Value::Tensor(tensor.clone()),
+            Operand::Scalar(scalar) => Value::Scalar(scalar),
+        }
+    }
+}
+
 /// An operand as backward keeps it.
 pub enum Kept {
     /// It was not needed.
@@ -144,6 +153,14 @@ impl Operand<'_> {
 }
 
 impl Numbers {
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Numbers::Array(array) => array.layout.numel(),
+            Numbers::Scalar(_) => 1,
+        }
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         match self {
             Numbers::Array(array) => array.layout.shape(),

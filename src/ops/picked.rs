@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, tangent};
+use super::batch::{Answer, Call};
 use super::{copy, create, gather, part, squeeze};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -139,6 +140,10 @@ impl Op for Picked {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let ndim = inputs[0].ndim();
         let x = self.lifted(&inputs[0].detach())?;
@@ -186,6 +191,10 @@ impl Op for Picked {
         let index = self.aligned(&at.load(index)?, ndim)?;
         let moved = gather::gather(&self.lifted(tangent(tangents))?, self.dim as i64, &index)?;
         Ok(smallvec![Some(self.settled(&moved, ndim)?), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Picked { dim: self.dim + 1, ..*self })
     }
 }
 

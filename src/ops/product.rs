@@ -79,17 +79,18 @@ impl Op for Prod {
         one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         // The rule for gradients knows one dimension, or all: those of a sample are made one.
         if self.over.dims.len() == 1 {
             return call.front(Prod { over: self.over.deeper(), dtype: self.dtype });
         }
-        if self.over.keepdim || self.over.dims.is_empty() {
-            return Ok(None);
-        }
-        let flat = reshape::flatten(&call.inputs[0].front(call.size)?, 1, -1)?;
+        let (x, shape) = (&call.inputs[0], call.inputs[0].shape());
+        let flat = reshape::reshape_to(&x.front(call.size)?, &[call.size, shape.iter().product()])?;
         let y = apply_one(Prod { over: Over::along(1, false, 2), dtype: self.dtype }, &[&flat])?;
-        Ok(Some(smallvec![Samples::first(y)]))
+        let mut shape = self.over.shape(&shape);
+        shape.insert(0, call.size);
+        let y = reshape::reshape_to(&y, &shape)?;
+        Ok(smallvec![Samples::first(y)])
     }
 }
 

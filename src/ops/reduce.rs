@@ -149,7 +149,7 @@ impl Op for Sum {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
     }
 }
@@ -211,7 +211,7 @@ impl Op for Mean {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
 }

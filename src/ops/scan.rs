@@ -114,7 +114,7 @@ impl Op for Cumsum {
         one(apply_one(self.clone(), &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumsum { way: self.way.deeper(), ..*self })
     }
 }
@@ -182,7 +182,7 @@ impl Op for Cumprod {
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumprod { way: self.way.deeper(), ..*self })
     }
 }
@@ -268,7 +268,7 @@ impl Op for Recurrence {
         one(recurrence(&at.load(a)?, &b, self.way)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Recurrence { way: self.way.deeper() })
     }
 }
@@ -317,7 +317,7 @@ impl Op for Shift {
         one(shift(tangent(tangents), self.way, 0.0)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Shift { way: self.way.deeper(), first: self.first })
     }
 }

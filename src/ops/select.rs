@@ -96,7 +96,7 @@ impl<const FILL: bool> Op for Select<FILL> {
         Ok(smallvec![Some(view::expand_to(&y, at.node.form(0).layout.shape())?)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 
@@ -170,7 +170,7 @@ impl Op for Fill {
         Ok(smallvec![Some(part(&at.load(saved)?, super::apply::tangent(tangents), false)?)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 

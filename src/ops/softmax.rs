@@ -89,7 +89,7 @@ impl Op for Softmax {
         })
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Softmax { dim: self.dim + 1, ..*self })
     }
 }
@@ -182,7 +182,7 @@ impl Op for SoftmaxGradient {
         joined(through_g, through_y)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
     }
 }
@@ -260,7 +260,7 @@ impl Op for LogSumExp {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(LogSumExp { over: self.over.deeper() })
     }
 }

@@ -58,11 +58,11 @@ impl Op for AsStrided {
         one(apply_one(window, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         let layout = Arc::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
-        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+        Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
     fn shows(&self) -> Option<Creation> {
@@ -198,5 +198,19 @@ impl Op for Window {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(self.turned(self.direction), &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        // Every sample has memory of its own, of which both layouts are.
+        let start = self.source.offset().min(self.window.offset());
+        let memory = self.source.end().max(self.window.end()) - start;
+        let apart = |one: &Layout| {
+            let (mut shape, mut strides): (Dims, Dims) = (one.shape().into(), one.strides().into());
+            shape.insert(0, call.size);
+            strides.insert(0, memory);
+            Arc::new(Layout::strided(shape, strides, one.offset() - start))
+        };
+        let (source, window) = (apart(&self.source), apart(&self.window));
+        call.front(Window { source, window, direction: self.direction })
     }
 }

@@ -72,7 +72,7 @@ impl Op for Triangle {
         self.again(tangent(tangents))
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }
@@ -125,7 +125,7 @@ impl Op for DiagonalCopy {
         one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(DiagonalCopy { part: self.part.deeper() })
     }
 }

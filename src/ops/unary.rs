@@ -10,7 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::Write;
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, copy, default_dtype};
+use super::{batch, copy, default_dtype, intercept, watch};
 use crate::dtype::{Bool, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
@@ -148,6 +148,10 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return apply_traced(op, x);
     }
     let reading = x.read();
+    if watch::is_long(reading.array().layout.numel() as u64) {
+        drop(reading);
+        return watch::at_length(false, || apply(op, x));
+    }
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     if requires_grad == Some(false) || !mode::is_grad_enabled() {
@@ -183,8 +187,14 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return Ok(y);
     }
     let array = x.array();
-    let values = forward(&op, &array)?;
-    let y = Tensor::from_array(values.clone());
+    let y = match intercept::is_active() {
+        true => {
+            let array = array.clone();
+            intercept::elementwise(E::NODE, &[x.into()], move || forward(&op, &array))?
+        }
+        false => Tensor::from_array(forward(&op, &array)?),
+    };
+    let values = y.array();
     trace(&[x], std::slice::from_ref(&y), |_| Recorded { op, kept: kept::<E>(Some(array), values) })?;
     Ok(y)
 }
@@ -203,6 +213,9 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if batch::is_batched(x) {
         return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
     }
+    if watch::is_long(x.numel() as u64) {
+        return watch::at_length(true, || apply_in_place(op, x));
+    }
     let write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;
@@ -214,6 +227,18 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         true => Some(copy::dense(&target)?),
         false => None,
     };
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(E::NODE, &[x.into()], move || overwrite(&op, &target))?;
+        }
+        false => overwrite(&op, &target)?,
+    }
+    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
+}
+
+fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
+    let op = *op;
     let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
         Some(elements) => {
             map::map_slice_in_place(elements, move |x| op.real(x));
@@ -221,10 +246,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         }
         None => false,
     }, else { false });
-    if !in_place {
-        copy::write(&target, &forward(&op, &target)?)?;
-    }
-    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
+    if in_place { Ok(()) } else { copy::write(target, &forward(&op, target)?) }
 }
 
 fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {

@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent};
 use super::record::trace;
-use super::{batch, in_place, strided};
+use super::{batch, in_place, intercept, strided};
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
@@ -28,6 +28,11 @@ pub(super) fn show(source: &Tensor, layout: Layout) -> Tensor {
 /// `show` by an operation of that kind.
 pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
     Tensor::view_of(source, source.array().with_layout(layout), None, created_now(creation), refresh)
+}
+
+/// A view of `source` that somebody else has made, which shows memory of its own perhaps.
+pub(super) fn adopt(source: &Tensor, array: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, array, None, created_now(creation), refresh)
 }
 
 /// How a view comes to be now that would by itself come to be as `creation`.
@@ -105,7 +110,14 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
     {
         return batch::view(kind, x, batch, layout);
     }
-    let y = show(x, layout);
+    let y = match intercept::is_active() {
+        true => {
+            let mut attributes = kind.shown(&x.layout());
+            attributes.push(("size", layout.shape().into()));
+            intercept::shown(kind.name(), attributes, x, move |x| show(x, layout.clone()))?
+        }
+        false => show(x, layout),
+    };
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
     Ok(y)
 }

@@ -140,6 +140,11 @@ impl Mapping {
         self.level
     }
 
+    /// How many transforms of derivatives there are around it.
+    pub fn transforms(&self) -> usize {
+        self.level - self.depth
+    }
+
     /// How many mappings this thread is inside of.
     pub(crate) fn count() -> usize {
         MAPPINGS.with_borrow(Vec::len)
@@ -290,6 +295,11 @@ impl Wrapper {
     pub(super) fn again(&self) -> Wrapper {
         let dim = AtomicUsize::new(self.dim.load(Ordering::Relaxed));
         Wrapper { mapping: self.mapping.clone(), value: self.value.clone(), dim }
+    }
+
+    /// The samples together.
+    pub(super) fn value(&self) -> &Tensor {
+        &self.value
     }
 
     fn new(value: Tensor, dim: Option<usize>, mapping: &Arc<Mapping>) -> Wrapper {

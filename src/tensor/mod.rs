@@ -3,7 +3,7 @@
 
 mod array;
 mod batched;
-mod circle;
+pub mod circle;
 mod foreign;
 mod history;
 pub mod print;
@@ -24,9 +24,9 @@ use crate::shape::Layout;
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
-pub use foreign::{Foreign, register_release, register_watch};
+pub use foreign::{Foreign, register_bareness, register_release, register_watch};
 use history::Cold;
-pub use history::HookHandle;
+pub use history::{HookHandle, NamedHooks};
 pub use view::{Creation, Refresh};
 
 /// A tensor. Clones are the same tensor.
@@ -78,6 +78,10 @@ impl Birth {
 
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
+    }
+
+    fn at_most(self, depth: u8) -> Birth {
+        Birth(self.0 & Birth::VIEW | self.depth().min(depth))
     }
 }
 
@@ -282,7 +286,7 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.is_batched() {
-            return Err(Error::MappedItem {}.into());
+            return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
         let array = self.array();
         match array.layout.numel() {
@@ -335,6 +339,11 @@ impl Drop for Tensor {
 }
 
 impl WeakTensor {
+    /// Whether this names `tensor`.
+    pub(crate) fn is(&self, tensor: &Tensor) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&tensor.0))
+    }
+
     /// The tensor, if anybody still has it.
     pub fn upgrade(&self) -> Option<Tensor> {
         self.0.upgrade().map(Tensor)

@@ -152,6 +152,6 @@ fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 fn as_subclass(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let class = arguments.object(1).map(|class| class.cast::<PyType>()).transpose()?;
     let class = class.ok_or_else(|| PyRuntimeError::new_err("as_subclass() needs a class"))?;
-    let alias = arguments.tensor(0)?.detach();
+    let alias = rushlight::ops::reshape::alias(arguments.tensor(0)?).map_err(raise)?;
     wrap_as(class, alias).map(Bound::unbind)
 }

@@ -16,7 +16,7 @@ use super::object::as_tensor;
 use crate::border::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
-use crate::transform::refuse_captured;
+use crate::writes::{self, Given};
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";
@@ -39,8 +39,11 @@ pub(super) fn get(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 
 /// `x[key] = value`.
 pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    refuse_captured(tensor, "copy_", false)?;
     let items = parse(key)?;
+    if tensor.is_captured() {
+        let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
+        writes::check_in_place(tensor, if by_tensor { "index_put_" } else { "copy_" }, &Given::default())?;
+    }
     let value = assigned(tensor, value)?;
     index::put(tensor, &items, Operand::from(&value)).map_err(raise)
 }

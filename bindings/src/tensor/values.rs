@@ -25,7 +25,9 @@ impl TensorBase {
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        check_memory(self.tensor())?;
+        if self.tensor().is_batched() {
+            check_memory(self.tensor())?;
+        }
         let array = self.tensor().array();
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
@@ -34,9 +36,13 @@ impl TensorBase {
     }
 }
 
-/// A tensor that stands for many samples has no elements of its own.
+/// A tensor that stands for many samples, or that a transform follows, has no memory to show.
 pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
-    if tensor.is_batched() { Err(raise(Error::MappedMemory {}.into())) } else { Ok(()) }
+    if tensor.is_batched() || tensor.is_followed() {
+        Err(raise(Error::MappedMemory {}.into()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
@@ -81,7 +87,7 @@ pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// `sequence[x]`.
 pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     if tensor.is_batched() {
-        return Err(raise(Error::MappedItem {}.into()));
+        only(tensor)?;
     }
     match tensor.item() {
         Ok(element) if element.category() != Category::Float => {
@@ -96,7 +102,8 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// `bool(x)`.
 pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
     if tensor.is_batched() {
-        return Err(raise(Error::MappedTruth {}.into()));
+        let error = if tensor.is_followed() { Error::MappedValue {} } else { Error::MappedTruth {} };
+        return Err(raise(error.into()));
     }
     match tensor.item() {
         Ok(element) => Ok(element.to_f64() != 0.0),

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::{add, join, part, sub};
@@ -61,6 +62,14 @@ impl Op for Elimination {
 
     fn name(&self) -> &'static str {
         "LinalgLuFactorExBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -126,6 +135,10 @@ impl Op for Elimination {
             whole = join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)?;
         }
         Ok(smallvec![Some(whole), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

@@ -35,6 +35,10 @@ impl Op for MatrixExp {
         "LinalgMatrixExpBackward0"
     }
 
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let y: Vec<f64> = a.each().flat_map(|matrix| exponential(matrix, a.rows)).collect();
@@ -53,7 +57,7 @@ impl Op for MatrixExp {
         one(along(&at.load(a)?, tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }

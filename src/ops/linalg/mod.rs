@@ -82,6 +82,12 @@ fn as_column(x: &Tensor) -> Result<Tensor> {
     squeeze::unsqueeze(x, -1)
 }
 
+/// Estimated nanoseconds to factor matrices: so many passes over each as it has columns, and more.
+fn effort(x: &Tensor) -> u64 {
+    let (rows, columns) = sides(x);
+    8 * x.numel() as u64 * rows.min(columns) as u64
+}
+
 /// Rows and columns.
 fn sides(x: &Tensor) -> (usize, usize) {
     match *x.layout().shape() {

@@ -9,6 +9,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor::orthogonal;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::{add, create, join, part, sub};
@@ -109,6 +110,14 @@ impl Op for Qr {
         } }
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
@@ -168,6 +177,10 @@ impl Op for Qr {
         let (dq, du) = tall_jvp(&q, &u, &dx)?;
         let dv = matmul(&turned(&q)?, &sub(&dy, &matmul(&dq, &v)?)?)?;
         Ok(smallvec![Some(dq), Some(join::cat(&[&du, &dv], -1)?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

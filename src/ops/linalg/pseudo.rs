@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::rotations;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::{add, neg, sub};
 use crate::tensor::{Array, Tensor};
@@ -27,6 +28,10 @@ impl Op for Pinv {
 
     fn name(&self) -> &'static str {
         "LinalgPinvBackward0"
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -75,6 +80,10 @@ impl Op for Pinv {
         let left = sub(&left, &matmul(&matmul(&left, &a)?, &y)?)?;
         let right = sub(&right, &matmul(&y, &matmul(&a, &right)?)?)?;
         one(add(&plain, &add(&left, &right)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

@@ -84,6 +84,14 @@ impl Op for Svd {
         shown! { full_matrices: self.full }
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        3
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
@@ -163,7 +171,7 @@ impl Op for Svd {
         Ok(smallvec![Some(du), Some(part::diagonal(&p, 0, -2, -1)?), Some(turned(&dv)?)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }

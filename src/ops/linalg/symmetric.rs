@@ -38,6 +38,14 @@ impl Op for Eigh {
         "LinalgEighBackward0"
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let n = a.rows;
@@ -79,7 +87,7 @@ impl Op for Eigh {
         Ok(smallvec![Some(part::diagonal(&m, 0, -2, -1)?), Some(dv)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }

@@ -163,7 +163,7 @@ impl Op for BinaryCrossEntropyWithLogits {
         one(self.reduction.apply(&losses)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction
             .of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
     }

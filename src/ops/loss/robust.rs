@@ -97,7 +97,7 @@ impl Op for RobustLoss {
         one(self.reduction.apply(&mul(&slope, &moved)?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction.of_each(call.aligned(RobustLoss { reduction: Reduction::None, ..*self })?)
     }
 }
