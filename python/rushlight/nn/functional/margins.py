@@ -133,6 +133,7 @@ def triplet_margin_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    _check_ranks(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -244,16 +245,20 @@ def triplet_margin_with_distance_loss(
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     measured = pairwise_distance if distance_function is None else distance_function
+    _check_ranks(anchor, positive, negative)
+    near, far = measured(anchor, positive), measured(anchor, negative)
+    if swap:
+        far = native.minimum(far, measured(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def _check_ranks(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
     if not anchor.dim() == positive.dim() == negative.dim():
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
             f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
             "inputs"
         )
-    near, far = measured(anchor, positive), measured(anchor, negative)
-    if swap:
-        far = native.minimum(far, measured(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
 
 
 def _symbolic(x: Tensor) -> bool:

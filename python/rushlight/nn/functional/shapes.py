@@ -99,14 +99,21 @@ max_pool2d, max_pool2d_with_indices = _max_pool(_nn.max_pool2d_with_indices, "ma
 max_pool3d, max_pool3d_with_indices = _max_pool(_nn.max_pool3d_with_indices, "max_pool3d")
 
 
+def _whole(input: Tensor, output_size: Any) -> Any:
+    """Refuse more sizes than there are dimensions to have them."""
+    if isinstance(output_size, (tuple, list)) and input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    return output_size
+
+
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says."""
-    return _nn.adaptive_avg_pool2d(input, output_size)
+    return _nn.adaptive_avg_pool2d(input, _whole(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says."""
-    return _nn.adaptive_avg_pool3d(input, output_size)
+    return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
@@ -117,13 +124,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool2d(input, output_size)
+    found = _nn.adaptive_max_pool2d(input, _whole(input, output_size))
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool3d(input, output_size)
+    found = _nn.adaptive_max_pool3d(input, _whole(input, output_size))
     return found if return_indices else found[0]
 
 
