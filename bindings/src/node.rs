@@ -286,6 +286,7 @@ impl GraphNode {
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
             Shown::Whole(value) => value.to_python(py),
             Shown::Float(value) => value.to_python(py),
+            Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
             Shown::Number(value) => {
@@ -293,6 +294,7 @@ impl GraphNode {
                     Scalar::Bool(_) => DType::Bool,
                     Scalar::Int(_) => DType::Int64,
                     Scalar::Float(_) => DType::Float64,
+                    Scalar::Complex(_) => DType::Complex128,
                 };
                 rushlight::Tensor::from_scalar(value, dtype).to_python(py)
             }

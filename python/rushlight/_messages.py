@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_complexes import COMPLEXES
 from ._messages_composites import COMPOSITES
 from ._messages_functions import FUNCTIONS
 from ._messages_indexing import INDEXING
@@ -459,6 +460,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
     **FUNCTIONS,
+    **COMPLEXES,
     **COMPOSITES,
     **INDEXING,
     **MAKING,

@@ -163,14 +163,20 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     warn_if_has_hooks(self)
     _check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
-    return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
+    plain = self.detach()
+    shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
+    if shown:
+        plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
+    return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
 
 
-def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = "") -> Tensor:
     """Make the tensor that `__reduce_ex__` took apart."""
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
+    if shown:
+        made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
     if cls is Tensor:
         return made.requires_grad_(requires_grad)
     parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)

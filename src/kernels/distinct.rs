@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::sort::order;
-use crate::dtype::Element;
+use crate::dtype::Ordered;
 
 /// Groups of equal rows.
 pub struct Groups {
@@ -16,7 +16,7 @@ pub struct Groups {
 }
 
 /// The groups of `count` rows: of all that are equal, in ascending order, or only of neighbours.
-pub fn groups<T: Element>(elements: &[T], count: usize, neighbours: bool) -> Groups {
+pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Groups {
     let width = elements.len().checked_div(count).unwrap_or(0);
     let row = |index: usize| &elements[index * width..(index + 1) * width];
     let mut sorted: Vec<usize> = (0..count).collect();
@@ -43,7 +43,7 @@ pub fn groups<T: Element>(elements: &[T], count: usize, neighbours: bool) -> Gro
 }
 
 /// How many of the sorted elements are less than the value, or not greater if `right`.
-pub fn place<T: Element>(sorted: &[T], value: T, right: bool) -> i64 {
+pub fn place<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
     let before = |&element: &T| match order(element, value) {
         Ordering::Less => true,
         Ordering::Equal => right,

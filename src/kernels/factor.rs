@@ -5,7 +5,7 @@ pub mod exponential;
 pub mod orthogonal;
 pub mod rotations;
 
-use crate::dtype::{Number, Real};
+use crate::dtype::{Real, Ring};
 
 /// A matrix as the product of triangles, rows exchanged.
 pub struct Factors<T> {
@@ -159,7 +159,7 @@ pub fn cholesky<T: Real>(matrix: &[T], n: usize) -> Result<Vec<T>, usize> {
                 rest = rest - triangle[row * n + before] * triangle[column * n + before];
             }
             if row == column {
-                if rest <= T::ZERO || Number::is_nan(rest) {
+                if rest <= T::ZERO || Ring::is_nan(rest) {
                     return Err(row + 1);
                 }
                 triangle[row * n + column] = rest.sqrt();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::in_place::Write;
+use super::in_place::{self, Write};
 use super::record::trace;
-use super::{copy, intercept, watch};
+use super::{complex, conjugate, copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -26,6 +26,9 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
+    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
+    /// complex numbers].
+    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -100,7 +103,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+        SavedTensor::new(self.inputs[index].memory(), Source::Input(index as u8))
     }
 
     /// Keeps an input if `condition`.
@@ -110,7 +113,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
     }
 
     /// The element type of an input.
@@ -207,12 +210,20 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
+fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
+    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
+}
+
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
+            let conjugates = each(gradients, conjugate::conj)?;
+            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
+        }
         self.op.vjp(&self.saved, at, gradients)
     }
 
@@ -307,6 +318,13 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     if watch::is_long(op.effort(inputs)) {
         return watch::at_length(true, || apply_in_place(op, inputs));
+    }
+    if inputs[0].is_pending() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
     }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();

@@ -109,6 +109,7 @@ struct Times<P>(P);
 impl<P: Product> Op for Times<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::FACTORS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()

@@ -1,7 +1,7 @@
 //! What is different among elements, and where values belong among sorted ones.
 
 use super::{along, cast, copy, permute, picked, reshape};
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
 use crate::kernels::distinct::{self, Groups};
 use crate::shape;
@@ -23,9 +23,18 @@ fn elements<T: Element>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the elements are in order"))
 }
 
+/// Complex numbers have no order.
+fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
+        false => Ok(()),
+    }
+}
+
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    check_type(x, "unique")?;
     let (line, dim) = match dim {
         None => (reshape::reshape(x, &[-1])?, 0),
         Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())? as i64),
@@ -53,6 +62,7 @@ pub fn searchsorted(
     right: bool,
     sorter: Option<&Tensor>,
 ) -> Result<Tensor> {
+    check_type(values, "searchsorted_out_cpu")?;
     let (sorted, wanted) = (boundaries.layout(), values.layout());
     let Some((&length, lead)) = sorted.shape().split_last() else {
         return Err(Error::BoundariesScalar {}.into());
@@ -77,7 +87,7 @@ pub fn searchsorted(
 }
 
 /// The places of values, so many of which belong among one row of sorted ones, or all if none.
-fn places<T: Element>(sorted: &[T], length: usize, values: &[T], row: usize, right: bool) -> Vec<i64> {
+fn places<T: Ordered>(sorted: &[T], length: usize, values: &[T], row: usize, right: bool) -> Vec<i64> {
     let numbered = values.iter().enumerate();
     numbered
         .map(|(at, &value)| {

@@ -106,9 +106,17 @@ fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor,
 
 /// An extreme of no element does not exist; of no lane there is none to find.
 fn check(x: &Tensor, dim: usize, operation: &'static str) -> Result<()> {
+    refuse_complex(x, operation)?;
     match x.layout().shape().get(dim) {
         Some(0) => Err(Error::ReduceEmptyDimension { operation, dim }.into()),
         _ => Ok(()),
+    }
+}
+
+fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::PlaceOfComplex { operation }.into()),
+        false => Ok(()),
     }
 }
 
@@ -169,6 +177,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             check(x, dim, operation)?;
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
+        None if x.dtype().is_complex() => return Err(Error::PlaceOfComplex { operation }.into()),
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
         None => (Over::new(None, keepdim, x)?, 0),
     };

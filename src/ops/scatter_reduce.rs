@@ -277,6 +277,7 @@ pub fn scatter_reduce(
     included: bool,
 ) -> Result<Tensor> {
     let place = checked_scatter(x, dim, index, source)?;
+    check_type(x, "scatter_reduce")?;
     let mut source = source.clone();
     for (dim, &size) in index.layout().shape().iter().enumerate() {
         if source.layout().shape()[dim] != size {
@@ -311,6 +312,7 @@ pub fn index_reduce(
 ) -> Result<Tensor> {
     let dim = shape::normalize_dim(given, x.ndim())?;
     check_slices(x, dim, named, source)?;
+    check_type(x, "index_reduce")?;
     let count = named.layout().numel();
     let layout = source.layout();
     let mut line = vec![1; layout.ndim()];
@@ -333,6 +335,14 @@ pub fn index_reduce_(
     included: bool,
 ) -> Result<()> {
     in_place::through(x, &[source], |x| index_reduce(x, dim, index, source, fold, included))
+}
+
+/// Complex numbers have no order, and no rule here.
+fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
+        false => Ok(()),
+    }
 }
 
 fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Result<()> {

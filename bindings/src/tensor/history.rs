@@ -42,7 +42,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err("requires_grad must be a bool"));
         };
         self.check_leaf(value.is_true(), value.is_true())?;
-        if value.is_true() && !self.tensor().dtype().is_float() {
+        if value.is_true() && !self.tensor().dtype().is_differentiable() {
             return Err(PyRuntimeError::new_err(
                 "only Tensors of floating point and complex dtype can require gradients",
             ));
@@ -279,7 +279,7 @@ impl TensorBase {
         };
         let made = data.detach();
         if require_grad {
-            if !made.dtype().is_float() {
+            if !made.dtype().is_differentiable() {
                 return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
             }
             made.set_requires_grad(true).map_err(raise)?;

@@ -481,7 +481,7 @@ unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
 
 /// `~x`, of truth values and of bits.
 fn inverted<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.dtype().is_float() {
+    if tensor.dtype().is_differentiable() {
         return Err(PyTypeError::new_err(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
         ));

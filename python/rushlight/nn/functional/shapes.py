@@ -59,7 +59,9 @@ pixel_shuffle = native.pixel_shuffle
 pixel_unshuffle = native.pixel_unshuffle
 
 
-def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _max_pool(
+    function: Callable[..., Any], name: str, plain: Callable[..., Any] | None = None
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Make `name`, which answers places only when asked for, and the form that always does."""
 
     def with_indices(
@@ -84,6 +86,8 @@ def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., An
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
+        if plain is not None and not return_indices:
+            return plain(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
         found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return found if return_indices else found[0]
 
@@ -94,7 +98,9 @@ def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., An
     return pool, with_indices
 
 
-max_pool1d, max_pool1d_with_indices = _max_pool(native.max_pool1d_with_indices, "max_pool1d")
+max_pool1d, max_pool1d_with_indices = _max_pool(
+    native.max_pool1d_with_indices, "max_pool1d", native.max_pool1d
+)
 max_pool2d, max_pool2d_with_indices = _max_pool(_nn.max_pool2d_with_indices, "max_pool2d")
 max_pool3d, max_pool3d_with_indices = _max_pool(_nn.max_pool3d_with_indices, "max_pool3d")
 
