@@ -311,6 +311,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
     ),
+    "RollNothing": (RuntimeError, "`shifts` required"),
+    "RollScalar": (IndexError, "Dimension specified as {dim} but tensor has no dimensions"),
     "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{ndim}"),
     "TriangleDimensions": (RuntimeError, "{operation}: input tensor must have at least 2 dimensions"),
     "StridedRank": (RuntimeError, "mismatch in length of strides and shape"),

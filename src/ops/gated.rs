@@ -49,8 +49,11 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     }
     let layout = x.layout();
     if weight.numel() != 1 {
+        if layout.ndim() == 0 {
+            return Err(Error::PreluScalar {}.into());
+        }
         let channels = layout.shape().get(1).copied().unwrap_or(1);
-        if layout.ndim() == 0 || weight.numel() != channels {
+        if weight.numel() != channels {
             return Err(Error::PreluCount { weights: weight.numel(), channels }.into());
         }
     }

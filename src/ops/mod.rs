@@ -24,6 +24,7 @@ mod copy;
 pub mod create;
 pub mod custom;
 pub mod default_dtype;
+pub mod distinct;
 mod distribution;
 pub mod division;
 pub mod exp_log;
@@ -73,6 +74,7 @@ pub mod reshape;
 pub mod rounding;
 pub mod running;
 pub mod scan;
+pub mod scatter_reduce;
 pub mod select;
 pub mod smooth_units;
 pub mod softmax;
@@ -267,6 +269,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "eigh",
     "elu",
     "embedding",
     "entr",
@@ -293,6 +296,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inner",
     "inner_pad",
@@ -307,10 +311,12 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "logcumsumexp",
     "logit",
     "logsumexp",
+    "lu_factor",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "max",
@@ -329,9 +335,11 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "nll_loss",
     "outer",
     "permute",
+    "pinv",
     "polygamma",
     "prelu",
     "prod",
+    "qr",
     "ravel",
     "repeat",
     "reshape",
@@ -340,6 +348,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "rrelu",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "select",
     "silu",
     "slice",
@@ -349,6 +358,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "softplus",
     "softshrink",
     "solve",
+    "solve_triangular",
     "sort",
     "split",
     "square",
@@ -357,6 +367,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "std",
     "std_mean",
     "sum",
+    "svd",
     "t",
     "take",
     "threshold",

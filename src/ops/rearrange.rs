@@ -159,8 +159,14 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     if let ([only], []) = (shifts, dims) {
         return apply_one(Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true }, &[x]);
     }
-    if shifts.len() != dims.len() || shifts.is_empty() {
+    if shifts.is_empty() {
+        return Err(Error::RollNothing {}.into());
+    }
+    if shifts.len() != dims.len() {
         return Err(Error::RollCount { shifts: shifts.len(), ndim: dims.len() }.into());
+    }
+    if let (0, Some(&dim)) = (layout.ndim(), dims.first()) {
+        return Err(Error::RollScalar { dim }.into());
     }
     let mut turns = SmallVec::new();
     for (&by, &dim) in shifts.iter().zip(dims) {

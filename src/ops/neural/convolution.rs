@@ -136,10 +136,27 @@ impl Options {
             () if negative(&self.padding) => refused("negative padding"),
             () if negative(&self.output_padding) => refused("negative output_padding"),
             () if small(&self.stride) => refused("non-positive stride"),
-            () if small(&self.dilation) => refused("non-positive dilation"),
+            () if negative(&self.dilation) => Err(Error::ConvolutionDilation { found: String::new() }.into()),
+            () if small(&self.dilation) => {
+                Err(Error::ConvolutionDilation { found: self.dilation_in_words() }.into())
+            }
             () if self.groups <= 0 => refused("non-positive groups"),
             () => Ok(()),
         }
+    }
+
+    /// The dilation of an image, which one line is too.
+    fn dilation_in_words(&self) -> String {
+        let mut dilation = self.dilation.clone();
+        if dilation.len() == 1 {
+            dilation.insert(0, 1);
+        }
+        if !self.transposed {
+            return format!(", but got {dilation:?}");
+        }
+        let names = &["depth", "height", "width"][3usize.saturating_sub(dilation.len())..];
+        let each = names.iter().zip(&dilation).map(|(name, size)| format!("dilation_{name}: {size}"));
+        format!(", but got {}", each.collect::<Vec<_>>().join(", "))
     }
 
     fn check_shapes(&self, x: &[usize], weight: &[usize], bias: Option<&Tensor>) -> Result<()> {
