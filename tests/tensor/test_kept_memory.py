@@ -16,7 +16,11 @@ MEGABYTE = 1 << 20
 def run(code, **environment):
     """Run code in a process of its own, with the environment that it needs."""
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.split()
 
