@@ -15,6 +15,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod collector;
 mod convert;
 mod device;
 mod dtype;
@@ -26,13 +27,16 @@ mod functions;
 mod generator;
 mod hooks;
 mod inspect;
+mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
+mod memory;
 mod mode;
 mod node;
 mod origin;
 mod outputs;
+mod overrides;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod recycling;
 mod returns;
@@ -41,6 +45,7 @@ mod signature;
 mod size;
 mod tensor;
 mod transform;
+mod unlocked;
 mod writes;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
@@ -70,12 +75,16 @@ mod _rushlight {
     #[pymodule_export]
     use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
     #[pymodule_export]
+    use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
         below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
         nesting, open, randomness, unwrap, within,
     };
+    #[pymodule_export]
+    use super::memory::{memory_of, on_memory, whole_memory};
     #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
@@ -85,8 +94,12 @@ mod _rushlight {
     #[pymodule_export]
     use super::node::GraphNode;
     #[pymodule_export]
+    use super::overrides::{
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+    };
+    #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
         set_version, watch_writes,
     };
     #[pymodule_export]
@@ -99,6 +112,7 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        backward::listen();
         origin::listen();
         anomaly::listen();
         dtype::install(module)?;
@@ -107,6 +121,7 @@ mod _rushlight {
         generator::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
+        collector::install(module.py())?;
         functions::install(module)
     }
 }

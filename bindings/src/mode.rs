@@ -25,14 +25,18 @@ pub(crate) fn is_grad_enabled() -> bool {
 #[pyfunction]
 #[pyo3(name = "_set_grad_enabled")]
 pub(crate) fn set_grad_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Ok(enabled) = enabled.cast::<PyBool>() else {
-        let found = type_name(enabled);
-        return Err(PyTypeError::new_err(format!(
-            "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}"
-        )));
-    };
-    mode::set_grad_enabled(enabled.is_true());
+    mode::set_grad_enabled(flag("set_grad_enabled", enabled)?);
     Ok(())
+}
+
+/// The truth value that the function of this name is given.
+fn flag(function: &str, enabled: &Bound<'_, PyAny>) -> PyResult<bool> {
+    enabled.cast::<PyBool>().map(|enabled| enabled.is_true()).map_err(|_| {
+        let found = type_name(enabled);
+        PyTypeError::new_err(format!(
+            "{function}(): argument 'enabled' (position 1) must be bool, not {found}"
+        ))
+    })
 }
 
 /// Tell whether this thread is in inference mode.
@@ -51,8 +55,10 @@ pub(crate) fn is_multithreading_enabled() -> bool {
 /// Let backward use other threads when this thread calls it, or not.
 #[pyfunction]
 #[pyo3(name = "_set_multithreading_enabled")]
-pub(crate) fn set_multithreading_enabled(multithreading: bool) {
+pub(crate) fn set_multithreading_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
+    let multithreading = flag("set_multithreading_enabled", enabled)?;
     mode::set_flags(Flags { multithreading, ..mode::flags() });
+    Ok(())
 }
 
 /// Tell whether a leaf's first gradient is laid out in memory as the leaf is.
@@ -65,8 +71,10 @@ pub(crate) fn is_grad_layout_enforcement_enabled() -> bool {
 /// Lay a leaf's first gradient out in memory as the leaf is, or take it as it comes.
 #[pyfunction]
 #[pyo3(name = "_set_grad_layout_enforcement_enabled")]
-pub(crate) fn set_grad_layout_enforcement_enabled(gradient_layout: bool) {
+pub(crate) fn set_grad_layout_enforcement_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
+    let gradient_layout = flag("set_grad_layout_enforcement_enabled", enabled)?;
     mode::set_flags(Flags { gradient_layout, ..mode::flags() });
+    Ok(())
 }
 
 /// The grad mode that a block found and will put back.

@@ -30,14 +30,17 @@ if TYPE_CHECKING:
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
+    from . import memory as memory
     from . import nn as nn
     from . import optim as optim
+    from . import overrides as overrides
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
     from . import special as special
     from . import testing as testing
     from . import utils as utils
+    from ._ops import ops as ops
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -53,6 +56,7 @@ else:
             "memory",
             "nn",
             "optim",
+            "overrides",
             "random",
             "return_types",
             "serialization",
@@ -60,7 +64,13 @@ else:
             "testing",
             "utils",
         },
-        names={"graph": ".inspection", "load": ".serialization", "save": ".serialization", "vmap": ".func"},
+        names={
+            "graph": ".inspection",
+            "load": ".serialization",
+            "ops": "._ops",
+            "save": ".serialization",
+            "vmap": ".func",
+        },
     )
 
 __version__ = _rushlight.__version__

@@ -14,6 +14,8 @@ page fault every 4 KB. What waits never exceeds `RUSHLIGHT_CACHE_MB` megabytes, 
     0
 """
 
-from ._rushlight import _allocated_bytes as allocated_bytes, _idle_bytes as idle_bytes, _trim_memory as trim
+from ._rushlight import _allocated_bytes as allocated_bytes
+from ._rushlight import _idle_bytes as idle_bytes
+from ._rushlight import _trim_memory as trim
 
 __all__ = ["allocated_bytes", "idle_bytes", "trim"]

@@ -12,7 +12,7 @@ use super::operand::{Operand, Value};
 use super::part::from_end;
 use super::squeeze::{self, Squeezed};
 use super::{copy, create, expand, gather, reduce, reshape};
-use crate::dtype::{Bool, DType, Number, Scalar};
+use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
@@ -104,7 +104,7 @@ impl Op for IndexSelect {
         let x = inputs[0].array();
         let Slices { dim, places, .. } = &self.slices;
         let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -273,11 +273,11 @@ impl Overwrite for IndexWrite {
         }
         match self.mode {
             Mode::Add(_) => {
-                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
             }
-            _ => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            _ => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::copy;
-use super::in_place::Write;
+use super::in_place::{self, Write};
 use super::record::trace;
+use super::{complex, conjugate, copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
@@ -26,9 +26,17 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
+    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
+    /// complex numbers].
+    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
@@ -50,6 +58,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
+    }
+
+    /// Estimated nanoseconds of `forward`.
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        inputs.iter().map(|input| input.numel() as u64).sum()
     }
 
     /// The operation for many samples at once, by operations on the values.
@@ -90,7 +103,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+        SavedTensor::new(self.inputs[index].memory(), Source::Input(index as u8))
     }
 
     /// Keeps an input if `condition`.
@@ -100,7 +113,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
     }
 
     /// The element type of an input.
@@ -197,12 +210,20 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
+fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
+    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
+}
+
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
+            let conjugates = each(gradients, conjugate::conj)?;
+            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
+        }
         self.op.vjp(&self.saved, at, gradients)
     }
 
@@ -245,7 +266,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
-    let outputs = op.forward(inputs)?;
+    let outputs = match intercept::is_active() {
+        true => intercept::structured(&op, inputs)?,
+        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
+            return watch::at_length(false, || apply(op, inputs));
+        }
+        false => op.forward(inputs)?,
+    };
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
@@ -289,6 +316,16 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
+    if watch::is_long(op.effort(inputs)) {
+        return watch::at_length(true, || apply_in_place(op, inputs));
+    }
+    if inputs[0].is_pending() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -300,7 +337,10 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    op.overwrite(&target, &apart)?;
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => op.overwrite(&target, &apart)?,
+    }
     write.finish(|needed| {
         let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
         Recorded { op, saved }

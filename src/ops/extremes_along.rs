@@ -50,6 +50,10 @@ impl Op for ExtremeAlong {
         shown! { dim: self.over.given().and_then(|given| given.first().copied()), keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let shape = self.over.shape(x.layout.shape());
@@ -102,9 +106,17 @@ fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor,
 
 /// An extreme of no element does not exist; of no lane there is none to find.
 fn check(x: &Tensor, dim: usize, operation: &'static str) -> Result<()> {
+    refuse_complex(x, operation)?;
     match x.layout().shape().get(dim) {
         Some(0) => Err(Error::ReduceEmptyDimension { operation, dim }.into()),
         _ => Ok(()),
+    }
+}
+
+fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::PlaceOfComplex { operation }.into()),
+        false => Ok(()),
     }
 }
 
@@ -165,6 +177,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             check(x, dim, operation)?;
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
+        None if x.dtype().is_complex() => return Err(Error::PlaceOfComplex { operation }.into()),
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
         None => (Over::new(None, keepdim, x)?, 0),
     };

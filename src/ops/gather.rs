@@ -7,7 +7,7 @@ use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::Operand;
 use super::{copy, create, squeeze};
-use crate::dtype::{Bool, DType, Number, Scalar};
+use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -43,7 +43,7 @@ impl Op for Gather {
         let index = self.index.array();
         let index = copy::as_type(&index, DType::Int64)?;
         let mut y = Array::uninit(&index.layout, x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -207,9 +207,9 @@ impl Overwrite for Scatter {
             };
         }
         match self.mode {
-            Mode::Replace | Mode::Fill(_) => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            Mode::Replace | Mode::Fill(_) => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
             Mode::Add => {
-                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
             }

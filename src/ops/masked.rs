@@ -9,7 +9,7 @@ use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
 use super::{batch, binary, copy, create, reshape, split, view};
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gather;
@@ -77,7 +77,7 @@ impl Op for Pick {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = flat(&inputs[0].array())?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -202,11 +202,11 @@ impl Overwrite for Place {
         let values = values.with_layout(first);
         let whole = flat(target)?;
         match self.add {
-            false => dispatch!(all target.dtype, T => {
+            false => dispatch!(bits target.dtype, T => {
                 gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |_, value| value);
             }),
-            true => dispatch!(float target.dtype, T => {
-                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| old + value);
+            true => dispatch!(field target.dtype, T => {
+                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| Ring::add(old, value));
             }, else {
                 return Err(Error::NotImplementedFor { operation: "put", dtype: target.dtype }.into())
             }),

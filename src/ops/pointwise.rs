@@ -63,6 +63,7 @@ impl<P: Pointwise> Recordable<P> {
 impl<P: Pointwise> Op for Recordable<P> {
     type Saved = Saved;
     const SAVED: &'static [&'static str] = P::KEEPS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()

@@ -47,7 +47,7 @@ impl Op for Flip {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
             map::map(view, y.fresh::<T>(), |x| x);

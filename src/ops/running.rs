@@ -61,6 +61,9 @@ impl Op for Nansum {
 
 /// The sum of what is a number.
 pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return Err(Error::NanSumOfComplex {}.into());
+    }
     if !x.dtype().is_float() {
         return reduce::sum(x, dims, keepdim, dtype);
     }

@@ -265,7 +265,20 @@ impl Op for LogSumExp {
     }
 }
 
+/// `logsumexp` of complex numbers, of which the greatest real part is taken out first.
+fn complex_logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    let greatest = super::extremes_over::amax(&super::conjugate::real(&x.detach())?, dims, true)?;
+    let apart = super::sub(x, &greatest)?;
+    let sum = super::reduce::sum(&super::exp(&apart)?, Some(dims), keepdim, None)?;
+    let over = Over::new(Some(dims), keepdim, x)?;
+    let greatest = super::reshape::reshape_to(&greatest, &over.shape(x.layout().shape()))?;
+    super::add(&super::log(&sum)?, &greatest)
+}
+
 /// The logarithm of the sum of exponentials over some dimensions.
 pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return complex_logsumexp(x, dims, keepdim);
+    }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

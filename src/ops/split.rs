@@ -74,6 +74,10 @@ impl Op for Split {
         shown
     }
 
+    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+        self.parts(inputs[0].layout().shape()[self.dim]).len()
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let layout = inputs[0].layout();
         let parts = self.parts(layout.shape()[self.dim]);

@@ -225,7 +225,7 @@ pub(super) fn is_shared(a: &Tensor, b: &Tensor) -> bool {
 
 /// Overwrites the tangent of `x`, or that of its base where `x` is a window of it.
 pub(super) fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<()> {
-    if !x.dtype().is_float() {
+    if !x.dtype().is_differentiable() {
         return Ok(());
     }
     let before = tangent(x, level)?;

@@ -10,7 +10,7 @@ impl Tensor {
     pub(crate) fn inner_leaf(&self, tracked: bool) -> Result<Tensor> {
         let onward = if tracked { self.gradient_edge()? } else { None };
         let array = self.array();
-        if !array.dtype.is_float() {
+        if !array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
         let form = Form { layout: array.layout.clone(), dtype: array.dtype };

@@ -110,7 +110,7 @@ def test_one_without_a_rule_is_refused_inside_a_mapping_whatever_it_is_given():
 
     shared = torch.ones(2)
     with pytest.raises(
-        RuntimeError, match="^You tried to vmap over Square, but it does not have vmap support"
+        RuntimeError, match=r"^You tried to vmap over Square, but it does not have vmap support"
     ):
         torch.func.vmap(lambda x: x * Square.apply(shared))(torch.ones(3, 2))
 

@@ -5,14 +5,16 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::Error;
-use rushlight::graph::mode;
+use rushlight::graph::{HookId, mode};
 use rushlight::ops::batch;
+use rushlight::tensor::NamedHooks;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
+use crate::overrides;
 use crate::transform::refuse_inside_transform;
 use crate::writes::{self, Given};
 
@@ -40,7 +42,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err("requires_grad must be a bool"));
         };
         self.check_leaf(value.is_true(), value.is_true())?;
-        if value.is_true() && !self.tensor().dtype().is_float() {
+        if value.is_true() && !self.tensor().dtype().is_differentiable() {
             return Err(PyRuntimeError::new_err(
                 "only Tensors of floating point and complex dtype can require gradients",
             ));
@@ -78,16 +80,33 @@ impl TensorBase {
         Ok(RemovableHandle::new(handle))
     }
 
-    /// The hooks of the tensor as it is now, by number; `None` if there are none.
+    /// The hooks of the tensor as it is now, by number; `None` if there never were any.
     #[getter]
     fn _backward_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let hooks = self.tensor().gradient_hooks().map_err(raise)?;
-        if hooks.is_empty() {
-            return Ok(None);
-        }
-        let functions = hooks.iter().filter_map(|hook| PythonHook::function(&**hook));
-        let numbered: Vec<_> = functions.enumerate().collect();
-        py.import("collections")?.getattr("OrderedDict")?.call1((numbered,)).map(Some)
+        hooks.map(|hooks| numbered(py, &hooks)).transpose()
+    }
+
+    #[setter(_backward_hooks)]
+    fn set_backward_hooks(slf: &Bound<'_, Self>, hooks: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        track(slf);
+        slf.get().tensor().set_gradient_hooks(named(hooks)?).map_err(raise)
+    }
+
+    /// The hooks that run after accumulation, by number; `None` if there never were any.
+    #[getter]
+    fn _post_accumulate_grad_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tensor().accumulated_hooks().map(|hooks| numbered(py, &hooks)).transpose()
+    }
+
+    #[setter(_post_accumulate_grad_hooks)]
+    fn set_post_accumulate_grad_hooks(
+        slf: &Bound<'_, Self>,
+        hooks: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        track(slf);
+        slf.get().tensor().set_accumulated_hooks(named(hooks)?);
+        Ok(())
     }
 
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
@@ -212,11 +231,17 @@ impl TensorBase {
     }
 
     /// A tensor on the same memory without history.
-    fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if mode::special() {
-            batch::check_inside(self.tensor(), "gen_vmap_plumbing").map_err(raise)?;
+    fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if overrides::ever()
+            && let Some(answer) = overrides::offer_operator(slf.py(), "detach", &[slf.as_any()])?
+        {
+            return Ok(answer);
         }
-        wrap(py, self.tensor().detach())
+        let tensor = slf.get().tensor();
+        if mode::special() {
+            batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
+        }
+        wrap(slf.py(), tensor.detach())
     }
 
     /// Forgets the history.
@@ -254,7 +279,7 @@ impl TensorBase {
         };
         let made = data.detach();
         if require_grad {
-            if !made.dtype().is_float() {
+            if !made.dtype().is_differentiable() {
                 return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
             }
             made.set_requires_grad(true).map_err(raise)?;
@@ -267,6 +292,20 @@ impl TensorBase {
     fn retains_grad(&self) -> bool {
         self.tensor().retains_grad()
     }
+}
+
+/// A dictionary of callables by the numbers of their handles.
+fn numbered<'py>(py: Python<'py>, hooks: &NamedHooks) -> PyResult<Bound<'py, PyAny>> {
+    let functions = hooks.iter().filter_map(|(id, hook)| Some((id.number(), PythonHook::function(&**hook)?)));
+    py.import("collections")?.getattr("OrderedDict")?.call1((functions.collect::<Vec<_>>(),))
+}
+
+/// The hooks of such a dictionary.
+fn named(hooks: Option<&Bound<'_, PyAny>>) -> PyResult<NamedHooks> {
+    let Some(hooks) = hooks else { return Ok(NamedHooks::new()) };
+    let items: Vec<(u64, Bound<'_, PyAny>)> =
+        hooks.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?;
+    Ok(items.iter().map(|(number, hook)| (HookId::from_number(*number), PythonHook::of(hook))).collect())
 }
 
 impl TensorBase {

@@ -3,10 +3,11 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
 use rushlight::Tensor;
-use rushlight::dtype::{Category, DType, Scalar};
+use rushlight::dtype::{Category, Complex, DType, Scalar};
 use rushlight::ops::cast::to_dtype;
+use rushlight::ops::create::check_value;
 use rushlight::ops::index::Index;
 use rushlight::ops::{Operand, Value, index};
 
@@ -183,6 +184,11 @@ fn assigned(target: &Tensor, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if let Ok(value) = value.cast::<PyFloat>() {
         return Ok(Value::Scalar(Scalar::Float(value.value())));
+    }
+    if let Ok(value) = value.cast::<PyComplex>() {
+        let value = Scalar::Complex(Complex::new(value.real(), value.imag()));
+        check_value(value, target.dtype()).map_err(raise)?;
+        return Ok(Value::Scalar(value));
     }
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Value::Scalar(Scalar::Bool(value.is_true())));

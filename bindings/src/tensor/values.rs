@@ -4,7 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
-use rushlight::dtype::{Category, Element, Scalar};
+use rushlight::dtype::{Category, DType, Element, Scalar};
+use rushlight::ops::create;
 use rushlight::{Error, Tensor};
 
 use super::object::TensorBase;
@@ -16,6 +17,11 @@ impl TensorBase {
     /// The only element as a Python number.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.tensor().item().to_python(py)
+    }
+
+    /// `complex(x)`.
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Scalar::Complex(only(self.tensor())?.to_complex()).to_python(py)
     }
 
     /// Whether the only element is not zero.
@@ -73,15 +79,26 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
         .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
 }
 
+/// A number without an imaginary part other than zero, as the type is to have it.
+fn real(element: Scalar, dtype: DType) -> PyResult<Scalar> {
+    match element {
+        Scalar::Complex(number) => {
+            create::check_value(element, dtype).map_err(raise)?;
+            Ok(Scalar::Float(number.re))
+        }
+        real => Ok(real),
+    }
+}
+
 /// `int(x)`.
 pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    let element = only(tensor)?.to_python(py)?;
+    let element = real(only(tensor)?, DType::Int64)?.to_python(py)?;
     Ok(py.get_type::<PyInt>().call1((element,))?.into_any())
 }
 
 /// `float(x)`.
 pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    Ok(PyFloat::new(py, only(tensor)?.to_f64()).into_any())
+    Ok(PyFloat::new(py, real(only(tensor)?, DType::Float64)?.to_f64()).into_any())
 }
 
 /// `sequence[x]`.
@@ -90,7 +107,7 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
         only(tensor)?;
     }
     match tensor.item() {
-        Ok(element) if element.category() != Category::Float => {
+        Ok(element) if element.category() < Category::Float => {
             Ok(PyInt::new(py, element.to::<i64>()).into_any())
         }
         _ => {
@@ -106,7 +123,7 @@ pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
         return Err(raise(error.into()));
     }
     match tensor.item() {
-        Ok(element) => Ok(element.to_f64() != 0.0),
+        Ok(element) => Ok(element.is_true()),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),
         Err(_) => Err(raise(Error::AmbiguousTruth {}.into())),
     }

@@ -26,19 +26,26 @@ if TYPE_CHECKING:
     from . import forward_ad as forward_ad
     from . import function as function
     from . import functional as functional
+    from . import grad_mode as grad_mode
     from . import graph as graph
     from .function import Function as Function
+    from .function import NestedIOFunction as NestedIOFunction
     from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={"forward_ad", "function", "functional", "graph"},
-        names={"Function": ".function", "_unsafe_preserve_version_counter": ".graph"},
+        names={
+            "Function": ".function",
+            "NestedIOFunction": ".function",
+            "_unsafe_preserve_version_counter": ".graph",
+        },
     )
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "NestedIOFunction",
     "Variable",
     "backward",
     "detect_anomaly",
@@ -47,6 +54,7 @@ __all__ = [
     "forward_ad",
     "function",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",

@@ -59,7 +59,7 @@ class FunctionCtx:
         import warnings
 
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. "
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
             "Note that calls to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,

@@ -1,8 +1,14 @@
 """Layers, losses and the `Module` they are made of."""
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .convolution import (
+from .modules.containers import (
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+)
+from .modules.convolution import (
     Conv1d,
     Conv2d,
     Conv3d,
@@ -10,7 +16,7 @@ from .convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from .dropouts import (
+from .modules.dropouts import (
     AlphaDropout,
     Dropout,
     Dropout1d,
@@ -18,11 +24,15 @@ from .dropouts import (
     Dropout3d,
     FeatureAlphaDropout,
 )
-from .embedding import (
+from .modules.embedding import (
     Embedding,
 )
-from .layers import Flatten, Identity, Linear
-from .losses import (
+from .modules.layers import (
+    Flatten,
+    Identity,
+    Linear,
+)
+from .modules.losses import (
     BCELoss,
     BCEWithLogitsLoss,
     CosineEmbeddingLoss,
@@ -41,8 +51,10 @@ from .losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
-from .module import Module
-from .normalised import (
+from .modules.module import (
+    Module,
+)
+from .modules.normalised import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -54,7 +66,7 @@ from .normalised import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .paddings import (
+from .modules.paddings import (
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
@@ -68,8 +80,7 @@ from .paddings import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .parameter import Parameter
-from .pools import (
+from .modules.pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -83,7 +94,7 @@ from .pools import (
     MaxPool2d,
     MaxPool3d,
 )
-from .resizing import (
+from .modules.resizing import (
     ChannelShuffle,
     Fold,
     PixelShuffle,
@@ -94,12 +105,17 @@ from .resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
-from .similarities import (
+from .modules.similarities import (
     CosineSimilarity,
     PairwiseDistance,
 )
-from .softmaxes import LogSoftmax, Softmax, Softmax2d, Softmin
-from .units import (
+from .modules.softmaxes import (
+    LogSoftmax,
+    Softmax,
+    Softmax2d,
+    Softmin,
+)
+from .modules.units import (
     CELU,
     ELU,
     GELU,
@@ -125,6 +141,7 @@ from .units import (
     Tanhshrink,
     Threshold,
 )
+from .parameter import Parameter
 
 __all__ = [
     "CELU",

@@ -93,6 +93,10 @@ impl Op for LogDeterminant {
         "LinalgSlogdetBackward0"
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = in_order(inputs[0])?;
         let (sign, logarithm) = dispatch!(float a.dtype, T => (

@@ -15,6 +15,7 @@ use crate::kernels::reduce as kernels;
 use crate::ops::batch::{Answer, Samples};
 use crate::ops::operand::{Numbers, result_type};
 use crate::ops::reduce::{mean, sum};
+use crate::ops::{neg, sub};
 use crate::tensor::{Array, Tensor};
 
 /// What becomes of the losses of single elements.
@@ -36,6 +37,16 @@ impl From<Reduction> for Shown {
             Reduction::Mean => 1,
             Reduction::Sum => 2,
         })
+    }
+}
+
+/// The tangent of `x - target`, the two inputs of a loss.
+fn moved_apart(tangents: &[Option<Tensor>]) -> Result<Tensor> {
+    match (&tangents[0], &tangents[1]) {
+        (Some(x), Some(target)) => sub(x, target),
+        (Some(x), None) => Ok(x.clone()),
+        (None, Some(target)) => neg(target),
+        (None, None) => unreachable!("rules run with a tangent"),
     }
 }
 

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::dtype::{DType, Element, Number, Real};
+use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};

@@ -112,6 +112,10 @@ impl Op for MaxPool {
         self.name
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::in_order(&x)?;

@@ -63,12 +63,12 @@ pub(super) fn alignment(bytes: usize) -> usize {
 }
 
 /// Tells the system that a new block may have huge pages.
-pub(super) fn advise(block: NonNull<u8>, bytes: usize) {
+pub(super) fn advise(block: *mut u8, bytes: usize) {
     #[cfg(target_os = "linux")]
     if bytes >= HUGE {
         // SAFETY: the range is a block of ours and begins on a page. Advice changes no contents; where
         // it is not taken, pages are small.
-        unsafe { libc::madvise(block.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(block.cast(), bytes, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (block, bytes);
