@@ -49,6 +49,7 @@ pub mod loss;
 pub mod masked;
 pub mod matmul;
 mod memory_order;
+pub mod middle;
 pub mod moments;
 pub mod neural;
 pub mod norm;

@@ -194,7 +194,7 @@ impl Elementwise for LogSigmoid {
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
-        let least = if x < T::ZERO { x } else { T::ZERO * x };
+        let least = if x > T::ZERO { T::ZERO } else { x };
         least - (-x.abs()).exp().ln_1p()
     }
 

@@ -35,13 +35,14 @@ impl RobustLoss {
     fn slope(&self, z: &Tensor) -> Result<Tensor> {
         let (small, bound) = (self.is_small(), self.bound);
         let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
-        let factor = fixed::map(z, move |z| if small(z) { steep } else { 0.0 })?;
+        let steep = if steep.is_finite() { steep } else { 0.0 };
         let constant = fixed::map(z, move |z| match z {
             z if small(z) || z == 0.0 => 0.0,
             z if z.is_nan() => z,
             z => flat * z.signum(),
         })?;
-        add(&mul(z, &factor)?, &constant)
+        let inside = fixed::map(z, move |z| f64::from(u8::from(small(z))))?;
+        select::where_(&compare::gt(&inside, 0)?, &mul(z, steep)?, &constant)
     }
 }
 
