@@ -8,7 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, add, compare, div, fixed, mul, neg, select, sub};
+use crate::ops::{abs, compare, div, fixed, mul, neg, select, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
