@@ -120,7 +120,9 @@ impl GraphNode {
     /// Where the gradients go: a node and the number of its output for every input.
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        next_functions(py, self.node.edges())
+        let rule = self.node.rule();
+        let edges = self.node.edges().iter().enumerate().filter(|(index, _)| !rule.hides(*index));
+        next_functions(py, edges.map(|(_, edge)| edge))
     }
 
     /// The leaf that the node accumulates into.
@@ -198,7 +200,14 @@ impl GraphNode {
         for (name, _) in rule.saved() {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
-        names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
+        for (name, shown) in rule.shown() {
+            names.push(format!("_saved_{name}"));
+            if matches!(shown, Shown::Nothing | Shown::Number(_) | Shown::Saved(_))
+                && slf.get().raw_saved(slf.py(), name)?.is_some()
+            {
+                names.push(format!("_raw_saved_{name}"));
+            }
+        }
         let leaf = slf.get().node.leaf().is_some();
         names.retain(|name| match name.as_str() {
             "__slots__" | "__module__" => false,
@@ -341,12 +350,15 @@ impl GraphNode {
 }
 
 /// The objects of the nodes that edges lead to, each with the number of the output.
-pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn next_functions<'py, 'a>(
+    py: Python<'py>,
+    edges: impl IntoIterator<Item = &'a Option<Edge>>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let pair = |edge: &Option<Edge>| match edge {
         Some(edge) => Ok((Some(wrap_node(py, &edge.node)?), edge.output)),
         None => Ok((None, 0)),
     };
-    PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+    PyTuple::new(py, edges.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// What one output of a node looks like.

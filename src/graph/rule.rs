@@ -90,6 +90,11 @@ pub trait Rule: Send + Sync {
         }
     }
 
+    /// Whether the edge of an input is none that the host is shown.
+    fn hides(&self, _index: usize) -> bool {
+        false
+    }
+
     /// Whether the output shows the memory of the input.
     fn is_view(&self) -> bool {
         false

@@ -6,6 +6,7 @@ use crate::dtype::Scalar;
 use crate::shape::{Dims, Layout};
 
 /// What a node shows under one name.
+#[derive(Clone)]
 pub enum Shown {
     /// Something that the operation did without.
     Nothing,

@@ -34,6 +34,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
+    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    fn saved_names(&self) -> &'static [&'static str] {
+        Self::SAVED
+    }
+
     /// How many tensors it gives for these inputs.
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
         1
@@ -65,6 +70,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// for each sample.
     fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
         Ok(None)
+    }
+
+    /// Whether torch knows no such input, so that no edge of it is shown.
+    fn hides(&self, _index: usize) -> bool {
+        false
     }
 
     /// How its outputs came to be, if they are views of the first input.
@@ -223,13 +233,15 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
+        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = O::SAVED
+        let missing = self
+            .op
+            .saved_names()
             .iter()
             .zip(self.saved.tensors())
             .filter(|(name, saved)| saved.is_none() && !name.is_empty());
@@ -239,6 +251,10 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn is_view(&self) -> bool {
         O::VIEW
+    }
+
+    fn hides(&self, index: usize) -> bool {
+        self.op.hides(index)
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -120,6 +120,7 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }

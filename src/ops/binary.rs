@@ -32,8 +32,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether the node shows numbers among the operands as tensors.
-    const SHOWS_TENSORS: bool = true;
+    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    const TAKES_NUMBERS_AS_TENSORS: bool = true;
+
+    /// Whether the node shows numbers that do not stand for tensors.
+    const SHOWS_NUMBERS: bool = true;
 
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
@@ -186,10 +189,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(*number)))
                 }
-                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
                 Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
                 _ => {}
             }
@@ -197,9 +200,15 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         shown
     }
 
+    fn hides(&self, index: usize) -> bool {
+        let operand = if index == 0 { &self.a } else { &self.b };
+        !E::TAKES_NUMBERS_AS_TENSORS && matches!(operand, Kept::Scalar(_))
+    }
+
     fn keeps(&self) -> bool {
         // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number = |kept: &Kept, wanted| wanted && E::SHOWS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let number =
+            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
         let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
         tensor(&self.a)
             || tensor(&self.b)

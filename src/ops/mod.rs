@@ -33,6 +33,7 @@ mod fixed;
 pub mod gated;
 pub mod gather;
 mod generator;
+mod given;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
