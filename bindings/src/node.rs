@@ -120,9 +120,14 @@ impl GraphNode {
     /// Where the gradients go: a node and the number of its output for every input.
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let rule = self.node.rule();
-        let edges = self.node.edges().iter().enumerate().filter(|(index, _)| !rule.hides(*index));
-        next_functions(py, edges.map(|(_, edge)| edge))
+        let edges = self.node.edges();
+        match self.node.rule().inputs() {
+            Some(inputs) => {
+                let edge = |input: Option<usize>| input.and_then(|input| edges.get(input)).unwrap_or(&None);
+                next_functions(py, inputs.into_iter().map(edge))
+            }
+            None => next_functions(py, edges),
+        }
     }
 
     /// The leaf that the node accumulates into.
@@ -202,7 +207,7 @@ impl GraphNode {
         }
         for (name, shown) in rule.shown() {
             names.push(format!("_saved_{name}"));
-            if matches!(shown, Shown::Nothing | Shown::Number(_) | Shown::Saved(_))
+            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_))
                 && slf.get().raw_saved(slf.py(), name)?.is_some()
             {
                 names.push(format!("_raw_saved_{name}"));
@@ -299,7 +304,7 @@ impl GraphNode {
         saved: &[(&'static str, &rushlight::graph::SavedTensor)],
     ) -> PyResult<Bound<'py, PyAny>> {
         match shown {
-            Shown::Nothing => ().to_python(py),
+            Shown::Nothing | Shown::NoTensor => ().to_python(py),
             Shown::Bool(value) => value.to_python(py),
             // torch shows counts without a sign.
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
@@ -335,16 +340,16 @@ impl GraphNode {
         if rule.is_released() {
             return object(Some(0)).map(Some);
         }
-        if let Some(place) = rule.saved().iter().position(|(name, _)| *name == wanted) {
-            return object(Some(place)).map(Some);
-        }
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::NoTensor | Shown::Number(_))) => object(None).map(Some),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
             }
-            _ => Ok(None),
+            _ => {
+                let place = rule.saved().iter().position(|(name, _)| *name == wanted);
+                place.map(|place| object(Some(place))).transpose()
+            }
         }
     }
 }

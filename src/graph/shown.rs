@@ -10,6 +10,8 @@ use crate::shape::{Dims, Layout};
 pub enum Shown {
     /// Something that the operation did without.
     Nothing,
+    /// A tensor that the operation could have kept and did not.
+    NoTensor,
     /// A truth value.
     Bool(bool),
     /// A count, a dimension.

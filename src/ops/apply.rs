@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::node::{RuleBox, boxed};
 use crate::graph::{
-    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
+    At, Attributes, Edge, Form, Forms, Gradients, Inputs, Node, NodeRef, Rule, SavedTensor, Shown, Source,
     check_kept, mode,
 };
 use crate::shape::Layout;
@@ -72,9 +72,9 @@ pub trait Op: Clone + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Whether torch knows no such input, so that no edge of it is shown.
-    fn hides(&self, _index: usize) -> bool {
-        false
+    /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
+    fn inputs(&self) -> Option<Inputs> {
+        None
     }
 
     /// How its outputs came to be, if they are views of the first input.
@@ -245,7 +245,7 @@ impl<O: Op> Rule for Recorded<O> {
             .iter()
             .zip(self.saved.tensors())
             .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
         shown
     }
 
@@ -253,8 +253,8 @@ impl<O: Op> Rule for Recorded<O> {
         O::VIEW
     }
 
-    fn hides(&self, index: usize) -> bool {
-        self.op.hides(index)
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -44,6 +44,7 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const COMMUTES: bool = true;
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -158,6 +159,7 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
 

@@ -113,7 +113,7 @@ impl Elementwise2 for Floored {
     const NODE: &'static str = "DivBackward2";
 
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
-        if self.differentiable { Self::NODE } else { "NotImplemented" }
+        if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

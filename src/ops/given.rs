@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::apply::{Keep, Op, Outputs, apply_one};
+use super::apply::{Keep, Op, Outputs, apply, apply_one};
 use super::batch::{Answer, Call};
 use super::view::Kind;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Shown};
+use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
 use crate::shape::Layout;
 use crate::tensor::{Creation, Tensor};
 
@@ -84,9 +84,14 @@ impl<O: Op> Op for Given<O> {
         Ok(Given { op: self.op.holding(held)?, given: self.given.clone() })
     }
 
-    fn hides(&self, index: usize) -> bool {
-        self.op.hides(index)
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
     }
+}
+
+/// `apply` for an operation that shows these parameters.
+pub(super) fn apply_given<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Outputs> {
+    apply(Given { op, given: Arc::new(given) }, inputs)
 }
 
 /// `apply_one` for an operation that shows these parameters.

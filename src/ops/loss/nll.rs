@@ -7,7 +7,7 @@ use super::Reduction;
 use crate::dtype::{DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::extremes_along::placed;
@@ -162,8 +162,8 @@ impl Op for NllLoss {
         Ok(smallvec![Some(x), None])
     }
 
-    fn hides(&self, index: usize) -> bool {
-        index == 1
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0)])
     }
 
     fn jvp(&self, [x, ..]: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::pad;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, single};
 use crate::ops::batch::{Answer, Call, Samples};
@@ -58,6 +58,10 @@ impl Op for Convolution {
 
     fn name(&self) -> &'static str {
         "ConvolutionBackward0"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1), self.biased.then_some(2)])
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
