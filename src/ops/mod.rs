@@ -17,6 +17,7 @@ pub mod cast;
 pub mod choose;
 pub mod clamp;
 pub mod compare;
+mod composed;
 pub mod composite;
 mod copy;
 pub mod create;
