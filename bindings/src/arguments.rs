@@ -1,7 +1,7 @@
 //! The arguments of a call after matching, read by position in the written signature. Reading can
 //! only fail where a value does not fit into the type it is converted to.
 use crate::border::as_tensor;
-use crate::convert;
+use crate::convert::{self, Ints};
 use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::signature::matching::Slots;
@@ -12,10 +12,6 @@ use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::Operand;
-use smallvec::SmallVec;
-
-/// A list of sizes, dimensions or strides.
-pub(crate) type Ints = SmallVec<[i64; 6]>;
 
 /// The arguments of one call.
 pub(crate) struct Arguments<'a, 'py> {

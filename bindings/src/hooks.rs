@@ -2,15 +2,15 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
-use rushlight::graph::{Call, Gradients, Hook};
+use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
+use crate::collector;
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
 use crate::returns::ToPython;
@@ -24,6 +24,7 @@ pub(crate) struct PythonHook {
 impl PythonHook {
     /// The callable as a hook.
     pub(crate) fn of(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
+        collector::host();
         Arc::new(PythonHook { function: Reference::new(function.clone().unbind()) })
     }
 
@@ -156,11 +157,9 @@ enum On {
     Dictionaries(Vec<Py<PyWeakrefReference>>),
 }
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
 impl RemovableHandle {
     pub(crate) fn new(hook: HookHandle) -> Self {
-        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), on: On::Engine(hook) }
+        RemovableHandle { id: hook.id().number(), on: On::Engine(hook) }
     }
 }
 
@@ -169,7 +168,7 @@ impl RemovableHandle {
     /// A handle to what will stand in the dictionary under the handle's number.
     #[new]
     #[pyo3(signature = (hooks_dict, *, extra_dict = None))]
-    fn of_dictionary(hooks_dict: &Bound<'_, PyAny>, extra_dict: Option<&Bound<'_, PyAny>>) -> Self {
+    fn of_dictionary(hooks_dict: &Bound<'_, PyAny>, extra_dict: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let extra: Vec<_> = match extra_dict {
             Some(several) if several.is_instance_of::<PyList>() => {
                 several.try_iter().into_iter().flatten().flatten().collect()
@@ -177,11 +176,11 @@ impl RemovableHandle {
             one => one.cloned().into_iter().collect(),
         };
         let references = std::iter::once(hooks_dict.clone()).chain(extra);
-        let references = references.filter_map(|it| PyWeakrefReference::new(&it).ok().map(Bound::unbind));
-        RemovableHandle {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            on: On::Dictionaries(references.collect()),
-        }
+        let references = references.map(|it| PyWeakrefReference::new(&it).map(Bound::unbind));
+        Ok(RemovableHandle {
+            id: HookId::new().number(),
+            on: On::Dictionaries(references.collect::<PyResult<_>>()?),
+        })
     }
 
     /// Removes the hook; nothing happens if it is gone already.

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rushlight::Result;
+use rushlight::dtype::Scalar;
 use rushlight::graph::Shown;
 use rushlight::ops::apply::Outputs;
 use rushlight::ops::intercept::{self, Interceptor};
@@ -57,6 +58,7 @@ impl Operation {
                 Shown::Bool(value) => attributes.set_item(name, value)?,
                 Shown::Int(value) | Shown::Whole(value) => attributes.set_item(name, value)?,
                 Shown::Float(value) => attributes.set_item(name, value)?,
+                Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
                 Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Saved(_) => {}

@@ -15,11 +15,13 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod collector;
 mod convert;
 mod device;
 mod dtype;
 mod error;
 mod forward;
+mod frame;
 mod function;
 mod functions;
 mod generator;
@@ -29,16 +31,22 @@ mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
+mod memory;
 mod mode;
 mod node;
 mod origin;
 mod outputs;
+mod overrides;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod recycling;
 mod returns;
 mod saved;
 mod signature;
 mod size;
 mod tensor;
 mod transform;
+mod unlocked;
+mod writes;
 
 // Free-threaded interpreters are untested: importing the module switches their lock back on.
 #[pymodule(gil_used = true)]
@@ -65,7 +73,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::hooks::RemovableHandle;
     #[pymodule_export]
-    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
+    use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
     #[pymodule_export]
     use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
     #[pymodule_export]
@@ -76,6 +84,8 @@ mod _rushlight {
         randomness, unwrap, within,
     };
     #[pymodule_export]
+    use super::memory::{memory_of, on_memory, whole_memory};
+    #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
@@ -84,8 +94,12 @@ mod _rushlight {
     #[pymodule_export]
     use super::node::GraphNode;
     #[pymodule_export]
+    use super::overrides::{
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+    };
+    #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
         set_version, watch_writes,
     };
     #[pymodule_export]
@@ -98,6 +112,7 @@ mod _rushlight {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        backward::listen();
         origin::listen();
         anomaly::listen();
         dtype::install(module)?;
@@ -106,6 +121,7 @@ mod _rushlight {
         generator::install(module)?;
         size::install(module)?;
         tensor::object::install(module)?;
+        collector::install(module.py())?;
         functions::install(module)
     }
 }

@@ -10,19 +10,20 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
-use rushlight::graph::{At, Edge, Form, Gradients, NodeId, NodeRef, Place, Shown, mode};
-use rushlight::ops::apply::needed;
+use rushlight::engine;
+use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;
+use crate::collector::{self, visit_held};
 use crate::device::Device;
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
-use crate::function::{FunctionBase, context_in};
+use crate::function::FunctionBase;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
-use crate::tensor::object::{as_tensor, deposit, deposited, visit_deposit, withdraw, wrap};
+use crate::tensor::object::{as_tensor, deposit, deposited, withdraw, wrap};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
@@ -171,13 +172,7 @@ impl GraphNode {
                 None => return Err(PyTypeError::new_err(format!("argument {index} is not a Variable"))),
             });
         }
-        let at =
-            At { node: &self.node, needed: needed(self.node.edges()), tracking: mode::is_grad_enabled() };
-        let nothing = given.iter().all(Option::is_none);
-        let answers = match nothing {
-            true => self.node.edges().iter().map(|_| None).collect(),
-            false => self.node.rule().vjp(&at, &given).map_err(raise)?,
-        };
+        let answers = engine::call(&self.node, &given).map_err(raise)?;
         let answers = answers.into_iter().map(|answer| answer.to_python(py)).collect::<PyResult<Vec<_>>>()?;
         match answers.as_slice() {
             [one] => Ok(one.clone()),
@@ -232,7 +227,16 @@ impl GraphNode {
 
     /// The position on the tape.
     fn _sequence_nr(&self) -> u64 {
-        self.node.seq()
+        match self.node.leaf() {
+            // After everything else, as torch says it: when leaves accumulate is not a matter of the tape.
+            Some(_) => u64::MAX,
+            None => self.node.seq(),
+        }
+    }
+
+    /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
+    fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+        check_hooked(tensor)
     }
 
     /// What the outputs look like.
@@ -252,26 +256,7 @@ impl GraphNode {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // What is attached may lead back here; if others have the node they may lead there too.
-        if self.node.count() > 1 {
-            return Ok(());
-        }
-        if let Some(extras) = self.node.extras() {
-            visit_deposit(&extras.foreign, &visit)?;
-        }
-        let mut outcome = Ok(());
-        self.node.visit_own_hosts(&mut |host| {
-            if outcome.is_ok() {
-                outcome = visit.call(context_in(host));
-            }
-        });
-        outcome
-    }
-
-    fn __clear__(&self, py: Python<'_>) {
-        if let Some(extras) = self.node.extras() {
-            withdraw(&extras.foreign, py);
-        }
+        visit_held(self, GraphNode::visit_holdings, &visit)
     }
 }
 
@@ -281,6 +266,11 @@ fn short(name: &str) -> &str {
 }
 
 impl GraphNode {
+    /// Shows what the object holds.
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        visit(Holding::Node(&self.node));
+    }
+
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
@@ -310,6 +300,7 @@ impl GraphNode {
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
             Shown::Whole(value) => value.to_python(py),
             Shown::Float(value) => value.to_python(py),
+            Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
             Shown::Number(value) => {
@@ -317,6 +308,7 @@ impl GraphNode {
                     Scalar::Bool(_) => DType::Bool,
                     Scalar::Int(_) => DType::Int64,
                     Scalar::Float(_) => DType::Float64,
+                    Scalar::Complex(_) => DType::Complex128,
                 };
                 rushlight::Tensor::from_scalar(value, dtype).to_python(py)
             }
@@ -414,11 +406,27 @@ pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<B
 pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
+        collector::host();
         let metadata = PyDict::new(py);
         anomaly::fill(&metadata, node)?;
         deposit(slot, metadata.into_any().unbind());
     }
     Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
+}
+
+/// Lets go of the dictionary that belongs to a node.
+pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
+    if let Some(extras) = node.extras() {
+        withdraw(&extras.foreign, py);
+    }
+}
+
+/// Whether it is a tensor that the hooks are of.
+pub(crate) fn check_hooked(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    match as_tensor(tensor) {
+        Some(_) => Ok(()),
+        None => Err(PyTypeError::new_err("_register_hook_dict expected a variable")),
+    }
 }
 
 /// Puts a callable at a node.

@@ -1,16 +1,19 @@
 //! Saved tensors as Python sees them: functions that pack and unpack them, and `SavedTensor`, the
 //! object of one of them.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
-use rushlight::graph::{NodeRef, Packer, packing};
+use rushlight::graph::{Holding, NodeRef, Packer, packing};
 use rushlight::{Error, Result, Tensor};
 
+use crate::collector::{self, visit_held};
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;
 use crate::returns::ToPython;
@@ -24,6 +27,7 @@ pub(crate) struct PythonPacker {
 
 impl PythonPacker {
     fn new(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PythonPacker {
+        collector::host();
         let reference = |object: &Bound<'_, PyAny>| Reference::new(object.clone().unbind());
         PythonPacker { pack: reference(pack), unpack: reference(unpack) }
     }
@@ -65,6 +69,15 @@ impl Kept for PythonKept {
     fn unpack(&self) -> Result<Tensor> {
         Python::attach(|py| self.run(py)).map_err(carry)
     }
+
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(self)
+    }
+}
+
+/// The objects behind what stands for a saved tensor, for the collector.
+pub(crate) fn packed_in(host: &(dyn Any + Send + Sync)) -> Option<[&Py<PyAny>; 2]> {
+    host.downcast_ref::<PythonKept>().map(|kept| [kept.unpack.get(), kept.packed.get()])
 }
 
 /// The words for arguments that are no functions; the call is shown as it was.
@@ -130,6 +143,13 @@ impl SavedTensor {
         SavedTensor { place: Place::Rule(node.clone(), index) }
     }
 
+    /// Shows what the object holds of the engine.
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        if let Place::Rule(node, _) = &self.place {
+            visit(Holding::Node(node));
+        }
+    }
+
     /// The saved tensor of a context.
     pub(crate) fn of_context(context: &Bound<'_, FunctionBase>, index: usize) -> SavedTensor {
         SavedTensor { place: Place::Context(context.clone().unbind(), index) }
@@ -138,23 +158,28 @@ impl SavedTensor {
 
 #[pymethods]
 impl SavedTensor {
+    #[new]
+    #[pyo3(signature = (*_arguments))]
+    fn new(_arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let text = "Trying to create a SavedTensor object from Python is forbidden.";
+        Err(PyRuntimeError::new_err(text))
+    }
+
     /// Lets `pack_hook` make something of the tensor, and `unpack_hook` the tensor of that again.
-    fn register_hooks(
-        slf: &Bound<'_, Self>,
-        pack_hook: &Bound<'_, PyAny>,
-        unpack_hook: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        if !pack_hook.is_callable() || !unpack_hook.is_callable() {
+    #[pyo3(signature = (*hooks), text_signature = "($self, pack_hook, unpack_hook)")]
+    fn register_hooks(slf: &Bound<'_, Self>, hooks: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if hooks.len() != 2 || !hooks.iter().all(|hook| hook.is_callable()) {
+            let mut invoked = slf.repr()?.to_string();
+            for hook in hooks {
+                invoked += &format!(", {}", hook.repr()?);
+            }
             return Err(PyTypeError::new_err(format!(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n    \
                  1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: \
-                 collections.abc.Callable) -> None\n\nInvoked with: {}, {}, {}",
-                slf.repr()?,
-                pack_hook.repr()?,
-                unpack_hook.repr()?
+                 collections.abc.Callable) -> None\n\nInvoked with: {invoked}"
             )));
         }
-        let packer = PythonPacker::new(pack_hook, unpack_hook);
+        let packer = PythonPacker::new(&hooks.get_item(0)?, &hooks.get_item(1)?);
         match &slf.get().place {
             Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
             Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
@@ -162,9 +187,8 @@ impl SavedTensor {
         }
     }
 
-    /// The tensor, or `None` if there is none.
-    #[getter]
-    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The tensor as backward sees it, or `None` if there is none.
+    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.place {
             Place::Rule(_, None) => Ok(py.None().into_bound(py)),
             Place::Rule(node, Some(index)) => match node.rule().saved().get(*index) {
@@ -175,15 +199,16 @@ impl SavedTensor {
         }
     }
 
-    /// The tensor as backward sees it.
-    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.data(py)
+    /// What is kept of the tensor, or `None` if nothing is.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.unpack(py)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         match &self.place {
             Place::Context(context, _) => visit.call(context),
-            Place::Rule(..) => Ok(()),
+            Place::Rule(..) => visit_held(self, SavedTensor::visit_holdings, &visit),
         }
     }
 }
@@ -233,11 +258,4 @@ pub(crate) fn watch_writes(function: Option<Py<PyAny>>) {
     packing::watch(
         function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>),
     );
-}
-
-/// Return where a tensor's memory is: the same for all that share it.
-#[pyfunction]
-#[pyo3(name = "_memory_of")]
-pub(crate) fn memory_of(tensor: &Bound<'_, PyAny>) -> usize {
-    as_tensor(tensor).map_or(0, |tensor| tensor.array().storage.data().addr().get())
 }

@@ -28,11 +28,15 @@ impl Deposit {
     pub(super) fn put(self, recording: bool) -> Result<()> {
         let Deposit { tensor, gradient, retained } = self;
         let layout = tensor.layout();
-        tensor.update_grad(|before| match before {
+        let put = tensor.update_grad(|before| match before {
             None if recording || retained => accumulate::copy_like(&gradient, &layout),
             None => accumulate::take_over(gradient, &layout),
             Some(sum) if recording || retained => accumulate::add(&sum, &gradient),
             Some(sum) => accumulate::add_in_place(&sum, &gradient).map(|()| sum),
-        })
+        });
+        if recording {
+            tensor.note_recorded_gradient();
+        }
+        put
     }
 }

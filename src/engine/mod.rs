@@ -12,17 +12,17 @@ mod parallel;
 mod plan;
 mod run;
 mod tie;
-mod watch;
 
 pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
-use crate::graph::{Edge, anomaly, mode};
+pub use crate::graph::host::{Host, NoHost};
+use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode};
 use crate::ops::accumulate;
+use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
 use crate::tensor::Tensor;
-use watch::Watch;
 
 /// What becomes of the gradients that a run arrives at.
 pub enum Wanted {
@@ -42,28 +42,6 @@ pub struct Options {
     pub retain_graph: bool,
     /// Whether the run is recorded.
     pub create_graph: bool,
-}
-
-/// What the engine needs of the program that it runs in.
-pub trait Host: Sync {
-    /// Runs `body` without the lock that the calling thread may hold (Python's), for work that
-    /// takes a while or waits for other threads.
-    fn unlocked(&self, body: &mut (dyn FnMut() + Send));
-
-    /// Asked every now and then during a run that takes a while, by the thread that called the engine:
-    /// an error ends the run.
-    fn poll(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A host without a lock.
-pub struct NoHost;
-
-impl Host for NoHost {
-    fn unlocked(&self, body: &mut (dyn FnMut() + Send)) {
-        body();
-    }
 }
 
 /// Work from which on the host's lock is given back, in estimated nanoseconds.
@@ -119,6 +97,7 @@ pub fn run(
     let mut outcome = Ok(Vec::new());
     let mut body = || {
         let _mode = mode::FlagsGuard::new(flags);
+        let _lock = LockKept::new();
         let _depth = depth::DepthGuard::enter();
         let _current = current::CurrentGuard::enter(&plan, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
@@ -140,6 +119,21 @@ pub fn run(
         None => body(),
     }
     outcome
+}
+
+/// Gives a node its gradients by hand: answers those of its inputs. The node of a leaf accumulates.
+pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
+    if gradients.iter().all(Option::is_none) {
+        return Ok(Gradients::from_elem(None, node.edges().len()));
+    }
+    if let (Some(leaf), Some(Some(gradient))) = (node.leaf(), gradients.first()) {
+        if leaf.requires_grad() {
+            run::accumulate_now(node, &leaf, gradient.clone())?;
+        }
+        return Ok(Gradients::new());
+    }
+    let at = At { node, needed: run::wanted(node.edges()), tracking: mode::is_grad_enabled() };
+    node.rule().vjp(&at, gradients)
 }
 
 /// Accumulates the gradients of `roots` into the leaves.

@@ -26,11 +26,11 @@ use super::check;
 use super::leaf::Deposit;
 use super::plan::{Plan, Target};
 use super::run::{Step, finish_leaf, tensor_hooks, wanted};
-use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
+use crate::ops::watch::Watch;
 use crate::origin::Origin;
 use crate::tensor::Tensor;
 

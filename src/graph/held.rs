@@ -18,7 +18,7 @@ pub struct Held {
     version: u32,
 }
 
-enum What {
+pub(super) enum What {
     /// What the host made of it, and where its history is.
     Packed(Box<dyn Kept>, Option<Edge>),
     /// The same for an output of the node.
@@ -30,7 +30,7 @@ enum What {
 }
 
 /// What an output has beside its memory while functions are transformed.
-struct Beside {
+pub(super) struct Beside {
     /// Shared with the output, which gets its tangents after it was kept.
     tangents: Arc<Tangents>,
     batch: Option<Batch>,
@@ -121,11 +121,8 @@ impl Held {
         }
     }
 
-    /// The tensor, if it is held as it is.
-    pub fn whole(&self) -> Option<&Tensor> {
-        match &self.what {
-            What::Whole(tensor) => Some(tensor),
-            _ => None,
-        }
+    /// What is held.
+    pub(super) fn what(&self) -> &What {
+        &self.what
     }
 }

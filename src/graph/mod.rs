@@ -3,9 +3,12 @@
 pub mod anomaly;
 pub mod arena;
 pub mod boundary;
+pub mod census;
 pub mod cut;
 pub mod held;
+pub mod holding;
 pub mod hooks;
+pub mod host;
 pub(crate) mod leaf;
 pub mod mode;
 pub mod node;
@@ -18,7 +21,9 @@ pub mod tangents;
 pub mod undefined;
 pub(crate) mod writes;
 
+pub use census::Census;
 pub use held::Held;
+pub use holding::Holding;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;

@@ -1,7 +1,5 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -196,27 +194,9 @@ impl Node {
         self.rule().leaf().cloned()
     }
 
-    /// Shows the host's parts of rules that only this node leads to, its own included.
-    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
-        let mut own = Vec::new();
-        let mut met: HashMap<NodeId, u32> = HashMap::new();
-        let mut meet = |node: &Node, own: &mut Vec<NodeRef>| {
-            let mut reach = |node: &NodeRef| {
-                let met = met.entry(node.id()).or_default();
-                *met += 1;
-                if *met == node.count() {
-                    own.push(node.clone());
-                }
-            };
-            let rule = node.rule();
-            node.edges.iter().flatten().for_each(|edge| reach(&edge.node));
-            rule.visit_nodes(&mut reach);
-            rule.host().into_iter().for_each(&mut *visit);
-        };
-        meet(self, &mut own);
-        while let Some(node) = own.pop() {
-            meet(&node, &mut own);
-        }
+    /// The rule, unless somebody is changing it.
+    pub(crate) fn try_rule(&self) -> Option<RwLockReadGuard<'_, RuleBox>> {
+        self.rule.try_read()
     }
 
     /// Changes what the rule has saved, unless the rule is being run.

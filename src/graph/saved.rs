@@ -1,5 +1,6 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,6 +69,11 @@ enum Special {
 pub trait Kept: Send + Sync {
     /// The tensor. Its history, if it has any, is replaced by that of the saved one.
     fn unpack(&self) -> Result<Tensor>;
+
+    /// What of it is the host's, for whoever looks for circles.
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
 }
 
 impl SavedTensor {
@@ -110,7 +116,7 @@ impl SavedTensor {
 
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
-        let mut saved = SavedTensor::new(tensor.array(), Source::Constant);
+        let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
         if let Some(batch) = tensor.batch() {
             saved.keep_batch(batch);
         }
@@ -184,7 +190,29 @@ impl SavedTensor {
 
     /// Whether the host has packed it.
     pub fn is_packed(&self) -> bool {
-        matches!(&self.0, Form::Special(special) if matches!(**special, Special::Kept { .. }))
+        self.kept().is_some()
+    }
+
+    /// What the host has made of it.
+    pub(super) fn kept(&self) -> Option<&dyn Kept> {
+        match &self.0 {
+            Form::Special(special) => match &**special {
+                Special::Kept { kept, .. } => Some(&**kept),
+                Special::Whole { .. } => None,
+            },
+            Form::Plain(_) => None,
+        }
+    }
+
+    /// What it is around, if it stands for many samples.
+    pub(super) fn batch(&self) -> Option<&Batch> {
+        match &self.0 {
+            Form::Special(special) => match &**special {
+                Special::Whole { batch, .. } => batch.as_ref(),
+                Special::Kept { .. } => None,
+            },
+            Form::Plain(_) => None,
+        }
     }
 
     /// The memory, whatever happened to it since.

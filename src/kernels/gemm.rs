@@ -12,6 +12,7 @@ use gemm::Parallelism;
 use ndarray::{ArrayView2, ArrayView3};
 use std::mem::MaybeUninit;
 
+use super::interrupt;
 use super::parallel::parallel_items;
 use crate::dtype::Number;
 
@@ -29,6 +30,9 @@ const ROWS: usize = 256;
 const BLOCK: usize = 1 << 31;
 const FEW_ROWS: usize = 64;
 
+/// Columns that are computed together in any case.
+const FEW_COLUMNS: usize = 256;
+
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
 
@@ -36,11 +40,30 @@ const SHARED: usize = 1 << 20;
 pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let (m, k, n) = (a.nrows(), a.ncols(), b.ncols());
     if m * k * n < SHARED || m <= ROWS {
-        return block(a, b, out);
+        return stretches(a, b, out);
     }
     let rows = (BLOCK / (k * n)).clamp(FEW_ROWS, ROWS);
     let blocks = a.axis_chunks_iter(ndarray::Axis(0), rows).zip(out.chunks_mut(rows * n)).collect();
-    parallel_items(blocks, 1, |(a, out): (ArrayView2<'_, T>, &mut [MaybeUninit<T>])| block(a, b, out));
+    parallel_items(blocks, 1, |(a, out): (ArrayView2<'_, T>, &mut [MaybeUninit<T>])| stretches(a, b, out));
+}
+
+/// `block`, some columns at a time where all would take long: between them one can give up.
+fn stretches<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let ((m, k), n) = (a.dim(), b.ncols());
+    let width = (BLOCK / (m * k).max(1)).max(FEW_COLUMNS);
+    if width >= n {
+        return block(a, b, out);
+    }
+    let mut part = vec![MaybeUninit::uninit(); m * width];
+    for (stretch, columns) in b.axis_chunks_iter(ndarray::Axis(1), width).enumerate() {
+        interrupt::unwind_if_due();
+        let (first, width) = (stretch * width, columns.ncols());
+        let part = &mut part[..m * width];
+        block(a, columns, part);
+        for (from, to) in part.chunks_exact(width).zip(out.chunks_exact_mut(n)) {
+            to[first..first + width].copy_from_slice(from);
+        }
+    }
 }
 
 /// `out[i] = a[i] b[i]` for batches of matrices of shapes (batch, m, k) and (batch, k, n); a batch

@@ -37,6 +37,11 @@ impl Drop for Asking {
     }
 }
 
+/// Whether long work of this thread asks at all.
+pub fn is_asking() -> bool {
+    QUESTION.with_borrow(Option::is_some)
+}
+
 /// Whether the work of this thread is to be given up.
 pub fn is_due() -> bool {
     // The answer may run code of the host, so the question is not borrowed meanwhile.

@@ -17,7 +17,7 @@ use std::thread::{self, Thread};
 
 use parking_lot::Mutex;
 
-use super::interrupt::{self, Interrupted};
+use super::interrupt::{self, Asking, Interrupted};
 
 /// The number of threads that work is spread over; 0 until it is first asked for.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -109,6 +109,8 @@ struct Region {
     next: AtomicUsize,
     finished: AtomicUsize,
     failed: AtomicBool,
+    /// Whether the caller may want to give up.
+    may_end: bool,
     payload: Mutex<Option<Box<dyn Any + Send>>>,
     caller: Thread,
 }
@@ -127,7 +129,12 @@ impl Region {
     }
 
     /// Claims and runs chunks until none is left.
-    fn drain(&self, is_caller: bool) {
+    fn drain(self: &Arc<Self>, is_caller: bool) {
+        // A helper gives up in the middle of a chunk when the caller has.
+        let _asking = (!is_caller && self.may_end).then(|| {
+            let region = self.clone();
+            Asking::new(Some(Arc::new(move || region.failed.load(Ordering::Relaxed))))
+        });
         loop {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
             if chunk >= self.chunks {
@@ -181,6 +188,7 @@ fn run_chunks(chunks: usize, body: &(dyn Fn(usize) + Sync)) {
         next: AtomicUsize::new(0),
         finished: AtomicUsize::new(0),
         failed: AtomicBool::new(false),
+        may_end: interrupt::is_asking(),
         payload: Mutex::new(None),
         caller: thread::current(),
     });

@@ -49,6 +49,11 @@ pub(super) struct Nanoseconds(pub(super) u64);
 /// Multiplications and additions that a processor core does in a nanosecond.
 const SPEED: u64 = 50;
 
+/// Estimated nanoseconds of a product.
+pub(super) fn effort<P: Product>(product: &P, a: &Tensor, b: &Tensor) -> u64 {
+    product.multiplications(&a.layout(), &b.layout()) / SPEED
+}
+
 /// Keeps the factors at inputs `first` and `first + 1`.
 pub(super) fn keep_factors<P: Product>(product: &P, keep: &Keep<'_>, first: usize) -> Factors {
     let (left, right) = (keep.needs(first), keep.needs(first + 1));
@@ -104,6 +109,7 @@ struct Times<P>(P);
 impl<P: Product> Op for Times<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::FACTORS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()
@@ -145,8 +151,12 @@ impl<P: Product> Op for Times<P> {
         Some(kept.1.0)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        effort(&self.0, inputs[0], inputs[1])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[0].moved(0)?, call.inputs[1].moved(0)?];
-        Ok(Some(smallvec![Samples::first(self.0.batch(&a, &b)?)]))
+        Ok(smallvec![Samples::first(self.0.batch(&a, &b)?)])
     }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{needed, record_new, single};
-use super::in_place::Write;
+use super::apply::single;
+use super::in_place::{self, Write};
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{batch, copy, default_dtype, intercept, tangents, unary};
-use crate::dtype::{Bool, DType, Element, Real, Scalar};
+use super::record::{needed, record_new};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, unary, watch};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{
     At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, check_kept, mode,
@@ -58,6 +59,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether complex numbers are taken.
+    const COMPLEX: bool = false;
+
+    /// What is wrong with an element type that the operation does not take.
+    fn refusal(&self, dtype: DType) -> Error {
+        Error::NotImplementedFor { operation: Self::NAME, dtype }
+    }
+
     /// The type to calculate in, from the promoted type of the operands.
     fn result(&self, common: DType) -> Result<DType> {
         Ok(common)
@@ -71,6 +80,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The function on integers, unless `result` makes them floating-point numbers.
     fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function converts integers")
+    }
+
+    /// The function of complex numbers, if they are taken.
+    fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
+        unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// Whether a factor of the derivatives may be complex: see Note [Gradients of complex numbers].
+    fn is_conjugated(&self) -> bool {
+        true
     }
 
     /// The function on truth values, if it has one.
@@ -106,7 +125,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
 
 /// The type in which an operation calculates that makes integers floating-point numbers.
 pub(super) fn floating(common: DType) -> Result<DType> {
-    Ok(if common.is_float() { common } else { default_dtype::get() })
+    Ok(if common.is_differentiable() { common } else { default_dtype::get() })
 }
 
 /// Which operands a derivative needs.
@@ -170,6 +189,12 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
+        if E::COMPLEX && at.node.form(0).dtype.is_complex() && self.op.is_conjugated() {
+            let g = conjugate::conj(g)?;
+            let left = at.needs(0).then(|| complex::conj_physical(&self.left(at, &g)?)).transpose()?;
+            let right = at.needs(1).then(|| complex::conj_physical(&self.right(at, &g)?)).transpose()?;
+            return Ok(smallvec![left, right]);
+        }
         let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
         let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
         Ok(smallvec![left, right])
@@ -275,13 +300,18 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     if mode::special() {
         return apply_traced(op, a, b);
     }
-    if let Some(y) = apply_plain(op, a, b)? {
-        return Ok(y);
+    match apply_plain(op, a, b)? {
+        Plain::Is(y) => return Ok(y),
+        Plain::IsLong => return watch::at_length(false, || apply(op, a, b)),
+        Plain::IsNot => {}
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
+    if watch::is_long(left.count().max(right.count()) as u64) {
+        return watch::at_length(false, || apply(op, a, b));
+    }
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() {
         return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
@@ -354,12 +384,15 @@ fn apply_batched<E: Elementwise2>(
 /// row-major order, or on one such operand and a number. Their cost is that of counting handles, so
 /// these operands are read where they lie; a handle is made only of what is kept. All others take
 /// the general way, which gives the same results.
-fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Option<Tensor>> {
+fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Plain> {
     let (x, number) = match (a, b) {
         (Operand::Tensor(x), Operand::Tensor(_)) => (x, None),
         (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
-        _ => return Ok(None),
+        _ => return Ok(Plain::IsNot),
     };
+    if matches!(number, Some(Scalar::Complex(_))) {
+        return Ok(Plain::IsNot);
+    }
     let left = x.read();
     // The same tensor is not read twice at a time.
     let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
@@ -369,7 +402,10 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         && (Arc::ptr_eq(&p.layout, &q.layout)
             || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
     if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
-        return Ok(None);
+        return Ok(Plain::IsNot);
+    }
+    if watch::is_long(p.layout.numel() as u64) {
+        return Ok(Plain::IsLong);
     }
     let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
     let recording = mode::is_grad_enabled();
@@ -378,7 +414,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         _ => Some(false),
     };
     let (Some(left_requires), Some(right_requires)) = (requires(Some(&left)), requires(second)) else {
-        return Ok(None);
+        return Ok(Plain::IsNot);
     };
     op.check(a, b, dtype)?;
     let quick = number.and_then(|number| op.with_number(p, number, dtype)).transpose()?;
@@ -400,11 +436,11 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         Some(y) => Ok(Some(y)),
         None => computed(),
     };
-    let Some(y) = y? else { return Ok(None) };
+    let Some(y) = y? else { return Ok(Plain::IsNot) };
     if !(left_requires || right_requires) {
         let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
         drop((left, right));
-        return Ok(Some(Tensor::unrecorded(y, standing)));
+        return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
     }
     let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
@@ -427,7 +463,17 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let edges =
         SmallVec::from_buf([edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?]);
-    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Some)
+    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Plain::Is)
+}
+
+/// What the short way came to.
+enum Plain {
+    /// The result.
+    Is(Tensor),
+    /// It would, but the operation takes a while.
+    IsLong,
+    /// The operands take the general way.
+    IsNot,
 }
 
 /// The operation in place of its first operand.
@@ -435,12 +481,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        let name = match E::NAME {
-            name @ ("add" | "sub") => name,
-            "pow" => "aten::pow_",
-            _ => "inplace arithmetic",
-        };
-        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+    }
+    if watch::is_long(x.numel() as u64) {
+        return watch::at_length(true, || apply_in_place(op, x, b));
+    }
+    if x.is_pending() {
+        return in_place::through(x, &others, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
@@ -494,14 +541,30 @@ fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> R
     {
         return result;
     }
+    if dtype.is_complex() {
+        if !E::COMPLEX {
+            return Err(op.refusal(dtype).into());
+        }
+        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
+        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+    }
     dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
-                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
+                return Err(op.refusal(dtype).into());
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
     })
+}
+
+/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+fn combine_complex(
+    a: &Numbers,
+    b: &Numbers,
+    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
+) -> Result<Array> {
+    combine::<Complex<f64>, Complex<f64>>(a, b, f)
 }
 
 /// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.

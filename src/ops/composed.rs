@@ -4,6 +4,7 @@
 use smallvec::SmallVec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
+use super::batch::{Answer, Call};
 use super::{add, batch, expand};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
@@ -112,6 +113,10 @@ impl<C: Composed> Op for Recordable<C> {
         let shape = at.node.form(0).layout.clone();
         let total = total.map(|total| expand::expand_to(&total, shape.shape())).transpose()?;
         Ok(SmallVec::from_elem(total, 1))
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("of batched tensors the operations are called that it consists of")
     }
 }
 

@@ -5,6 +5,7 @@ use crate::graph::shown::shown;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::compare::gt;
 use super::distribution::Distribution;
 use super::pointwise::{self, Kept, Pointwise};
@@ -187,6 +188,10 @@ impl Op for Glu {
         let (gate, slope) = self.slopes(&at.load(saved)?)?;
         let (a, b) = self.halves(tangent(tangents))?;
         one(add(&mul(&a, &gate)?, &mul(&b, &slope)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Glu { dim: self.dim + 1, half: self.half })
     }
 }
 

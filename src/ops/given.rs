@@ -64,11 +64,15 @@ impl<O: Op> Op for Given<O> {
         merged(self.op.shown(saved), &self.given)
     }
 
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        self.op.effort(inputs)
+    }
+
     fn work(&self, saved: &Self::Saved) -> Option<u64> {
         self.op.work(saved)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.op.batch(call)
     }
 

@@ -153,6 +153,14 @@ impl Operand<'_> {
 }
 
 impl Numbers {
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Numbers::Array(array) => array.layout.numel(),
+            Numbers::Scalar(_) => 1,
+        }
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         match self {
             Numbers::Array(array) => array.layout.shape(),
@@ -180,6 +188,8 @@ pub(super) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -
         }
     }
     let prefer = |strong: Option<DType>, weak: Option<DType>| match (strong, weak) {
+        // The precision is that of the strong one, wherever it has one.
+        (Some(strong), Some(weak)) if strong.is_float() && weak.is_complex() => Some(strong.to_complex()),
         (Some(strong), Some(weak)) if weak.category() > strong.category() => Some(weak),
         (None, weak) => weak,
         (strong, _) => strong,
@@ -193,5 +203,6 @@ pub fn scalar_type(scalar: Scalar) -> DType {
         Category::Bool => DType::Bool,
         Category::Integer => DType::Int64,
         Category::Float => super::default_dtype::get(),
+        Category::Complex | Category::Pending => super::default_dtype::get().to_complex(),
     }
 }

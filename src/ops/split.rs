@@ -112,7 +112,7 @@ impl Op for Split {
         parts.into_iter().map(|part| take(tangent(tangents), part).map(Some)).collect()
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Split { dim: self.dim + 1, ..self.clone() })
     }
 

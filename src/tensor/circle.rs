@@ -1,56 +1,80 @@
-//! Leaves whose gradient has a history that leads back to them.
+//! Leaves whose gradient has a history that leads back to them: see Note [Circles].
 //!
-//! Note [Circles through gradients]
-//! ----
-//! A gradient that was recorded (`create_graph`) leads to the leaves that it depends on, mostly to the
-//! very leaf that it is the gradient of. Such a leaf keeps the gradient, and the gradient the leaf:
-//! counting alone would keep both for ever. So when the host lets go of a leaf whose gradient has a
-//! history, that history is walked, and the handles are counted that are found inside. Where they are
-//! all there are, nobody outside can come here any more, and the gradients of all leaves on the way
-//! may go.
-//!
-//! What is not known about, such as tensors that hooks packed, counts as being outside: then nothing
-//! is dropped. A run of the engine on another thread holds its roots from outside too, as long as it
-//! lasts.
+//! Such circles are looked for when the host lets go of a leaf, which is when most of them become
+//! ones, and whenever the host likes. For that the leaves with such gradients are put down.
 
-use std::collections::HashMap;
+use parking_lot::Mutex;
 
-use super::Tensor;
-use crate::graph::{NodeId, NodeRef};
+use super::{Tensor, WeakTensor, foreign};
+use crate::graph::census::{Census, Thing};
+use crate::graph::holding::Holding;
 
-/// The handles of nodes that were found on a walk.
-#[derive(Default)]
-struct Walk {
-    /// Each node with one handle of the walk's own, and how many others were found.
-    nodes: Vec<(NodeRef, u32)>,
-    places: HashMap<NodeId, usize>,
+/// How far is walked when one leaf goes. What lies in a larger graph is left for `open_circles`.
+const NEAR: usize = 10_000;
+
+/// Leaves whose gradient was recorded when it was set.
+static RECORDED: Mutex<Recorded> = Mutex::new(Recorded { leaves: Vec::new(), limit: 64 });
+
+struct Recorded {
+    leaves: Vec<WeakTensor>,
+    /// The length at which those are sorted out that are no more.
+    limit: usize,
 }
 
-impl Walk {
-    fn arrive(&mut self, node: &NodeRef) {
-        let next = self.nodes.len();
-        let place = *self.places.entry(node.id()).or_insert(next);
-        if place == next {
-            self.nodes.push((node.clone(), 0));
-        }
-        self.nodes[place].1 += 1;
+impl Recorded {
+    fn sort_out(&mut self) -> Vec<Tensor> {
+        let mut present = Vec::with_capacity(self.leaves.len());
+        self.leaves.retain(|leaf| match leaf.upgrade() {
+            Some(leaf) if leaf.has_recorded_gradient() => {
+                present.push(leaf);
+                true
+            }
+            _ => false,
+        });
+        self.limit = 64.max(2 * self.leaves.len());
+        present
     }
+}
 
-    /// Counts what a tensor holds. Whether it is held by as many as it may be.
-    fn visit(&mut self, leaf: &Tensor, handles: usize) -> bool {
-        if leaf.handles() != handles {
-            return false;
-        }
-        if let Some(node) = &leaf.0.core.read().accumulator {
-            self.arrive(node);
-        }
-        let Some(gradient) = leaf.grad() else { return true };
-        if let Some(edge) = &gradient.0.core.read().edge {
-            self.arrive(&edge.node);
-        }
-        // The leaf has one handle, and the other is the one in hand.
-        gradient.handles() == 2
+/// Leaves that have a gradient with a history.
+pub fn leaves_with_recorded_gradients() -> Vec<Tensor> {
+    RECORDED.lock().sort_out()
+}
+
+/// Takes the gradients off leaves that nothing but these gradients leads to.
+/// Gives up where they lead to more than `most` nodes and tensors.
+pub fn open_circles(most: usize) {
+    let leaves = leaves_with_recorded_gradients();
+    let mut census = Census::default();
+    leaves.iter().for_each(|leaf| {
+        // That of the list.
+        census.add_tensor(leaf, 1);
+    });
+    if !leaves.is_empty() && census.walk(most, |_| false) {
+        let lost = lost_leaves(&mut census);
+        drop((leaves, census));
+        lost.iter().for_each(|leaf| leaf.replace_grad(None));
     }
+}
+
+/// The leaves with recorded gradients that nobody outside leads to.
+fn lost_leaves(census: &mut Census) -> Vec<Tensor> {
+    for place in 0..census.len() as u32 {
+        if let Thing::Tensor(tensor) = census.thing(place)
+            && foreign::owns_bare_object(tensor)
+        {
+            // The object's handle: nobody else leads to the object.
+            census.find(place, 1);
+        }
+    }
+    let outside = census.outside();
+    let members = (0..census.len() as u32).zip(outside).filter(|(_, outside)| !outside);
+    members
+        .filter_map(|(place, _)| match census.thing(place) {
+            Thing::Tensor(tensor) if tensor.has_recorded_gradient() => Some(tensor.clone()),
+            _ => None,
+        })
+        .collect()
 }
 
 impl Tensor {
@@ -64,35 +88,69 @@ impl Tensor {
 
     #[cold]
     fn find_circle(&self) -> Option<Vec<Tensor>> {
+        if self.0.core.read().accumulator.is_none() || !self.has_recorded_gradient() {
+            return None;
+        }
+        let mut census = Census::default();
+        // The handle that goes.
+        census.add_tensor(self, 1);
+        // Another leaf that the program holds keeps this one most likely, as it is kept itself.
+        let is_kept = |leaf: &Tensor| {
+            !leaf.foreign().get().is_null() && !leaf.foreign().is_owned() && leaf.has_recorded_gradient()
+        };
+        if !census.walk(NEAR, is_kept) {
+            return None;
+        }
+        let lost = lost_leaves(&mut census);
+        lost.iter().any(|leaf| leaf.is(self)).then_some(lost)
+    }
+
+    /// Whether this is a leaf whose gradient has a history.
+    fn has_recorded_gradient(&self) -> bool {
         let is_recorded = |gradient: Tensor| gradient.0.core.read().edge.is_some();
-        if self.0.core.read().accumulator.is_none() || !self.grad().is_some_and(is_recorded) {
-            return None;
+        self.grad().is_some_and(is_recorded)
+    }
+
+    /// Puts down that the gradient was recorded.
+    pub(crate) fn note_recorded_gradient(&self) {
+        if !self.has_recorded_gradient() {
+            return;
         }
-        let mut walk = Walk::default();
-        if !walk.visit(self, 2) {
-            return None;
+        let mut recorded = RECORDED.lock();
+        if recorded.leaves.last().is_some_and(|last| last.is(self)) {
+            return;
         }
-        let (mut leaves, mut visited) = (vec![], 0);
-        while visited < walk.nodes.len() {
-            let node = walk.nodes[visited].0.clone();
-            for edge in node.edges().iter().flatten() {
-                walk.arrive(&edge.node);
-            }
-            // Another leaf is held by its node and in hand.
-            if let Some(leaf) = node.leaf()
-                && !leaf.is(self)
-            {
-                if !walk.visit(&leaf, 2) {
-                    return None;
-                }
-                leaves.push(leaf);
-            }
-            visited += 1;
+        recorded.leaves.push(self.downgrade());
+        let present = if recorded.leaves.len() >= recorded.limit { recorded.sort_out() } else { Vec::new() };
+        // Dropped outside of the lock.
+        drop(recorded);
+        drop(present);
+    }
+
+    /// Where the tensor lies, which tells it from all others that there are.
+    pub(crate) fn address(&self) -> usize {
+        std::sync::Arc::as_ptr(&self.0).addr()
+    }
+
+    /// Shows what the tensor holds.
+    pub fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        if let Some(core) = self.0.core.try_read() {
+            core.edge.iter().for_each(|edge| visit(Holding::Node(&edge.node)));
+            core.accumulator.iter().for_each(|node| visit(Holding::Node(node)));
         }
-        if walk.nodes.iter().any(|(node, found)| node.count() != found + 1) {
-            return None;
+        if let Some(cold) = self.0.cold.get() {
+            cold.visit_holdings(visit);
         }
-        leaves.push(self.clone());
-        Some(leaves)
+        if self.0.foreign.is_owned() {
+            visit(Holding::Object(&self.0.foreign));
+        }
+    }
+
+    /// Lets go of what closes circles: hooks, and the gradient. Nobody else leads here any more.
+    pub fn let_go(&self) {
+        if let Some(hooks) = self.hooks_if_any() {
+            hooks.clear();
+            self.replace_grad(None);
+        }
     }
 }

@@ -1,14 +1,12 @@
 //! A slot for the host's object that stands for an engine object, so that one tensor is one object
 //! there too. The engine never looks inside.
 
-use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use super::Tensor;
-use crate::graph::{Hook, Hooks, NodeRef};
 
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
@@ -36,58 +34,19 @@ pub(super) fn handle_goes(tensor: &Tensor) {
     }
 }
 
-impl Tensor {
-    /// The hooks that only the holder of this handle leads to, for a host whose collector looks for
-    /// circles: those of the tensor, and those of the node that made it. None if anybody else may.
-    pub fn own_hooks(&self) -> Vec<Arc<dyn Hook>> {
-        let mut hooks = Vec::new();
-        self.visit_own_hooks(|found| hooks.extend(found.all()));
-        hooks
-    }
+static BARENESS: OnceLock<fn(*mut c_void) -> bool> = OnceLock::new();
 
-    /// Drops the hooks that `own_hooks` finds, which breaks the circles that go through them.
-    pub fn clear_own_hooks(&self) {
-        self.visit_own_hooks(Hooks::clear);
-    }
+/// Tells the engine how to find out that nobody but the tensor that owns an object has it. Called once,
+/// by the host.
+pub fn register_bareness(is_bare: fn(*mut c_void) -> bool) {
+    // As above.
+    let _ = BARENESS.set(is_bare);
+}
 
-    /// Shows the host's parts of rules that only the holder of this handle leads to.
-    pub fn visit_own_hosts(&self, visit: &mut dyn FnMut(&(dyn Any + Send + Sync))) {
-        if self.handles() > 1 {
-            return;
-        }
-        let edge = self.0.core.read().edge.clone();
-        // One handle is the edge's, one ours.
-        if let Some(edge) = edge.filter(|edge| edge.node.count() == 2) {
-            edge.node.visit_own_hosts(visit);
-        }
-    }
-
-    /// Shows the node that made the tensor, if the only handle is the asker's and that of the host's
-    /// object which the tensor owns.
-    pub fn visit_own_node(&self, visit: &mut dyn FnMut(&NodeRef)) {
-        if self.handles() == 1 + usize::from(self.foreign().is_owned())
-            && let Some(edge) = &self.0.core.read().edge
-        {
-            visit(&edge.node);
-        }
-    }
-
-    fn visit_own_hooks(&self, mut visit: impl FnMut(&Hooks)) {
-        if self.handles() > 1 {
-            return;
-        }
-        if let Some(hooks) = self.hooks_if_any() {
-            visit(hooks);
-        }
-        // The edge as it is: to make it anew would record.
-        let node = self.0.core.read().edge.as_ref().map(|edge| edge.node.clone());
-        // One handle is the edge's, one ours.
-        if let Some(node) = node.filter(|node| node.count() == 2)
-            && let Some(extras) = node.extras()
-        {
-            visit(&extras.hooks);
-        }
-    }
+/// Whether a tensor owns its object, and nobody else has that.
+pub(super) fn owns_bare_object(tensor: &Tensor) -> bool {
+    let foreign = tensor.foreign();
+    foreign.is_owned() && BARENESS.get().is_some_and(|is_bare| is_bare(foreign.get()))
 }
 
 /// The slot. Usually the host's object holds the engine's and the slot only knows where it is. When

@@ -8,14 +8,14 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::{Held, NodeRef, tangents};
-use rushlight::ops::apply::gradient_edges;
 use rushlight::ops::custom::{self, Call, Outcome};
+use rushlight::ops::record::gradient_edges;
 use smallvec::SmallVec;
 
 use super::rule::{Custom, function_class};
 use super::{FunctionBase, State, Wishes};
 use crate::error::raise;
-use crate::tensor::object::{as_tensor, track_hosted, wrap};
+use crate::tensor::object::{TensorBase, as_tensor, track, wrap};
 use crate::transform::is_inside_transform;
 
 const STRAY: &std::ffi::CStr =
@@ -185,8 +185,8 @@ fn finish<'py>(
             (Some(before), Some(after)) if !before.is(&after) => wrap(py, after)?,
             _ => result,
         });
-        if is_recorded {
-            track_hosted(&answers[answers.len() - 1]);
+        if is_recorded && let Ok(answer) = answers[answers.len() - 1].cast::<TensorBase>() {
+            track(answer);
         }
     }
     match raw.is_instance_of::<PyTuple>() {

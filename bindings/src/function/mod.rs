@@ -12,17 +12,18 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::arena::Strong;
-use rushlight::graph::{Edge, Form, Forms, Held, Node, NodeId, NodeRef, Packer, Place};
+use rushlight::graph::{Edge, Form, Forms, Held, Holding, Node, NodeId, NodeRef, Packer, Place};
 use rushlight::ops::custom;
 use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 
+use crate::collector::{visit_held, visit_host};
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{input_metadata, metadata, next_functions, register};
+use crate::node::{check_hooked, input_metadata, metadata, next_functions, register};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
-use crate::tensor::object::{as_tensor, visit_owned};
+use crate::tensor::object::as_tensor;
 use rule::Custom;
 
 pub(crate) use rule::{context_in, context_of};
@@ -67,7 +68,23 @@ struct Wishes {
     dirty_tensors: Option<Py<PyAny>>,
 }
 
+impl State {
+    /// Shows what is held of the engine, and what that is of Python.
+    fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        self.edges.iter().flatten().for_each(|edge| visit(Holding::Node(&edge.node)));
+        self.primals.iter().for_each(|primal| visit(Holding::Tensor(primal)));
+        self.kept.iter().flatten().for_each(|kept| kept.visit_holdings(visit));
+    }
+}
+
 impl FunctionBase {
+    /// Shows what the context holds of the engine.
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+        if let Ok(state) = self.state.try_lock() {
+            state.visit_holdings(visit);
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -296,6 +313,11 @@ impl FunctionBase {
         register(&Self::node(slf), Place::Before, r#fn)
     }
 
+    /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
+    fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+        check_hooked(tensor)
+    }
+
     /// Whether a gradient passes the node: always, since it would not exist otherwise.
     #[getter]
     fn requires_grad(&self) -> bool {
@@ -389,7 +411,14 @@ impl FunctionBase {
             visit.call(object)?;
         }
         visit.call(&state.needs_input_grad)?;
-        state.kept.iter().flatten().filter_map(Held::whole).try_for_each(|kept| visit_owned(kept, &visit))
+        let mut outcome = Ok(());
+        state.visit_holdings(&mut |holding| {
+            if outcome.is_ok() {
+                outcome = visit_host(&holding, &visit);
+            }
+        });
+        outcome?;
+        visit_held(self, |_, visit| state.visit_holdings(visit), &visit)
     }
 
     fn __clear__(&self) {
@@ -398,6 +427,8 @@ impl FunctionBase {
             std::mem::take(&mut state.wishes),
             state.needs_input_grad.take(),
             std::mem::take(&mut state.kept),
+            std::mem::take(&mut state.primals),
+            std::mem::take(&mut state.edges),
         );
         drop(state);
         drop(cleared);

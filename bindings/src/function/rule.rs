@@ -15,6 +15,7 @@ use rushlight::tensor::Array;
 use rushlight::{Result, Tensor};
 
 use super::FunctionBase;
+use crate::collector;
 use crate::error::carry;
 use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor, wrap};
@@ -27,6 +28,7 @@ pub(super) struct Custom {
 
 impl Custom {
     pub(super) fn new(context: &Bound<'_, FunctionBase>) -> Custom {
+        collector::host();
         let name = context.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         Custom { context: Reference::new(context.clone().unbind()), name: name.into() }
     }
@@ -75,13 +77,6 @@ impl Rule for Custom {
 
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         Some(self)
-    }
-
-    fn visit_nodes(&self, visit: &mut dyn FnMut(&NodeRef)) {
-        // Locked while nobody can be changing it: the collector stops the world.
-        let Ok(state) = self.context.get().get().state.try_lock() else { return };
-        state.edges.iter().flatten().for_each(|edge| visit(&edge.node));
-        state.kept.iter().flatten().filter_map(Held::whole).for_each(|kept| kept.visit_own_node(visit));
     }
 
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {

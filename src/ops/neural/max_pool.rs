@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -149,6 +150,10 @@ impl Op for MaxPool {
         let moved = gather::gather(&self.flat(tangent(tangents))?, -1, &self.flat(&index)?)?;
         let shape = shape::signed(index.layout().shape());
         Ok(smallvec![Some(reshape::reshape(&moved, &shape)?), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

@@ -4,14 +4,11 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use pyo3::ffi;
 use rushlight::Tensor;
 
 use super::{Object, TensorBase};
-use crate::function::context_in;
-use crate::hooks::PythonHook;
+use crate::collector;
 
 /// Puts an object under the collector's eyes. To be called when it begins to refer to Python
 /// objects, be it through its dictionary or through the tensor's hooks.
@@ -20,22 +17,10 @@ pub(crate) fn track(object: &pyo3::Bound<'_, TensorBase>) {
     unsafe { track_raw(object.as_ptr()) }
 }
 
-/// Whether there is any function of Python in a graph. Tensors may then lead to objects of Python
-/// through their history, and the collector is to know of those that have one.
-static HOSTED: AtomicBool = AtomicBool::new(false);
-
-/// Puts a tensor object that comes from a function of Python under the collector's eyes.
-pub(crate) fn track_hosted(object: &pyo3::Bound<'_, pyo3::PyAny>) {
-    HOSTED.store(true, Ordering::Relaxed);
-    if let Ok(object) = object.cast::<TensorBase>() {
-        track(object);
-    }
-}
-
 /// Whether a new object is to be under the collector's eyes.
 #[inline]
 pub(super) fn is_hosted(tensor: &Tensor) -> bool {
-    HOSTED.load(Ordering::Relaxed) && tensor.requires_grad()
+    collector::is_hosting() && tensor.requires_grad()
 }
 
 /// # Safety
@@ -69,24 +54,11 @@ pub(super) unsafe extern "C" fn traverse(
                 return stop;
             }
         }
-        for hook in body.tensor.own_hooks() {
-            if let Some(function) = PythonHook::function(&*hook) {
-                let stop = visit(function.as_ptr(), context);
-                if stop != 0 {
-                    return stop;
-                }
+        if let Some(stand_in) = collector::stand_in_of(body) {
+            let stop = visit(stand_in, context);
+            if stop != 0 {
+                return stop;
             }
-        }
-        let mut stop = 0;
-        body.tensor.visit_own_hosts(&mut |host| {
-            if stop == 0
-                && let Some(found) = context_in(host)
-            {
-                stop = visit(found.as_ptr(), context);
-            }
-        });
-        if stop != 0 {
-            return stop;
         }
         // A tensor that nobody else has and that owns its object is a circle of two.
         if is_circle(body) { visit(object, context) } else { 0 }
@@ -99,7 +71,6 @@ pub(super) unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
     unsafe {
         let body = &(*object.cast::<Object>()).body;
         ffi::Py_XDECREF(body.dict.replace(ptr::null_mut()));
-        body.tensor.clear_own_hooks();
         if is_circle(body) {
             body.tensor.foreign().set_owned(false);
             // Not the last reference: the collector has one.

@@ -8,6 +8,7 @@
 //! left. Every other object dies at once, and is made anew when its tensor is next shown to Python.
 
 use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use rushlight::tensor::{Foreign, register_release, register_watch};
 
 use super::Object;
 use super::collect::track_raw;
+use crate::collector;
 
 /// Hands an object without references over to its tensor, if somebody else holds that.
 ///
@@ -34,6 +36,7 @@ pub(super) unsafe fn survives(object: *mut Object) -> bool {
         }
         ffi::Py_INCREF(object.cast());
         track_raw(object.cast());
+        collector::host();
         body.bereft.set(false);
         body.tensor.foreign().set_owned(true);
         true
@@ -145,16 +148,13 @@ pub(crate) fn visit_deposit(slot: &Foreign, visit: &PyVisit<'_>) -> Result<(), P
     visit.call(deposited(slot, unsafe { Python::assume_attached() }))
 }
 
-/// Shows the collector the object that a tensor owns, if whoever holds this handle is the only one
-/// through whom it is held.
-pub(crate) fn visit_owned(tensor: &Tensor, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-    if tensor.handles() != 2 || !tensor.foreign().is_owned() {
-        return Ok(());
-    }
-    // SAFETY: the collector runs with the GIL held, and an owned object is alive.
-    let object =
-        unsafe { Bound::from_borrowed_ptr_or_opt(Python::assume_attached(), tensor.foreign().get().cast()) };
-    visit.call(object.map(Bound::unbind).as_ref())
+/// Shows the collector the object that the tensor of a slot owns.
+pub(crate) fn visit_object(slot: &Foreign, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    // SAFETY: the collector runs with the GIL held, and an owned object is alive. The reference is the
+    // slot's: it is not given back here.
+    let object = unsafe { Bound::from_owned_ptr_or_opt(Python::assume_attached(), slot.get().cast()) };
+    let object = ManuallyDrop::new(object.map(Bound::unbind));
+    visit.call(object.as_ref())
 }
 
 /// Takes a deposit out again.

@@ -20,8 +20,10 @@ use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
 
-pub(crate) use collect::{track, track_hosted};
-pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_owned, withdraw};
+use crate::overrides;
+
+pub(crate) use collect::track;
+pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
 pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
 
 /// What every tensor object consists of. Methods and attributes are declared on this class;
@@ -88,6 +90,7 @@ impl TensorBase {
         kind::adopt(class);
         let above = py.get_type::<pyo3::types::PySuper>().call1((py.get_type::<TensorBase>(), class))?;
         above.call_method("__init_subclass__", (), arguments)?;
+        overrides::meet(class)?;
         Ok(())
     }
 }
