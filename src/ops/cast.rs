@@ -124,7 +124,7 @@ struct CopyInto;
 
 impl Rule for CopyInto {
     fn name(&self) -> &str {
-        "CopyBackwards"
+        "torch::autograd::CopyBackwards"
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -152,7 +152,7 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     target.check_read(&values)?;
     let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
     match intercept::is_active() {
-        true => intercept::written("CopyBackwards", &[x.into(), source.into()], overwrite)?,
+        true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,
         false => overwrite()?,
     }
     write.finish(|_| CopyInto)
