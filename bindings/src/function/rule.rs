@@ -9,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
 use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
 use rushlight::ops::create;
+use rushlight::ops::watch::Aside;
 use rushlight::origin::Origin;
 use rushlight::shape::signed;
 use rushlight::tensor::Array;
@@ -59,10 +60,12 @@ impl Rule for Custom {
     }
 
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let _aside = Aside::new();
         Python::attach(|py| self.backward(py, gradients)).map_err(carry)
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let _aside = Aside::new();
         Python::attach(|py| self.forward(py, tangents)).map_err(carry)
     }
 
