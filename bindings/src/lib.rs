@@ -41,8 +41,10 @@ mod tensor;
 mod transform;
 mod unlocked;
 
-// Free-threaded interpreters are untested: importing the module switches their lock back on.
-#[pymodule(gil_used = true)]
+// Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
+// their lock back on.
+#[cfg_attr(threads_at_once, pymodule(gil_used = false))]
+#[cfg_attr(not(threads_at_once), pymodule(gil_used = true))]
 mod _rushlight {
     use super::*;
 

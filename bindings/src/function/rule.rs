@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
+use rushlight::graph::{At, Gradients, NodeRef, Rule};
 use rushlight::ops::create;
 use rushlight::ops::watch::Aside;
 use rushlight::origin::Origin;
@@ -85,7 +85,7 @@ impl Rule for Custom {
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
         let arrays: Vec<Array> = {
             let context = self.context.get().get();
-            context.state().kept.iter().flatten().filter_map(Held::array).collect()
+            context.state().kept.iter().flatten().filter_map(|kept| kept.array()).collect()
         };
         arrays.into_iter().for_each(|array| visit("tensors", array));
     }
