@@ -32,8 +32,8 @@ const FEW_ROWS: usize = 64;
 
 /// Multiplications between which one can give up, some milliseconds, and the columns that are computed
 /// together in any case.
-const PIECE: usize = 1 << 29;
-const FEW_COLUMNS: usize = 256;
+const PIECE: usize = 1 << 27;
+const FEW_COLUMNS: usize = 128;
 
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
