@@ -16,14 +16,16 @@ import os, signal, threading, time
 
 def interrupted(run, after=0.15):
     "How long after the signal `run` raised KeyboardInterrupt, in seconds."
-    sent = []
+    sent, begun = [], threading.Event()
     def send():
+        begun.wait()
         time.sleep(after)
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
     thread = threading.Thread(target=send)
     thread.start()
     try:
+        begun.set()
         run()
     except KeyboardInterrupt:
         late = time.perf_counter() - sent[0]
