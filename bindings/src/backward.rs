@@ -18,9 +18,6 @@ use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
 use crate::unlocked;
 
-const INSIDE_TRANSFORM: &str = "backward() called inside a functorch transform. This is not supported, please \
-    use functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms.";
-
 /// The interpreter as the engine sees it: work that takes a while runs without its lock.
 struct Interpreter;
 
@@ -36,6 +33,17 @@ impl Host for Interpreter {
 
     fn poll(&self) -> Result<()> {
         Python::attach(|py| py.check_signals()).map_err(carry)
+    }
+}
+
+/// A switch as torch's engine takes one: a truth value, or any other small integer.
+pub(crate) struct Switch(bool);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Switch {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Switch> {
+        Ok(Switch(object.extract::<u8>()? != 0))
     }
 }
 
@@ -55,14 +63,14 @@ pub(crate) fn run_backward<'py>(
     py: Python<'py>,
     roots: &Bound<'py, PyTuple>,
     gradients: &Bound<'py, PyTuple>,
-    retain_graph: bool,
-    create_graph: bool,
+    retain_graph: Switch,
+    create_graph: Switch,
     inputs: &Bound<'py, PyTuple>,
-    allow_unreachable: bool,
+    allow_unreachable: Switch,
     accumulate_grad: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    if accumulate_grad && is_inside_transform() {
-        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
+    if accumulate_grad {
+        check_outside_of_transforms()?;
     }
     if roots.len() != gradients.len() {
         let (roots, gradients) = (roots.len(), gradients.len());
@@ -73,9 +81,11 @@ pub(crate) fn run_backward<'py>(
         starts.push(start(&root, &gradient, index)?);
     }
     let wanted = wanted(inputs, accumulate_grad)?;
-    let options = Options { retain_graph, create_graph };
+    let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
-    if !allow_unreachable && let Some(index) = found.iter().position(Option::is_none) {
+    if !allow_unreachable.0
+        && let Some(index) = found.iter().position(Option::is_none)
+    {
         let unused = raise(Error::Unused { index }.into());
         let input = inputs.get_item(index)?;
         let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());
@@ -91,13 +101,22 @@ pub(crate) fn run_backward<'py>(
 /// Accumulate the gradients of `root`, a scalar, into the leaves: the common call, without tuples.
 #[pyfunction]
 #[pyo3(name = "_accumulate")]
-pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: &Bound<'_, PyAny>) -> PyResult<()> {
-    if is_inside_transform() {
-        return Err(PyRuntimeError::new_err(INSIDE_TRANSFORM));
-    }
-    let options = Options { retain_graph: retain_graph.is_truthy()?, create_graph: false };
+pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Switch>) -> PyResult<()> {
+    check_outside_of_transforms()?;
+    let options = Options { retain_graph: retain_graph.is_some_and(|it| it.0), create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map(drop).map_err(raise)
+}
+
+/// Gradients of leaves are not put aside by a function that is itself differentiated or mapped.
+fn check_outside_of_transforms() -> PyResult<()> {
+    if !is_inside_transform() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(
+        "backward() called inside a functorch transform. This is not supported, please use functorch.grad or \
+         functorch.vjp instead or call backward() outside of functorch transforms.",
+    ))
 }
 
 /// Tell whether every run that this thread is in leads to every leaf.

@@ -4,12 +4,13 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::intercept;
 use crate::outputs;
+use crate::overrides;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
-use crate::tensor::object::as_tensor;
-use crate::transform::refuse_captured;
+use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
@@ -48,6 +49,8 @@ pub(crate) struct Callable {
     function: Function,
     form: Form,
     signatures: PyOnceLock<Vec<Signature>>,
+    /// Itself, for those who want to see what is called.
+    object: PyOnceLock<Py<PyAny>>,
 }
 
 static CALLABLES: OnceLock<Vec<Callable>> = OnceLock::new();
@@ -66,16 +69,25 @@ pub(crate) fn install(
     for (index, callable) in callables.iter().enumerate() {
         let name = callable.function.name;
         let definition = definition(index, &callable.function)?;
+        let keep = |object: Bound<'_, PyAny>| callable.object.set(py, object.unbind());
         if callable.form == Form::Method {
-            tensor.setattr(name, method(tensor, definition)?)?;
+            let object = method(tensor, definition)?;
+            tensor.setattr(name, &object)?;
+            // It is installed once.
+            let _ = keep(object);
             continue;
         }
         if callable.function.kind & FUNCTION != 0 {
             let module = pyo3::intern!(py, "rushlight");
-            functions.add(name, builtin(module.as_any(), definition)?)?;
+            let object = builtin(module.as_any(), definition)?;
+            functions.add(name, &object)?;
+            let _ = keep(object);
         }
         if callable.function.kind & NN != 0 {
-            neural.add(name, builtin(neural_name.as_any(), definition)?)?;
+            let object = builtin(neural_name.as_any(), definition)?;
+            neural.add(name, &object)?;
+            // Where it is a function too, that is what others know.
+            let _ = keep(object);
         }
     }
     Ok(())
@@ -85,7 +97,12 @@ pub(crate) fn install(
 fn callables(function: Function) -> impl Iterator<Item = Callable> {
     let forms = [(FUNCTION | NN, Form::Function), (METHOD, Form::Method)];
     let reached = forms.into_iter().filter(move |(kind, _)| function.kind & kind != 0);
-    reached.map(move |(_, form)| Callable { function, form, signatures: PyOnceLock::new() })
+    reached.map(move |(_, form)| Callable {
+        function,
+        form,
+        signatures: PyOnceLock::new(),
+        object: PyOnceLock::new(),
+    })
 }
 
 /// What the interpreter wants to know of a callable. It lives as long as the process.
@@ -243,6 +260,11 @@ fn dispatch<'py>(
     let Some(callable) = Callable::all().get(index) else {
         return Err(PySystemError::new_err("a native function was called before it was installed"));
     };
+    if overrides::ever()
+        && let Some(answer) = callable.offer(py, receiver, call)?
+    {
+        return Ok(answer);
+    }
     let signatures = callable.signatures(py)?;
     let name = callable.function.name;
     for signature in signatures {
@@ -257,10 +279,14 @@ fn dispatch<'py>(
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
                 if name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" {
-                    let by_number = arguments.slots[1].is_some_and(|value| as_tensor(value).is_none());
-                    refuse_captured(arguments.tensor(0)?, name, by_number)?;
+                    writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
+                if rushlight::ops::intercept::is_active()
+                    && signature.out.and_then(|slot| arguments.slots[slot]).is_none()
+                {
+                    return intercept::call(&arguments, run);
+                }
                 return match signature.out.and_then(|slot| arguments.slots[slot]) {
                     None => run(),
                     Some(out) => outputs::write(&arguments, out, run),
@@ -270,8 +296,14 @@ fn dispatch<'py>(
             Err(_) => {}
         }
     }
-    Err(explain(name, callable.form, signatures, call))
+    match callable.offer(py, receiver, call)? {
+        Some(answer) => Ok(answer),
+        None => Err(explain(name, callable.form, signatures, call)),
+    }
 }
+
+/// Functions that make a tensor of anything, and the one that makes classes: nobody sees these calls.
+const UNSEEN: &[&str] = &["tensor", "as_tensor", "asarray", "as_subclass"];
 
 impl Callable {
     /// All of them, in the order of the table.
@@ -292,6 +324,31 @@ impl Callable {
     /// The overloads in this form, read at the first call.
     pub(crate) fn signatures(&self, py: Python<'_>) -> PyResult<&[Signature]> {
         self.signatures.get_or_try_init(py, || self.read(py)).map(Vec::as_slice)
+    }
+
+    /// Shows the call to the arguments that want to see it.
+    #[cold]
+    fn offer<'py>(
+        &self,
+        py: Python<'py>,
+        receiver: Option<&Bound<'py, PyAny>>,
+        call: &Call<'_, 'py>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let name = self.function.name;
+        if UNSEEN.contains(&name) {
+            return Ok(None);
+        }
+        let itself = || {
+            let object = self.object.get(py).map(|object| object.bind(py).clone());
+            let room = match self.form {
+                Form::Method => "torch.Tensor",
+                Form::Function if self.function.kind & FUNCTION != 0 => "torch",
+                Form::Function => "torch.nn.functional",
+            };
+            let missing = || PySystemError::new_err("a native function was called before it was installed");
+            Ok((object.ok_or_else(missing)?, format!("{room}.{name}")))
+        };
+        overrides::offer(py, itself, receiver, call)
     }
 
     #[cold]

@@ -2,12 +2,11 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
-use rushlight::graph::{Call, Gradients, Hook};
+use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::ops::watch::Aside;
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
@@ -160,11 +159,9 @@ enum On {
     Dictionaries(Vec<Py<PyWeakrefReference>>),
 }
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
 impl RemovableHandle {
     pub(crate) fn new(hook: HookHandle) -> Self {
-        RemovableHandle { id: NEXT.fetch_add(1, Ordering::Relaxed), on: On::Engine(hook) }
+        RemovableHandle { id: hook.id().number(), on: On::Engine(hook) }
     }
 }
 
@@ -173,7 +170,7 @@ impl RemovableHandle {
     /// A handle to what will stand in the dictionary under the handle's number.
     #[new]
     #[pyo3(signature = (hooks_dict, *, extra_dict = None))]
-    fn of_dictionary(hooks_dict: &Bound<'_, PyAny>, extra_dict: Option<&Bound<'_, PyAny>>) -> Self {
+    fn of_dictionary(hooks_dict: &Bound<'_, PyAny>, extra_dict: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let extra: Vec<_> = match extra_dict {
             Some(several) if several.is_instance_of::<PyList>() => {
                 several.try_iter().into_iter().flatten().flatten().collect()
@@ -181,11 +178,11 @@ impl RemovableHandle {
             one => one.cloned().into_iter().collect(),
         };
         let references = std::iter::once(hooks_dict.clone()).chain(extra);
-        let references = references.filter_map(|it| PyWeakrefReference::new(&it).ok().map(Bound::unbind));
-        RemovableHandle {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            on: On::Dictionaries(references.collect()),
-        }
+        let references = references.map(|it| PyWeakrefReference::new(&it).map(Bound::unbind));
+        Ok(RemovableHandle {
+            id: HookId::new().number(),
+            on: On::Dictionaries(references.collect::<PyResult<_>>()?),
+        })
     }
 
     /// Removes the hook; nothing happens if it is gone already.

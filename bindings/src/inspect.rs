@@ -22,6 +22,20 @@ pub(crate) fn allocated_bytes() -> usize {
     storage::allocated()
 }
 
+/// Bytes that the engine's allocator keeps for their next use.
+#[pyfunction]
+#[pyo3(name = "_idle_bytes")]
+pub(crate) fn idle_bytes() -> usize {
+    storage::idle()
+}
+
+/// Gives what the engine's allocator keeps back to the system.
+#[pyfunction]
+#[pyo3(name = "_trim_memory")]
+pub(crate) fn trim_memory(py: Python<'_>) {
+    py.detach(storage::trim);
+}
+
 /// What tells the block of memory of a tensor from others, and its bytes.
 #[pyfunction]
 #[pyo3(name = "_storage_of")]

@@ -21,18 +21,24 @@ mod device;
 mod dtype;
 mod error;
 mod forward;
+mod frame;
 mod function;
 mod functions;
 mod generator;
 mod hooks;
 mod inspect;
+mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
+mod memory;
 mod mode;
 mod node;
 mod origin;
 mod outputs;
+mod overrides;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod recycling;
 mod returns;
 mod saved;
 mod signature;
@@ -40,6 +46,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod writes;
 
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
 // their lock back on.
@@ -68,7 +75,9 @@ mod _rushlight {
     #[pymodule_export]
     use super::hooks::RemovableHandle;
     #[pymodule_export]
-    use super::inspect::{allocated_bytes, graph_of, holders_of, storage_of};
+    use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
+    #[pymodule_export]
+    use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
@@ -76,6 +85,8 @@ mod _rushlight {
         close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
         randomness, unwrap, within,
     };
+    #[pymodule_export]
+    use super::memory::{memory_of, on_memory, whole_memory};
     #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
@@ -85,8 +96,12 @@ mod _rushlight {
     #[pymodule_export]
     use super::node::GraphNode;
     #[pymodule_export]
+    use super::overrides::{
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+    };
+    #[pymodule_export]
     use super::saved::{
-        SavedTensor, increment_version, memory_of, packers_refusal, pop_packer, push_packer, refuse_packers,
+        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
         set_version, watch_writes,
     };
     #[pymodule_export]

@@ -25,14 +25,18 @@ pub(crate) fn is_grad_enabled() -> bool {
 #[pyfunction]
 #[pyo3(name = "_set_grad_enabled")]
 pub(crate) fn set_grad_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Ok(enabled) = enabled.cast::<PyBool>() else {
-        let found = type_name(enabled);
-        return Err(PyTypeError::new_err(format!(
-            "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}"
-        )));
-    };
-    mode::set_grad_enabled(enabled.is_true());
+    mode::set_grad_enabled(flag("set_grad_enabled", enabled)?);
     Ok(())
+}
+
+/// The truth value that the function of this name is given.
+fn flag(function: &str, enabled: &Bound<'_, PyAny>) -> PyResult<bool> {
+    enabled.cast::<PyBool>().map(|enabled| enabled.is_true()).map_err(|_| {
+        let found = type_name(enabled);
+        PyTypeError::new_err(format!(
+            "{function}(): argument 'enabled' (position 1) must be bool, not {found}"
+        ))
+    })
 }
 
 /// Tell whether this thread is in inference mode.
@@ -51,8 +55,10 @@ pub(crate) fn is_multithreading_enabled() -> bool {
 /// Let backward use other threads when this thread calls it, or not.
 #[pyfunction]
 #[pyo3(name = "_set_multithreading_enabled")]
-pub(crate) fn set_multithreading_enabled(multithreading: bool) {
+pub(crate) fn set_multithreading_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
+    let multithreading = flag("set_multithreading_enabled", enabled)?;
     mode::set_flags(Flags { multithreading, ..mode::flags() });
+    Ok(())
 }
 
 /// Tell whether a leaf's first gradient is laid out in memory as the leaf is.
@@ -65,8 +71,10 @@ pub(crate) fn is_grad_layout_enforcement_enabled() -> bool {
 /// Lay a leaf's first gradient out in memory as the leaf is, or take it as it comes.
 #[pyfunction]
 #[pyo3(name = "_set_grad_layout_enforcement_enabled")]
-pub(crate) fn set_grad_layout_enforcement_enabled(gradient_layout: bool) {
+pub(crate) fn set_grad_layout_enforcement_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
+    let gradient_layout = flag("set_grad_layout_enforcement_enabled", enabled)?;
     mode::set_flags(Flags { gradient_layout, ..mode::flags() });
+    Ok(())
 }
 
 /// The grad mode that a block found and will put back.
@@ -110,68 +118,56 @@ where
     }
 }
 
-/// A block that does not record. `no_grad` derives from it.
-#[pyclass(name = "_NoGrad", module = "rushlight._rushlight", subclass, frozen)]
-#[derive(Default)]
-pub(crate) struct NoGrad(Previous);
+/// A block that records or does not, as a class of the interpreter's.
+macro_rules! grad_block {
+    ($(#[$about:meta])* $block:ident, $name:tt, $records:tt) => {
+        $(#[$about])*
+        #[pyclass(name = $name, module = "rushlight._rushlight", subclass, frozen)]
+        #[derive(Default)]
+        pub(crate) struct $block(Previous);
 
-#[pymethods]
-impl NoGrad {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (orig_func = None))]
-    fn construct<'py>(
-        class: &Bound<'py, PyType>,
-        orig_func: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        manager_or_decorated(class, NoGrad::default(), orig_func)
-    }
+        #[pymethods]
+        impl $block {
+            #[new]
+            #[classmethod]
+            #[pyo3(signature = (orig_func = None))]
+            fn construct<'py>(
+                class: &Bound<'py, PyType>,
+                orig_func: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                manager_or_decorated(class, $block::default(), orig_func)
+            }
 
-    fn __enter__(&self) {
-        self.0.enter(false);
-    }
+            fn __enter__(&self) {
+                self.0.enter($records);
+            }
 
-    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
-        self.0.leave();
-    }
+            fn __exit__(
+                &self,
+                _kind: &Bound<'_, PyAny>,
+                _value: &Bound<'_, PyAny>,
+                _traceback: &Bound<'_, PyAny>,
+            ) {
+                self.0.leave();
+            }
 
-    /// The grad mode that the block found.
-    #[getter]
-    fn prev(&self) -> bool {
-        self.0.get()
-    }
+            /// The grad mode that the block found.
+            #[getter]
+            fn prev(&self) -> bool {
+                self.0.get()
+            }
+        }
+    };
 }
 
-/// A block that records. `enable_grad` derives from it.
-#[pyclass(name = "_EnableGrad", module = "rushlight._rushlight", subclass, frozen)]
-#[derive(Default)]
-pub(crate) struct EnableGrad(Previous);
+grad_block! {
+    /// A block that does not record. `no_grad` derives from it.
+    NoGrad, "_NoGrad", false
+}
 
-#[pymethods]
-impl EnableGrad {
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (orig_func = None))]
-    fn construct<'py>(
-        class: &Bound<'py, PyType>,
-        orig_func: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        manager_or_decorated(class, EnableGrad::default(), orig_func)
-    }
-
-    fn __enter__(&self) {
-        self.0.enter(true);
-    }
-
-    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
-        self.0.leave();
-    }
-
-    /// The grad mode that the block found.
-    #[getter]
-    fn prev(&self) -> bool {
-        self.0.get()
-    }
+grad_block! {
+    /// A block that records. `enable_grad` derives from it.
+    EnableGrad, "_EnableGrad", true
 }
 
 /// A block in inference mode, or explicitly out of it. `inference_mode` derives from it.

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
-use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown, mode};
-use rushlight::ops::apply::needed;
+use rushlight::engine;
+use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;
@@ -170,13 +170,7 @@ impl GraphNode {
                 None => return Err(PyTypeError::new_err(format!("argument {index} is not a Variable"))),
             });
         }
-        let at =
-            At { node: &self.node, needed: needed(self.node.edges()), tracking: mode::is_grad_enabled() };
-        let nothing = given.iter().all(Option::is_none);
-        let answers = match nothing {
-            true => self.node.edges().iter().map(|_| None).collect(),
-            false => self.node.rule().vjp(&at, &given).map_err(raise)?,
-        };
+        let answers = engine::call(&self.node, &given).map_err(raise)?;
         let answers = answers.into_iter().map(|answer| answer.to_python(py)).collect::<PyResult<Vec<_>>>()?;
         match answers.as_slice() {
             [one] => Ok(one.clone()),
@@ -224,7 +218,16 @@ impl GraphNode {
 
     /// The position on the tape.
     fn _sequence_nr(&self) -> u64 {
-        self.node.seq()
+        match self.node.leaf() {
+            // After everything else, as torch says it: when leaves accumulate is not a matter of the tape.
+            Some(_) => u64::MAX,
+            None => self.node.seq(),
+        }
+    }
+
+    /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
+    fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+        check_hooked(tensor)
     }
 
     /// What the outputs look like.
@@ -288,6 +291,7 @@ impl GraphNode {
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
             Shown::Whole(value) => value.to_python(py),
             Shown::Float(value) => value.to_python(py),
+            Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
             Shown::Number(value) => {
@@ -295,6 +299,7 @@ impl GraphNode {
                     Scalar::Bool(_) => DType::Bool,
                     Scalar::Int(_) => DType::Int64,
                     Scalar::Float(_) => DType::Float64,
+                    Scalar::Complex(_) => DType::Complex128,
                 };
                 rushlight::Tensor::from_scalar(value, dtype).to_python(py)
             }
@@ -406,6 +411,14 @@ pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
 pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
     if let Some(extras) = node.extras() {
         withdraw(&extras.foreign, py);
+    }
+}
+
+/// Whether it is a tensor that the hooks are of.
+pub(crate) fn check_hooked(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    match as_tensor(tensor) {
+        Some(_) => Ok(()),
+        None => Err(PyTypeError::new_err("_register_hook_dict expected a variable")),
     }
 }
 

@@ -12,6 +12,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 use std::path::MAIN_SEPARATOR;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use rushlight::origin::{Origin, register_locator};
+
+use crate::frame::{self, Running};
 
 /// A code object that was met.
 #[derive(Clone, Copy)]
@@ -66,118 +69,63 @@ fn codes() -> MutexGuard<'static, Option<Codes>> {
 
 /// Tells the engine how to find out where the program is.
 pub(crate) fn listen() {
+    frame::learn();
     register_locator(locate);
 }
 
-/// A frame of the running thread, counted.
-struct Frame(*mut ffi::PyFrameObject);
-
-impl Frame {
-    /// The innermost Python frame of this thread. None without the interpreter's lock, which this
-    /// does not wait for.
-    fn running() -> Option<Frame> {
-        // SAFETY: both may be asked on any thread at any time; with the lock held the frame may be
-        // asked for, and it is alive while it runs, so that its count may be raised.
-        unsafe {
-            if ffi::Py_IsInitialized() == 0 || ffi::PyGILState_Check() == 0 {
-                return None;
-            }
-            let frame = ffi::PyEval_GetFrame();
-            ffi::Py_XINCREF(frame.cast());
-            (!frame.is_null()).then(|| Frame(frame))
+/// What is known of a running code object.
+fn code(running: &Running) -> Code {
+    let drops = DROPS.load(Ordering::Acquire);
+    let address = running.code.addr();
+    LAST.with(|last| {
+        // Objects are at least 16 bytes apart.
+        let slot = &last[(address >> 4 ^ address >> 10) % REMEMBERED];
+        let known = slot.get();
+        if known.address == address && known.drops == drops {
+            return known;
         }
-    }
-
-    /// The frame that called.
-    fn back(&self) -> Option<Frame> {
-        // SAFETY: the frame is alive and belongs to this thread, which holds the lock.
-        let back = unsafe { ffi::PyFrame_GetBack(self.0) };
-        (!back.is_null()).then(|| Frame(back))
-    }
-
-    fn code(&self) -> Code {
-        // SAFETY: as above. A frame has a code, which lives as long as the frame does.
-        let code = unsafe {
-            let code = ffi::PyFrame_GetCode(self.0).cast::<ffi::PyObject>();
-            ffi::Py_DECREF(code);
-            code
-        };
-        let drops = DROPS.load(Ordering::Acquire);
-        let address = code.addr();
-        LAST.with(|last| {
-            // Objects are at least 16 bytes apart.
-            let slot = &last[(address >> 4 ^ address >> 10) % REMEMBERED];
-            let known = slot.get();
-            if known.address == address && known.drops == drops {
-                return known;
-            }
-            // SAFETY: see above; the lock is held.
-            let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), code) };
-            let (number, own) = number_of(&code);
-            let known = Code { address, number, own, drops: DROPS.load(Ordering::Acquire) };
-            slot.set(known);
-            known
-        })
-    }
-
-    /// The instruction that is being executed; before Python 3.11, the line.
-    fn position(&self) -> u32 {
-        // SAFETY: as above.
-        #[cfg(Py_3_11)]
-        let position = unsafe { ffi::PyFrame_GetLasti(self.0) };
-        // SAFETY: as above.
-        #[cfg(not(Py_3_11))]
-        let position = unsafe { ffi::PyFrame_GetLineNumber(self.0) };
-        position.max(0).cast_unsigned()
-    }
-
-    fn origin(&self, code: Code) -> Origin {
-        match code.number {
-            0 => Origin::UNKNOWN,
-            number => Origin::new(u64::from(number) << 32 | u64::from(self.position())),
-        }
-    }
+        // SAFETY: frames are shown with the interpreter's lock held, and the code of one is alive.
+        let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), running.code) };
+        let (number, own) = number_of(&code);
+        let known = Code { address, number, own, drops: DROPS.load(Ordering::Acquire) };
+        slot.set(known);
+        known
+    })
 }
 
-impl Drop for Frame {
-    fn drop(&mut self) {
-        // SAFETY: the reference is ours and the lock is held: frames do not leave their functions.
-        unsafe { ffi::Py_DECREF(self.0.cast()) }
+fn origin(code: Code, running: &Running) -> Origin {
+    match code.number {
+        0 => Origin::UNKNOWN,
+        number => Origin::new(u64::from(number) << 32 | u64::from(running.position)),
     }
 }
 
 /// How far out the user's own frame is looked for.
 const OUTWARD: usize = 64;
 
-/// Where the program is: in the innermost frame that is not rushlight's own.
+/// Where the program is: in the innermost frame that is not rushlight's own, or else in the innermost.
 fn locate() -> Origin {
-    let Some(innermost) = Frame::running() else { return Origin::UNKNOWN };
-    let code = innermost.code();
-    let here = innermost.origin(code);
-    if !code.own {
-        return here;
-    }
-    let mut frame = innermost;
-    for _ in 0..OUTWARD {
-        let Some(outer) = frame.back() else { break };
-        let code = outer.code();
-        if !code.own {
-            return outer.origin(code);
+    let mut place = Origin::UNKNOWN;
+    let mut depth = 0;
+    frame::walk(|running| {
+        let code = code(&running);
+        if !code.own || depth == 0 {
+            place = origin(code, &running);
         }
-        frame = outer;
-    }
-    here
+        depth += 1;
+        if code.own && depth <= OUTWARD { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    place
 }
 
 /// Where the program is and was called from, innermost first. Shared with the answer before if the
 /// program has not moved.
 pub(crate) fn stack() -> Arc<[Origin]> {
     let mut stack: smallvec::SmallVec<[Origin; 64]> = smallvec::SmallVec::new();
-    let mut next = Frame::running();
-    while let Some(frame) = next {
-        stack.push(frame.origin(frame.code()));
-        next = frame.back();
-    }
+    frame::walk(|running| {
+        stack.push(origin(code(&running), &running));
+        ControlFlow::Continue(())
+    });
     STACK.with_borrow_mut(|last| {
         if **last != *stack {
             *last = Arc::from(stack.as_slice());

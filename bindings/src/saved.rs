@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
 use rushlight::graph::{Holding, NodeRef, Packer, packing};
@@ -160,23 +161,28 @@ impl SavedTensor {
 
 #[pymethods]
 impl SavedTensor {
+    #[new]
+    #[pyo3(signature = (*_arguments))]
+    fn new(_arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let text = "Trying to create a SavedTensor object from Python is forbidden.";
+        Err(PyRuntimeError::new_err(text))
+    }
+
     /// Lets `pack_hook` make something of the tensor, and `unpack_hook` the tensor of that again.
-    fn register_hooks(
-        slf: &Bound<'_, Self>,
-        pack_hook: &Bound<'_, PyAny>,
-        unpack_hook: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        if !pack_hook.is_callable() || !unpack_hook.is_callable() {
+    #[pyo3(signature = (*hooks), text_signature = "($self, pack_hook, unpack_hook)")]
+    fn register_hooks(slf: &Bound<'_, Self>, hooks: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if hooks.len() != 2 || !hooks.iter().all(|hook| hook.is_callable()) {
+            let mut invoked = slf.repr()?.to_string();
+            for hook in hooks {
+                invoked += &format!(", {}", hook.repr()?);
+            }
             return Err(PyTypeError::new_err(format!(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n    \
                  1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: \
-                 collections.abc.Callable) -> None\n\nInvoked with: {}, {}, {}",
-                slf.repr()?,
-                pack_hook.repr()?,
-                unpack_hook.repr()?
+                 collections.abc.Callable) -> None\n\nInvoked with: {invoked}"
             )));
         }
-        let packer = PythonPacker::new(pack_hook, unpack_hook);
+        let packer = PythonPacker::new(&hooks.get_item(0)?, &hooks.get_item(1)?);
         match &slf.get().place {
             Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
             Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
@@ -184,9 +190,8 @@ impl SavedTensor {
         }
     }
 
-    /// The tensor, or `None` if there is none.
-    #[getter]
-    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The tensor as backward sees it, or `None` if there is none.
+    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.place {
             Place::Rule(_, None) => Ok(py.None().into_bound(py)),
             Place::Rule(node, Some(index)) => match node.rule().saved().get(*index) {
@@ -197,9 +202,10 @@ impl SavedTensor {
         }
     }
 
-    /// The tensor as backward sees it.
-    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.data(py)
+    /// What is kept of the tensor, or `None` if nothing is.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.unpack(py)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
@@ -256,11 +262,4 @@ pub(crate) fn watch_writes(function: Option<Py<PyAny>>) {
     packing::watch(
         function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>),
     );
-}
-
-/// Return where a tensor's memory is: the same for all that share it.
-#[pyfunction]
-#[pyo3(name = "_memory_of")]
-pub(crate) fn memory_of(tensor: &Bound<'_, PyAny>) -> usize {
-    as_tensor(tensor).map_or(0, |tensor| tensor.array().storage.data().addr().get())
 }

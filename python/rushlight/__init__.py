@@ -12,10 +12,9 @@ is better said in Python. The heavier rooms (`nn`, `optim`, ...) load on first u
 
 from __future__ import annotations
 
-import sys
-
 from . import _composites, _rushlight, _tensor, autograd
 from ._composites import *  # noqa: F403 - each says what it has
+from ._lazy import on_first_use
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._typename import typename
@@ -31,15 +30,48 @@ if TYPE_CHECKING:
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
+    from . import memory as memory
     from . import nn as nn
     from . import optim as optim
+    from . import overrides as overrides
+    from . import random as random
+    from . import return_types as return_types
+    from . import serialization as serialization
     from . import special as special
     from . import testing as testing
     from . import utils as utils
-    from .func import vmap as vmap
-    from .inspection import graph as graph
+    from ._ops import ops as ops
+    from .func.vmap import vmap as vmap
+    from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(),
+        rooms={
+            "cuda",
+            "func",
+            "inspection",
+            "linalg",
+            "memory",
+            "nn",
+            "optim",
+            "overrides",
+            "random",
+            "return_types",
+            "serialization",
+            "special",
+            "testing",
+            "utils",
+        },
+        names={
+            "graph": ".inspection",
+            "load": ".serialization",
+            "ops": "._ops",
+            "save": ".serialization",
+            "vmap": ".func",
+        },
+    )
 
 __version__ = _rushlight.__version__
 
@@ -56,23 +88,6 @@ _tensor.install(Tensor)
 atleast_1d = _composites.atleast_1d
 atleast_2d = _composites.atleast_2d
 meshgrid = _composites.meshgrid  # type: ignore[assignment]
-
-_LAZY = frozenset(
-    {
-        "cuda",
-        "func",
-        "inspection",
-        "linalg",
-        "nn",
-        "optim",
-        "random",
-        "return_types",
-        "serialization",
-        "special",
-        "testing",
-        "utils",
-    }
-)
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -98,34 +113,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-r
     [torch.Size([2, 3]), torch.Size([2, 3])]
     """
     return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a room of the package, or what is known from one, when it is first asked for."""
-    if name == "vmap":
-        from .func import vmap
-
-        globals()["vmap"] = vmap
-        return vmap
-    if name == "graph":
-        from .inspection import graph
-
-        globals()["graph"] = graph
-        return graph
-    if name in ("load", "save"):
-        from . import serialization
-
-        return getattr(serialization, name)
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    full_name = f"{__name__}.{name}"
-    __import__(full_name)
-    return sys.modules[full_name]
-
-
-def __dir__() -> list[str]:
-    """Name what is loaded and what would load on first use."""
-    return sorted({*globals(), *_LAZY, "graph", "load", "save", "vmap"})
 
 
 __all__ = [

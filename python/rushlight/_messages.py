@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_complexes import COMPLEXES
 from ._messages_composites import COMPOSITES
-from ._messages_functions import FUNCTIONS, VIEW
+from ._messages_functions import FUNCTIONS
 from ._messages_indexing import INDEXING
 from ._messages_layers import LAYERS
 from ._messages_making import MAKING
@@ -81,7 +82,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
-    "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
+    "NoDerivative": (RuntimeError, "derivative for aten::{operation} is not implemented"),
+    "NoTangent": (
+        NotImplementedError,
+        "Trying to use forward AD with aten::{operation} that does not support it.",
+    ),
     # -- hooks ---------------------------------------------------------------------------------------
     "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
     "HookOnNonLeaf": (RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors"),
@@ -96,47 +101,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "a view of a leaf Variable that requires grad is being used in an in-place operation.",
     ),
-    "MultiViewModified": (
-        RuntimeError,
-        VIEW + "This view is the output of a function that returns multiple views. Such functions do not "
-        "allow the output views to be modified inplace. You should replace the inplace operation by an "
-        "out-of-place one.",
-    ),
-    "NoGradViewModified": (
-        RuntimeError,
-        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
-        "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-        "both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
-        "to be tracked) or both outside (if you want the inplace to be tracked).",
-    ),
-    "NoGradViewStale": (
-        RuntimeError,
-        "A view was created in no_grad mode and its base or another view of its base has been modified "
-        "inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
-        "forbidden. You can clarify your code by moving both the view and the inplace either both inside "
-        "the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
-        "inplace to be tracked).",
-    ),
     "InferenceModified": (
         RuntimeError,
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
         "a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
         "details.",
-    ),
-    "InferenceViewModified": (
-        RuntimeError,
-        "A view was created in inference mode and is being modified inplace in normal mode. Given that this "
-        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-        "the view and the inplace either both inside the inference_mode block (if you don't want the inplace "
-        "to be tracked) or both outside (if you want the inplace to be tracked).",
-    ),
-    "InferenceViewStale": (
-        RuntimeError,
-        "A view was created in inference mode and its base or another view of its base has been modified "
-        "inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You "
-        "can clarify your code by moving both the view and the inplace either both inside the inference_mode "
-        "block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-        "tracked).",
     ),
     "InferenceRequiresGrad": (
         RuntimeError,
@@ -149,13 +118,6 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
     ),
     "InferenceVersion": (RuntimeError, "Inference tensors do not track version counter."),
-    "MultiViewStale": (
-        RuntimeError,
-        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
-        "modified inplace. This view is the output of a function that returns multiple views. Such "
-        "functions do not allow the output views to be modified inplace. You should replace the inplace "
-        "operation by an out-of-place one.",
-    ),
     "DetachView": (
         RuntimeError,
         "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
@@ -496,6 +458,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
     **FUNCTIONS,
+    **COMPLEXES,
     **COMPOSITES,
     **INDEXING,
     **MAKING,

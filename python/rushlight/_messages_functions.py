@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-VIEW = "Output {output} of {function:forward} is a view and is being modified inplace. "
+_WRITTEN = "and {stale:is being|its base or another view of its base has been} modified inplace"
+_VIEW = (
+    "{function:view {output}} {function:if |was created in no_grad mode }"
+    + _WRITTEN
+    + "{function:if | with grad mode enabled}. "
+)
+
+
+def _made_in(mode: str, block: str, ending: str) -> tuple[type[Exception], str]:
+    """Word the failure of a view that was made in a mode."""
+    return (
+        RuntimeError,
+        "{function:view {output}} {function:if of a view which |}was created in "
+        f"{mode} mode {_WRITTEN} {ending}. Given that this use case is ambiguous and error-prone, it is "
+        "forbidden. You can clarify your code by moving both the view and the inplace either both inside "
+        f"the {block} block (if you don't want the inplace to be tracked) or both outside (if you want the "
+        "inplace to be tracked).",
+    )
+
+
+_MULTI_VIEW = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
 _CUSTOM_VIEW = (
     "This view was created inside a custom Function (or because an input was returned as-is) and the "
     "autograd logic to handle view+inplace would override the custom backward associated with the custom "
@@ -11,11 +34,10 @@ _CUSTOM_VIEW = (
 )
 
 FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
-    "CustomViewStale": (
-        RuntimeError,
-        "Output {output} of {function:forward} is a view and its base or another view of its base has been "
-        "modified inplace. " + _CUSTOM_VIEW,
-    ),
+    "NoGradView": _made_in("no_grad", "no_grad", "with grad mode enabled"),
+    "InferenceView": _made_in("inference", "inference_mode", "in normal mode"),
+    "MultiView": (RuntimeError, _VIEW + _MULTI_VIEW),
+    "CustomView": (RuntimeError, _VIEW + _CUSTOM_VIEW),
     "LeafOverwritten": (
         RuntimeError,
         "a leaf Variable that requires grad has been used in an in-place operation.",
@@ -70,6 +92,10 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
         "hooks is allowed at a time.",
     ),
+    "Intercepted": (
+        RuntimeError,
+        "__torch_dispatch__ answered {got} tensors in the place of {expected} of {node}",
+    ),
     "PackedNothing": (
         RuntimeError,
         "Calling register_hooks on a saved tensor with value None is forbidden",
@@ -77,9 +103,5 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
     "OnceDifferentiable": (
         RuntimeError,
         "trying to differentiate twice a function that was marked with @once_differentiable",
-    ),
-    "CustomViewModified": (
-        RuntimeError,
-        VIEW + _CUSTOM_VIEW,
     ),
 }

@@ -116,7 +116,7 @@ def parameter_names(tensor: object) -> list[str]:
     import gc
     import sys
 
-    rooms = sys.modules.get("rushlight.nn.module")
+    rooms = sys.modules.get("rushlight.nn.modules.module")
     if rooms is None:
         return []
     modules = [found for found in gc.get_objects() if isinstance(found, rooms.Module)]

@@ -5,7 +5,9 @@ Fields take these forms beside those of `str.format`:
 - `{dtype:Float}`, `{dtype:float}`, `{dtype:C}`, `{dtype:type}` spell a dtype as torch does at
   that place: `Long`, `long`, `long int`, `torch.LongTensor`; `{dtype}` alone is `torch.int64`.
 - `{function:forward}` is a node's name without what marks it as a backward one: `Exp`; and
-  `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name.
+  `{source:output {output}}` is `, which is output 0 of Exp,`, or nothing if there is no name;
+  `{function:view {output}}` is `Output 0 of Exp is a view`, or `A view`; `{function:if a|b}` is one of
+  two texts, the second if there is no name.
 - `{flag:no|yes}` is one of two texts.
 - a shape prints as a list, `[2, 3]`; `{shape:Size}` as `torch.Size([2, 3])`, `{shape:by}` as `2 x 3`,
   `{shape:listed}` as `2, 3`, `{shape:braces}` as `{2, 3}`, `{shape:image}` as `H: 2, W: 3`; `first` and
@@ -28,6 +30,8 @@ _SPELLINGS = {
     "int64": ("Long", "long", "long int"),
     "float32": ("Float", "float", "float"),
     "float64": ("Double", "double", "double"),
+    "complex64": ("ComplexFloat", "complexfloat", "c10::complex<float>"),
+    "complex128": ("ComplexDouble", "complexdouble", "c10::complex<double>"),
 }
 
 
@@ -84,7 +88,7 @@ class _Flag:
 
 
 class _Text(str):
-    """A text; of a node's name, `forward` keeps the operation, and `output N` makes a clause."""
+    """A text; of a node's name, `forward` keeps the operation, `output N` and `view N` make clauses."""
 
     __slots__ = ()
 
@@ -94,6 +98,10 @@ class _Text(str):
             return operation
         if spelling.startswith("output"):
             return f", which is {spelling} of {operation}," if self else ""
+        if spelling.startswith("view"):
+            return f"Output {spelling[5:]} of {operation} is a view" if self else "A view"
+        if spelling.startswith("if"):
+            return spelling[3:].split("|")[not self]
         return str(self)
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from ._rushlight import Tensor, _accumulate
+from . import _rushlight
+from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
@@ -21,7 +22,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | dict[str, Tensor] | None = None,
-) -> None:
+) -> Any:
     """Add the gradients of this tensor to the `.grad` of the leaves it was computed from.
 
     `gradient` weighs the elements; it may be left out for a scalar. The graph is freed
@@ -33,10 +34,19 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
+    if type(self) is not Tensor and _has_torch_function(self):
+        options = {
+            "gradient": gradient,
+            "retain_graph": retain_graph,
+            "create_graph": create_graph,
+            "inputs": inputs,
+        }
+        return _handle_torch_function(Tensor.backward, "torch.Tensor.backward", self, (self,), options)
     if gradient is None and inputs is None and not create_graph:
         _accumulate(self, retain_graph)
     else:
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    return None
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -82,6 +92,14 @@ def __format__(self: Tensor, format_spec: str) -> str:
     return object.__format__(self, format_spec)
 
 
+def _check_storage(tensor: Tensor) -> None:
+    """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
+    if _rushlight._is_tracked_inside(tensor):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+    if _rushlight._is_batchedtensor(tensor):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+
+
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
@@ -92,10 +110,11 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         found: Tensor = memo[id(self)]
         return found
+    _check_storage(self)
     from copy import deepcopy
 
     with _no_grad():
-        copied = self.detach().clone()
+        copied = _copy_on_shared_memory(self, memo)
         if type(self) is not Tensor:
             copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
         elif self.requires_grad:
@@ -109,8 +128,24 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return copied
 
 
+def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
+    """Copy the memory of a tensor, once for all tensors that share it, and show it as the tensor does."""
+    from ._rushlight import _memory_of, _on_memory, _whole_memory
+
+    place = ("memory", _memory_of(self))
+    if place not in memo:
+        whole = _whole_memory(self)
+        if whole is None:
+            return self.detach().clone()
+        # What is copied has to stay: other memory could come to lie there.
+        memo[place] = whole.clone(), self
+    shown: Tensor = _on_memory(memo[place][0], self)
+    return shown
+
+
 def __copy__(self: Tensor) -> Tensor:
     # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    _check_storage(self)
     copied = self.detach()
     if type(self) is not Tensor:
         copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
@@ -123,15 +158,25 @@ def __copy__(self: Tensor) -> Tensor:
 
 
 def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
+    from .utils.hooks import warn_if_has_hooks
+
+    warn_if_has_hooks(self)
+    _check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
-    return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
+    plain = self.detach()
+    shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
+    if shown:
+        plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
+    return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
 
 
-def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = "") -> Tensor:
     """Make the tensor that `__reduce_ex__` took apart."""
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
+    if shown:
+        made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
     if cls is Tensor:
         return made.requires_grad_(requires_grad)
     parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)
@@ -151,8 +196,17 @@ _METHODS = (
 )
 
 
+def __torch_function__(
+    cls: type[Tensor], func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None
+) -> Any:
+    from .overrides import default
+
+    return default(cls, func, types, args, kwargs)
+
+
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
+    setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)

@@ -18,7 +18,7 @@ pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{Edge, anomaly, mode};
+use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -119,6 +119,21 @@ pub fn run(
         None => body(),
     }
     outcome
+}
+
+/// Gives a node its gradients by hand: answers those of its inputs. The node of a leaf accumulates.
+pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
+    if gradients.iter().all(Option::is_none) {
+        return Ok(Gradients::from_elem(None, node.edges().len()));
+    }
+    if let (Some(leaf), Some(Some(gradient))) = (node.leaf(), gradients.first()) {
+        if leaf.requires_grad() {
+            run::accumulate_now(node, &leaf, gradient.clone())?;
+        }
+        return Ok(Gradients::new());
+    }
+    let at = At { node, needed: run::wanted(node.edges()), tracking: mode::is_grad_enabled() };
+    node.rule().vjp(&at, gradients)
 }
 
 /// Accumulates the gradients of `roots` into the leaves.

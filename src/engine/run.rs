@@ -1,6 +1,8 @@
 //! Running a plan on the calling thread, one node after another; and the steps that both ways of
 //! running are made of.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::Options;
@@ -10,7 +12,7 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use super::tie;
 use crate::error::{Error, Result};
-use crate::graph::{At, Call, Gradients, Hooks, NodeRef, Place, anomaly};
+use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, anomaly, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
 use crate::origin::{self, Origin};
@@ -280,20 +282,29 @@ fn accumulate_leaf(
         before(hooks, &mut gradients, deposits)?;
     }
     let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(()) };
-    let watchers: SmallVec<[_; 1]> =
-        hooks.map(|hooks| hooks.at(Place::Accumulated).into()).unwrap_or_default();
+    let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
         deposits.push(Deposit::leaf(leaf, gradient));
         return Ok(());
     }
     let incoming: Gradients = SmallVec::from_elem(Some(gradient.clone()), 1);
-    Deposit::leaf(leaf.clone(), gradient).put(options.create_graph)?;
-    for hook in watchers {
-        hook.call(Call::Accumulated(&leaf))?;
-    }
+    watched(&leaf, gradient, options.create_graph, &watchers)?;
     for hook in after {
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
     }
     Ok(())
+}
+
+/// Accumulates into a leaf and tells those who watch it.
+fn watched(leaf: &Tensor, gradient: Tensor, recording: bool, watchers: &[Arc<dyn Hook>]) -> Result<()> {
+    Deposit::leaf(leaf.clone(), gradient).put(recording)?;
+    watchers.iter().try_for_each(|hook| hook.call(Call::Accumulated(leaf)))
+}
+
+/// Does at once what the node of a leaf does in a run, apart from its hooks.
+pub(super) fn accumulate_now(node: &NodeRef, leaf: &Tensor, gradient: Tensor) -> Result<()> {
+    let gradient = check::fit(gradient, node.form(0), node, 0)?;
+    let watchers = leaf.hooks_if_any().map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
+    watched(leaf, gradient, mode::is_grad_enabled(), &watchers)
 }

@@ -8,30 +8,22 @@ macro_rules! autograd {
     LeafModified {},
     /// An in-place operation on a view of a leaf.
     LeafViewModified {},
-    /// An in-place operation on one of several views made at once.
-    MultiViewModified { function: String, output: u32 },
-    /// An in-place operation with gradient on a view made without.
-    NoGradViewModified {},
-    /// A view made without gradient, after its base was modified in place with gradient.
-    NoGradViewStale {},
+    /// An in-place operation on one of several views made at once, or on their base if it is stale.
+    MultiView { function: String, output: u32, stale: bool },
+    /// The same of a view made without gradient.
+    NoGradView { function: String, output: u32, stale: bool },
     /// An in-place operation outside of inference mode on a tensor made in it.
     InferenceModified {},
-    /// An in-place operation outside of inference mode on a view made in it.
-    InferenceViewModified {},
-    /// A view made in inference mode, after its base was modified in place.
-    InferenceViewStale {},
+    /// The same of a view made in inference mode.
+    InferenceView { function: String, output: u32, stale: bool },
     /// `requires_grad` set outside of inference mode on a tensor made in it.
     InferenceRequiresGrad {},
     /// A tensor made in inference mode that backward would need.
     InferenceSaved {},
     /// The version of a tensor made in inference mode.
     InferenceVersion {},
-    /// One of several views made at once, after their base was modified in place.
-    MultiViewStale { function: String, output: u32 },
-    /// An in-place operation on a view that a function of the host returned.
-    CustomViewModified { function: String, output: u32 },
-    /// A view that a function of the host returned, after its base was modified in place.
-    CustomViewStale { function: String, output: u32 },
+    /// The same of a view that a function of the host returned.
+    CustomView { function: String, output: u32, stale: bool },
     /// A leaf that a function of the host wrote to.
     LeafOverwritten {},
     /// A view that a function of the host wrote to and returned among others.
@@ -52,6 +44,8 @@ macro_rules! autograd {
     PackingFreed {},
     /// A saved tensor packed twice.
     PackedAlready {},
+    /// An operation whose interceptor answered another number of tensors than it gives.
+    Intercepted { node: String, got: usize, expected: usize },
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.
@@ -93,6 +87,8 @@ macro_rules! autograd {
     GradientCount { function: String, expected: usize, got: usize },
     /// An operation that has no derivative.
     NoDerivative { operation: &'static str },
+    /// An operation through which no tangents pass.
+    NoTangent { operation: &'static str },
     /// `retain_grad` on a tensor without gradient.
     RetainGradNoGrad {},
     /// A hook on a tensor without gradient.
@@ -124,7 +120,7 @@ macro_rules! autograd {
     /// The same by an operation that is run for each sample.
     UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
-    Escaped {},
+    Escaped { plumbing: &'static str },
     /// A random operation where the caller of a mapping did not say what it is to do.
     RandomRefused {},
     /// The same random numbers for samples that have a say in them and differ.
@@ -135,6 +131,9 @@ macro_rules! autograd {
     MappedRunning {},
     /// A number of a tensor that stands for many samples.
     MappedItem {},
+    /// A number of, or a decision by, a tensor that stands for many samples and that a transform of
+    /// derivatives within follows.
+    MappedValue {},
     /// A decision by a tensor that stands for many samples.
     MappedTruth {},
     /// A comparison of whole tensors that stand for many samples.

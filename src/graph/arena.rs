@@ -190,7 +190,8 @@ pub struct Strong<T: Home> {
 }
 
 impl<T: Home> Strong<T> {
-    /// Puts an item into a free slot.
+    /// Puts an item into a free slot. Inlined, so that the item is made where it stays.
+    #[inline]
     pub fn new(item: T) -> Self {
         Strong::place(item, 1)
     }
@@ -201,6 +202,7 @@ impl<T: Home> Strong<T> {
         Strong::place(item, OWNED | 1)
     }
 
+    #[inline]
     fn place(item: T, count: u32) -> Self {
         let take = |free: &mut Vec<u32>| {
             if free.is_empty() {

@@ -49,6 +49,23 @@ pub struct HookId(u64);
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
+impl HookId {
+    /// A name that no hook has, for one that is kept elsewhere too.
+    pub fn new() -> HookId {
+        HookId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The name that the host calls by this number.
+    pub const fn from_number(number: u64) -> HookId {
+        HookId(number)
+    }
+
+    /// What the host calls it.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
 struct Entry {
     id: HookId,
     place: Place,
@@ -68,7 +85,7 @@ pub struct Hooks {
 impl Hooks {
     /// Adds a hook.
     pub fn add(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
-        let id = HookId(NEXT.fetch_add(1, Ordering::Relaxed));
+        let id = HookId::new();
         self.entries.lock().push(Entry { id, place, hook });
         self.used.store(true, Ordering::Release);
         id
@@ -98,6 +115,29 @@ impl Hooks {
             .filter(|entry| entry.place == place)
             .map(|entry| entry.hook.clone())
             .collect()
+    }
+
+    /// The hooks of one place with their names; `None` if there was never anything.
+    pub fn named(&self, place: Place) -> Option<Vec<(HookId, Arc<dyn Hook>)>> {
+        let entries = self.entries.lock();
+        let here = entries.iter().filter(|entry| entry.place == place);
+        self.used.load(Ordering::Acquire).then(|| here.map(|entry| (entry.id, entry.hook.clone())).collect())
+    }
+
+    /// Puts other hooks in the place of those of one place.
+    pub fn replace(&self, place: Place, hooks: Vec<(HookId, Arc<dyn Hook>)>) {
+        let before = {
+            let mut entries = self.entries.lock();
+            let (mut kept, before): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut *entries).into_iter().partition(|entry| entry.place != place);
+            kept.extend(hooks.into_iter().map(|(id, hook)| Entry { id, place, hook }));
+            let used = !kept.is_empty() || !self.retained.lock().is_empty();
+            self.used.store(used, Ordering::Release);
+            *entries = kept;
+            before
+        };
+        // Dropped outside of the lock, as in `remove`.
+        drop(before);
     }
 
     /// The outputs that have hooks, in the order in which each got its first.

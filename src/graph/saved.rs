@@ -116,7 +116,7 @@ impl SavedTensor {
 
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
-        let mut saved = SavedTensor::new(tensor.array(), Source::Constant);
+        let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
         if let Some(batch) = tensor.batch() {
             saved.keep_batch(batch);
         }

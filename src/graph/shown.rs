@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dtype::Scalar;
+use crate::dtype::{Complex, Scalar};
 use crate::shape::{Dims, Layout};
 
 /// What a node shows under one name.
@@ -17,6 +17,8 @@ pub enum Shown {
     Whole(i64),
     /// A number with a fraction.
     Float(f64),
+    /// A complex number.
+    Complex(Complex<f64>),
     /// Sizes, dimensions.
     Ints(Vec<i64>),
     /// A word.
@@ -74,6 +76,7 @@ impl From<Scalar> for Shown {
             Scalar::Bool(value) => Shown::Bool(value),
             Scalar::Int(value) => Shown::Whole(value),
             Scalar::Float(value) => Shown::Float(value),
+            Scalar::Complex(value) => Shown::Complex(value),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Square matrices factored, in row-major order: by elimination with pivots, and into a triangle
 //! times its transpose.
 
-use crate::dtype::{Number, Real};
+use crate::dtype::{Real, Ring};
 
 /// A matrix as the product of triangles, rows exchanged.
 pub struct Factors<T> {
@@ -120,7 +120,7 @@ pub fn cholesky<T: Real>(matrix: &[T], n: usize) -> Result<Vec<T>, usize> {
                 rest = rest - triangle[row * n + before] * triangle[column * n + before];
             }
             if row == column {
-                if rest <= T::ZERO || Number::is_nan(rest) {
+                if rest <= T::ZERO || Ring::is_nan(rest) {
                     return Err(row + 1);
                 }
                 triangle[row * n + column] = rest.sqrt();

@@ -7,7 +7,7 @@ use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, bilinear, binary, expand, in_place};
-use crate::dtype::{Number, Scalar};
+use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -66,6 +66,7 @@ struct AddProduct<P> {
 impl<P: Addable> Op for AddProduct<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::ADDED_FACTORS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.product.added_name()
@@ -79,7 +80,7 @@ impl<P: Addable> Op for AddProduct<P> {
         let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
         let x = binary::expanded(&inputs[0].array(), y.layout.shape());
         let Weights { beta, alpha } = self.weights;
-        dispatch!(number y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+        dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
             unreachable!("truth values are refused before")
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -125,7 +126,7 @@ impl<P: Addable> Op for AddProduct<P> {
         bilinear::effort(&self.product, inputs[1], inputs[2])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[1].moved(0)?, call.inputs[2].moved(0)?];
         let together = call.inputs[1].dim.is_some() || call.inputs[2].dim.is_some();
         let product = match together {
@@ -134,18 +135,18 @@ impl<P: Addable> Op for AddProduct<P> {
         };
         let product = Samples { value: product, dim: together.then_some(0) };
         let y = arithmetic::times(&product.value, self.weights.alpha)?;
-        if self.weights.beta.to_f64() == 0.0 {
+        if !self.weights.beta.is_true() {
             let y = Samples { value: y, ..product }.front(call.size)?;
-            return Ok(Some(smallvec![Samples::first(y)]));
+            return Ok(smallvec![Samples::first(y)]);
         }
         let x = arithmetic::times(&call.inputs[0].aligned(product.rank())?, self.weights.beta)?;
-        Ok(Some(smallvec![Samples::first(super::add(&x, &y)?)]))
+        Ok(smallvec![Samples::first(super::add(&x, &y)?)])
     }
 }
 
 /// y ← βx + αy
-fn add_to<T: Number>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    let read = beta.to_f64() != 0.0;
+fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+    let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
     zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };

@@ -1,21 +1,17 @@
-//! The one door through which structured operations pass: run the forward, record the rule.
-//! Elementwise operations have doors of their own (`unary`, `binary`) that share `record`.
+//! The one door through which structured operations pass: run the forward, have `record` record the
+//! rule. Elementwise operations have doors of their own (`unary`, `binary`).
 
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::in_place::Write;
-use super::{copy, tangents, watch};
+use super::in_place::{self, Write};
+use super::record::trace;
+use super::{complex, conjugate, copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::node::{RuleBox, boxed};
-use crate::graph::{
-    At, Attributes, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, SavedTensor, Shown, Source,
-    check_kept, mode,
-};
+use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -30,9 +26,17 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
+    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
+    /// complex numbers].
+    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
@@ -61,11 +65,8 @@ pub trait Op: Clone + Send + Sync + 'static {
         inputs.iter().map(|input| input.numel() as u64).sum()
     }
 
-    /// The operation for many samples at once, by operations on the values. Without a rule it is run
-    /// for each sample.
-    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
-        Ok(None)
-    }
+    /// The operation for many samples at once, by operations on the values.
+    fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
     /// How its outputs came to be, if they are views of the first input.
     fn shows(&self) -> Option<Creation> {
@@ -102,7 +103,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+        SavedTensor::new(self.inputs[index].memory(), Source::Input(index as u8))
     }
 
     /// Keeps an input if `condition`.
@@ -112,7 +113,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
     }
 
     /// The element type of an input.
@@ -209,12 +210,20 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
+fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
+    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
+}
+
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
+            let conjugates = each(gradients, conjugate::conj)?;
+            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
+        }
         self.op.vjp(&self.saved, at, gradients)
     }
 
@@ -257,52 +266,18 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
-    if !O::VIEW && watch::is_long(op.effort(inputs)) {
-        return watch::at_length(false, || apply(op, inputs));
-    }
-    let outputs = op.forward(inputs)?;
+    let outputs = match intercept::is_active() {
+        true => intercept::structured(&op, inputs)?,
+        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
+            return watch::at_length(false, || apply(op, inputs));
+        }
+        false => op.forward(inputs)?,
+    };
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
     })?;
     Ok(outputs)
-}
-
-/// What follows the forward of every operation: what it did is recorded if any input requires grad,
-/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
-pub(super) fn trace<R: Rule + 'static>(
-    inputs: &[&Tensor],
-    outputs: &[Tensor],
-    rule: impl FnOnce(u64) -> R,
-) -> Result<()> {
-    if mode::special() {
-        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
-        return tangents::trace(&inputs, outputs, rule);
-    }
-    tangents::once(rule, &mut |rule| trace_history(inputs, outputs, rule))
-}
-
-fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: tangents::MakeRule<'_>) -> Result<()> {
-    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
-    if standing.requires_grad && mode::is_grad_enabled() {
-        let edges = gradient_edges(inputs)?;
-        let rule = rule(needed(&edges));
-        record_boxed(rule, edges, outputs)?;
-    } else {
-        stop(standing, outputs);
-    }
-    Ok(())
-}
-
-/// What has no history from now on remembers where it was lost, if the inputs had one.
-pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
-    if standing == Standing::default() {
-        return;
-    }
-    for output in outputs {
-        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
-        output.set_cut(standing.cut(reason));
-    }
 }
 
 /// `apply` for an operation with one output.
@@ -344,6 +319,13 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if watch::is_long(op.effort(inputs)) {
         return watch::at_length(true, || apply_in_place(op, inputs));
     }
+    if inputs[0].is_pending() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -355,87 +337,14 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    op.overwrite(&target, &apart)?;
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => op.overwrite(&target, &apart)?,
+    }
     write.finish(|needed| {
         let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
         Recorded { op, saved }
     })
-}
-
-/// Whether an operation on these inputs is recorded.
-pub fn records(inputs: &[&Tensor]) -> bool {
-    mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
-}
-
-/// Where gradients with respect to the inputs go.
-pub fn gradient_edges(inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
-    inputs.iter().map(|input| input.gradient_edge()).collect()
-}
-
-/// A bit for each edge that leads somewhere.
-pub fn needed(edges: &[Option<Edge>]) -> u64 {
-    edges.iter().take(64).enumerate().fold(0, |bits, (index, edge)| bits | u64::from(edge.is_some()) << index)
-}
-
-/// What a node remembers of its output.
-pub(super) fn form(tensor: &Tensor) -> Form {
-    let array = tensor.array();
-    Form { layout: array.layout, dtype: array.dtype }
-}
-
-/// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
-/// elementwise operations.
-pub(super) fn record_new(
-    rule: impl Rule + 'static,
-    edges: SmallVec<[Option<Edge>; 2]>,
-    y: Array,
-) -> Result<Tensor> {
-    record_new_boxed(boxed(rule), edges, y)
-}
-
-fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
-    check_kept(&*rule)?;
-    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
-    let differentiable = y.dtype.is_float();
-    let node = Node::record_boxed(rule, edges, Forms::one(form));
-    Ok(match differentiable {
-        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
-        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
-    })
-}
-
-/// Records a rule and makes the floating-point outputs its outputs.
-pub fn record(
-    rule: impl Rule + 'static,
-    edges: SmallVec<[Option<Edge>; 2]>,
-    outputs: &[Tensor],
-) -> Result<()> {
-    record_boxed(boxed(rule), edges, outputs)
-}
-
-fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) -> Result<()> {
-    if let Some(forms) = forms(outputs) {
-        check_kept(&*rule)?;
-        attach(&Node::record_boxed(rule, edges, forms), outputs);
-    }
-    Ok(())
-}
-
-/// What a node remembers of its outputs, if it has any.
-pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
-    let (first, further) = outputs.split_first()?;
-    Some(Forms { first: form(first), further: further.iter().map(form).collect() })
-}
-
-/// Makes the floating-point outputs those of a node.
-pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
-    for (number, output) in (0..).zip(outputs) {
-        if output.dtype().is_float() {
-            output.set_edge(Some(Edge { node: node.clone(), output: number }));
-        } else {
-            output.set_cut(Cut::here(Reason::Integer));
-        }
-    }
 }
 
 /// The gradients of an operation with one input.

@@ -109,6 +109,7 @@ struct Times<P>(P);
 impl<P: Product> Op for Times<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::FACTORS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()
@@ -154,8 +155,8 @@ impl<P: Product> Op for Times<P> {
         effort(&self.0, inputs[0], inputs[1])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[0].moved(0)?, call.inputs[1].moved(0)?];
-        Ok(Some(smallvec![Samples::first(self.0.batch(&a, &b)?)]))
+        Ok(smallvec![Samples::first(self.0.batch(&a, &b)?)])
     }
 }

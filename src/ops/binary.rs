@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{needed, record_new, single};
-use super::in_place::Write;
+use super::apply::single;
+use super::in_place::{self, Write};
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::{batch, copy, default_dtype, tangents, unary, watch};
-use crate::dtype::{Bool, DType, Element, Real, Scalar};
+use super::record::{needed, record_new};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, unary, watch};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
 use crate::kernels::{map, zip};
@@ -50,6 +51,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether complex numbers are taken.
+    const COMPLEX: bool = false;
+
+    /// What is wrong with an element type that the operation does not take.
+    fn refusal(&self, dtype: DType) -> Error {
+        Error::NotImplementedFor { operation: Self::NAME, dtype }
+    }
+
     /// The type to calculate in, from the promoted type of the operands.
     fn result(&self, common: DType) -> Result<DType> {
         Ok(common)
@@ -63,6 +72,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The function on integers, unless `result` makes them floating-point numbers.
     fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function converts integers")
+    }
+
+    /// The function of complex numbers, if they are taken.
+    fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
+        unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// Whether a factor of the derivatives may be complex: see Note [Gradients of complex numbers].
+    fn is_conjugated(&self) -> bool {
+        true
     }
 
     /// The function on truth values, if it has one.
@@ -98,7 +117,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
 
 /// The type in which an operation calculates that makes integers floating-point numbers.
 pub(super) fn floating(common: DType) -> Result<DType> {
-    Ok(if common.is_float() { common } else { default_dtype::get() })
+    Ok(if common.is_differentiable() { common } else { default_dtype::get() })
 }
 
 /// Which operands a derivative needs.
@@ -156,6 +175,12 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
+        if E::COMPLEX && at.node.form(0).dtype.is_complex() && self.op.is_conjugated() {
+            let g = conjugate::conj(g)?;
+            let left = at.needs(0).then(|| complex::conj_physical(&self.left(at, &g)?)).transpose()?;
+            let right = at.needs(1).then(|| complex::conj_physical(&self.right(at, &g)?)).transpose()?;
+            return Ok(smallvec![left, right]);
+        }
         let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
         let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
         Ok(smallvec![left, right])
@@ -276,11 +301,27 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
-    let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
+    let dtype = op.result(common)?;
+    let y = match intercept::is_active() {
+        true => {
+            let (left, right) = (left.clone(), right.clone());
+            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))?
+        }
+        false => Tensor::from_array(forward(&op, &left, &right, dtype)?),
+    };
     tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
         recorded(op, (a, left), (b, right), needed)
     })?;
     Ok(y)
+}
+
+/// torch's name of the node, whether or not anything will be kept.
+fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
+    let kept = |operand| match operand {
+        Operand::Scalar(number) => Kept::Scalar(number),
+        Operand::Tensor(_) => Kept::Nothing,
+    };
+    op.node(&kept(a), &kept(b))
 }
 
 /// `apply` for all samples of a mapping.
@@ -320,6 +361,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
         _ => return Ok(Plain::IsNot),
     };
+    if matches!(number, Some(Scalar::Complex(_))) {
+        return Ok(Plain::IsNot);
+    }
     let left = x.read();
     // The same tensor is not read twice at a time.
     let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
@@ -408,15 +452,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        let name = match E::NAME {
-            name @ ("add" | "sub") => name,
-            "pow" => "aten::pow_",
-            _ => "inplace arithmetic",
-        };
-        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
     if watch::is_long(x.numel() as u64) {
         return watch::at_length(true, || apply_in_place(op, x, b));
+    }
+    if x.is_pending() {
+        return in_place::through(x, &others, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
@@ -453,7 +495,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         }
         false => None,
     };
-    overwrite(&op, &target, &apart, dtype)?;
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+        }
+        false => overwrite(&op, &target, &apart, dtype)?,
+    }
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 
@@ -464,14 +512,30 @@ fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> R
     {
         return result;
     }
+    if dtype.is_complex() {
+        if !E::COMPLEX {
+            return Err(op.refusal(dtype).into());
+        }
+        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
+        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+    }
     dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
-                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
+                return Err(op.refusal(dtype).into());
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
     })
+}
+
+/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+fn combine_complex(
+    a: &Numbers,
+    b: &Numbers,
+    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
+) -> Result<Array> {
+    combine::<Complex<f64>, Complex<f64>>(a, b, f)
 }
 
 /// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.

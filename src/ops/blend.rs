@@ -87,14 +87,18 @@ impl Pointwise for LerpNumber {
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
+        if let Scalar::Complex(w) = self.weight {
+            return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        }
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.
         if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
     }
 
     fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        let w = self.weight.to_f64();
-        mul(t, if index == 0 { 1.0 - w } else { w })
+        let w = self.weight.to_complex();
+        let share = if index == 0 { 1.0 - w } else { w };
+        if share.im == 0.0 { mul(t, share.re) } else { mul(t, Scalar::Complex(share)) }
     }
 }
 
@@ -134,7 +138,7 @@ pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
     if common == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
     }
-    let value = if common.is_float() { value } else { Scalar::Int(value.to()) };
+    let value = if common.is_differentiable() { value } else { Scalar::Int(value.to()) };
     apply(Addcmul { value }, &[x, a, b])
 }
 
@@ -145,7 +149,7 @@ pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()>
 
 /// `x + value · a / b`.
 pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
-    if !a.dtype().is_float() && !b.dtype().is_float() {
+    if !a.dtype().is_differentiable() && !b.dtype().is_differentiable() {
         return Err(Error::AddcdivIntegers {}.into());
     }
     apply(Addcdiv { value }, &[x, a, b])
@@ -165,7 +169,7 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
         }
     };
     same(b.dtype(), "end")?;
-    if !a.dtype().is_float() {
+    if !a.dtype().is_differentiable() {
         let operation = if weight.tensor().is_some() { "lerp_kernel_tensor" } else { "lerp_kernel_scalar" };
         return Err(Error::NotImplementedFor { operation, dtype: a.dtype() }.into());
     }

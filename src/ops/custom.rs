@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::apply::form;
-use super::tangents::{self, Passing};
+use super::passing::{Passing, Role};
+use super::record::{form, record};
 use super::{in_place, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -50,8 +50,12 @@ pub fn adopt<R: Rule + 'static>(
     edges: Option<SmallVec<[Option<Edge>; 2]>>,
     rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
-    call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let is_recorded = edges.is_some();
+    if is_recorded && call.outputs.len() == 1 {
+        let written = call.dirty.iter().filter(|dirty| among(call.inputs, dirty));
+        written.into_iter().try_for_each(in_place::check_view)?;
+    }
+    call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let passing = match mode::special() {
         true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
         false => None,
@@ -91,8 +95,8 @@ impl Outcome {
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match among(call.dirty, before) {
-                true => tangents::Role::Written,
-                false => tangents::Role::New,
+                true => Role::Written,
+                false => Role::New,
             };
             call.depends(before).then_some((after, role))
         });
@@ -118,7 +122,7 @@ fn forms(outputs: &[Option<Tensor>]) -> Forms {
 impl Call<'_> {
     /// Whether an output is one that a derivative exists for.
     fn depends(&self, output: &Tensor) -> bool {
-        output.dtype().is_float() && !among(self.constant, output)
+        output.dtype().is_differentiable() && !among(self.constant, output)
     }
 
     /// One output in its new role: its history is `edge`, if it has one.
@@ -190,11 +194,11 @@ impl Rule for Refusal {
 /// The tensor once more, with a history that cannot be differentiated.
 pub fn refuse(x: &Tensor) -> Result<Tensor> {
     let leaf = x.detach();
-    if leaf.dtype().is_float() {
+    if leaf.dtype().is_differentiable() {
         leaf.set_requires_grad(true)?;
         let y = leaf.detach();
         let edges = SmallVec::from_elem(leaf.gradient_edge()?, 1);
-        super::apply::record(Refusal, edges, std::slice::from_ref(&y))?;
+        record(Refusal, edges, std::slice::from_ref(&y))?;
         return Ok(y);
     }
     Ok(leaf)

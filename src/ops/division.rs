@@ -106,6 +106,13 @@ impl Floored {
             false => Err(Error::NoDerivative { operation: "floor_divide" }.into()),
         }
     }
+
+    fn slope_forth(self, t: &Tensor) -> Result<Tensor> {
+        match self.differentiable {
+            true => create::zeros_like(t),
+            false => Err(Error::NoTangent { operation: "floor_divide" }.into()),
+        }
+    }
 }
 
 impl Elementwise2 for Floored {
@@ -134,6 +141,14 @@ impl Elementwise2 for Floored {
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
         self.slope(t)
+    }
+
+    fn left_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.slope_forth(t)
+    }
+
+    fn right_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.slope_forth(t)
     }
 }
 

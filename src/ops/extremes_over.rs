@@ -89,6 +89,15 @@ impl Op for Extreme {
             (DType::Float32, _) => run!(f32),
             (DType::Float64, _) => run!(f64),
             (DType::Int64, _) => run!(i64),
+            (dtype, greatest) if dtype.is_complex() => {
+                let operation = match (self.named, greatest) {
+                    (true, true) => "max_values_cpu",
+                    (true, false) => "min_values_cpu",
+                    (false, true) => "max_all",
+                    (false, false) => "min_all",
+                };
+                return Err(Error::NotImplementedFor { operation, dtype }.into());
+            }
             (_, true) => kernels::any(wide.view::<Bool>(), dims, y.fresh()),
             (_, false) => kernels::all(wide.view::<Bool>(), dims, y.fresh()),
         }
@@ -108,14 +117,14 @@ impl Op for Extreme {
         one(self.over.sum(&mul(&self.shares(saved, at)?, tangent(tangents))?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Extreme { over: self.over.deeper(), named: true, ..*self })
     }
 }
 
 /// The type in which elements are compared.
 pub(super) fn comparable(dtype: DType) -> DType {
-    if dtype.is_float() || dtype == DType::Bool { dtype } else { DType::Int64 }
+    if dtype.is_differentiable() || dtype == DType::Bool { dtype } else { DType::Int64 }
 }
 
 fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> Result<Tensor> {

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
 use super::compare::gt;
 use super::distribution::Distribution;
 use super::pointwise::{self, Kept, Pointwise};
@@ -185,6 +186,10 @@ impl Op for Glu {
         let (gate, slope) = self.slopes(&at.load(saved)?)?;
         let (a, b) = self.halves(tangent(tangents))?;
         one(add(&mul(&a, &gate)?, &mul(&b, &slope)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Glu { dim: self.dim + 1, half: self.half })
     }
 }
 

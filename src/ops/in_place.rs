@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{form, needed, single};
-use super::tangents::{self, MakeRule, Passing};
+use super::apply::single;
+use super::passing::Passing;
+use super::record::{MakeRule, form, gradient_edges, needed, once, records};
+use super::tangents;
 use super::{batch, copy, view};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
@@ -19,7 +22,7 @@ use crate::graph::{
 };
 use crate::shape::{self, Layout};
 use crate::storage::Storage;
-use crate::tensor::{Array, Creation, Tensor};
+use crate::tensor::{Array, Tensor};
 
 /// Whether `x` may be written to. `recording` says whether the write will be recorded.
 pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
@@ -34,28 +37,19 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
 
 /// Whether the history of `x` may be given a new end.
 fn check_history(x: &Tensor) -> Result<()> {
-    if let Some(base) = x.base() {
-        match x.creation() {
-            Creation::Default => {}
-            Creation::NoGrad => return Err(Error::NoGradViewModified {}.into()),
-            Creation::Inference => return Err(Error::InferenceViewModified {}.into()),
-            creation @ (Creation::MultiOutput | Creation::Custom) => {
-                let edge = x.edge()?;
-                let output = edge.as_ref().map_or(0, |edge| edge.output);
-                let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(match creation {
-                    Creation::Custom => Error::CustomViewModified { function, output },
-                    _ => Error::MultiViewModified { function, output },
-                }
-                .into());
-            }
-        }
-        if x.requires_grad() && base.is_leaf()? {
-            return Err(Error::LeafViewModified {}.into());
-        }
-    }
+    check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
+    }
+    Ok(())
+}
+
+/// Whether the history of the base of `x`, if it has one, may be given a new end through `x`.
+pub(super) fn check_view(x: &Tensor) -> Result<()> {
+    let Some(base) = x.base() else { return Ok(()) };
+    x.check_creation(false)?;
+    if x.requires_grad() && base.is_leaf()? {
+        return Err(Error::LeafViewModified {}.into());
     }
     Ok(())
 }
@@ -63,11 +57,11 @@ fn check_history(x: &Tensor) -> Result<()> {
 /// Shows the elements of `x` in another layout from now on, derived from the present one. The values
 /// stay, so that a view's base keeps its history; `rule` says how gradients come back.
 pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
-    let recording = super::apply::records(&[x]);
+    let recording = records(&[x]);
     if recording {
         check_history(x)?;
     }
-    let edges = if recording { super::apply::gradient_edges(&[x])? } else { smallvec![None] };
+    let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
     x.bump_version()?;
@@ -126,7 +120,7 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let mut write = Some(self);
-        tangents::once(rule, &mut |rule| match write.take() {
+        once(rule, &mut |rule| match write.take() {
             Some(write) => write.finish_boxed(rule),
             None => Ok(()),
         })
@@ -169,7 +163,13 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     };
     let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::from_elem(base.gradient_edge()?, 1);
     edges.extend(write.edges().iter().skip(1).cloned());
-    let rule = CopySlices { base: base.layout(), window: x.layout(), write };
+    let (memory, window) = (base.memory(), x.memory());
+    // Gradients have nothing that is still to be done: what is to be done with one of the two counts.
+    let dtype = match memory.dtype.is_pending() {
+        true => window.dtype.conjugated().negated(),
+        false => window.dtype,
+    };
+    let rule = CopySlices { base: memory.layout, window: window.layout, dtype, write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
     writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
@@ -182,6 +182,8 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
 struct CopySlices {
     base: Arc<Layout>,
     window: Arc<Layout>,
+    /// As which element type the window shows the memory.
+    dtype: DType,
     write: NodeRef,
 }
 
@@ -189,9 +191,10 @@ impl CopySlices {
     /// A copy of a gradient or tangent of the base, and the window of it.
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
         let whole = laid_out(whole, &self.base)?;
-        let offset = self.window.offset() - self.base.offset();
+        let start = start(&self.base) * whole.dtype().size() / self.dtype.size();
+        let offset = self.window.offset() - start;
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
-        let window = view::window(&whole, layout)?;
+        let window = view::window_as(&whole, layout, self.dtype)?;
         Ok((whole, window))
     }
 
@@ -258,6 +261,12 @@ impl Rule for CopySlices {
     }
 }
 
+/// Where a copy of what a base shows begins: at the base, or one element before, so that pairs of
+/// elements stay pairs.
+fn start(base: &Layout) -> usize {
+    base.offset() - base.offset() % 2
+}
+
 /// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
 /// window of it.
 fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
@@ -267,8 +276,8 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
     if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
         return copy;
     }
-    let start = base.offset();
-    let layout = Layout::strided(base.shape().into(), base.strides().into(), 0);
+    let start = start(base);
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
     let bytes = (base.end() - start).saturating_mul(x.dtype().size());
     let storage = Storage::zeroed(bytes)?;
     let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
@@ -292,13 +301,13 @@ pub fn through(
     if batch::highest(inputs.iter().copied()).is_some() {
         return batch::through(x, others, "inplace arithmetic", operation);
     }
-    let recording = super::apply::records(&inputs);
+    let recording = records(&inputs);
     check(x, recording)?;
-    let target = x.array();
+    let target = x.memory();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let before = match recording || mode::special() {
         true => {
-            Tensor::with_history(copy::dense(&target)?, if recording { x.gradient_edge()? } else { None })
+            Tensor::with_history(copy::dense(&x.array())?, if recording { x.gradient_edge()? } else { None })
         }
         false => x.clone(),
     };

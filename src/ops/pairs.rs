@@ -8,7 +8,7 @@ use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
 use super::{add, compare, div, fixed, hypot, log, log1p, logical, mul, sigmoid, sub};
-use crate::dtype::{DType, Number, Real};
+use crate::dtype::{DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -25,7 +25,7 @@ fn only_floats(common: DType, operation: &'static str) -> Result<DType> {
 pub struct Hypot;
 
 impl Elementwise2 for Hypot {
-    const NAME: &'static str = "hypot";
+    const NAME: &'static str = "hypot_cpu";
     const NODE: &'static str = "HypotBackward0";
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -68,7 +68,7 @@ impl<const TWO: bool> LogAddExp<TWO> {
 }
 
 impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
-    const NAME: &'static str = if TWO { "logaddexp2" } else { "logaddexp" };
+    const NAME: &'static str = if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" };
     const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -81,7 +81,7 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
         if a.is_infinite() && a == b {
             return a;
         }
-        let (most, apart) = (if a > b || Number::is_nan(a) { a } else { b }, -(a - b).abs());
+        let (most, apart) = (if a > b || Ring::is_nan(a) { a } else { b }, -(a - b).abs());
         match TWO {
             true => most + apart.exp2().ln_1p() * T::from_f64(1.0 / LN_2),
             false => most + apart.exp().ln_1p(),
@@ -112,7 +112,7 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
 pub struct Xlogy<const ONE_MORE: bool>;
 
 impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
-    const NAME: &'static str = if ONE_MORE { "xlog1py" } else { "xlogy" };
+    const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
     const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -132,7 +132,7 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        if Number::is_nan(b) {
+        if Ring::is_nan(b) {
             b
         } else if a == T::ZERO {
             T::ZERO
@@ -162,7 +162,7 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
 pub struct Copysign;
 
 impl Elementwise2 for Copysign {
-    const NAME: &'static str = "copysign";
+    const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
     const LEFT_NEEDS: Needs = Needs::Both;
 

@@ -170,7 +170,7 @@ impl Op for Embed {
         one(embed(tangent(tangents), self.part, self.whole.shape(), self.name)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let whole = Arc::new(batch::stacked(&self.whole, call.size));
         call.front(Embed { part: self.part.deeper(), whole, name: self.name })
     }

@@ -63,6 +63,7 @@ impl<P: Pointwise> Recordable<P> {
 impl<P: Pointwise> Op for Recordable<P> {
     type Saved = Saved;
     const SAVED: &'static [&'static str] = P::KEEPS;
+    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()
@@ -101,7 +102,7 @@ impl<P: Pointwise> Op for Recordable<P> {
         Ok(SmallVec::from_elem(total, 1))
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 }

@@ -46,7 +46,7 @@ pub struct Threshold {
 }
 
 impl Elementwise for Threshold {
-    const NAME: &'static str = "threshold";
+    const NAME: &'static str = "threshold_cpu";
     const NODE: &'static str = "ThresholdBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::reduce::{Over, accumulated};
 use super::select::where_;
 use super::{
@@ -52,10 +53,17 @@ impl Op for Nansum {
         let x = at.load(saved)?;
         one(self.over.sum(&where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Nansum { over: self.over.deeper() })
+    }
 }
 
 /// The sum of what is a number.
 pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return Err(Error::NanSumOfComplex {}.into());
+    }
     if !x.dtype().is_float() {
         return reduce::sum(x, dims, keepdim, dtype);
     }
@@ -103,6 +111,11 @@ impl Op for Trace {
 
     fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(trace(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let diagonal = part::diagonal(&call.inputs[0].moved(0)?, 0, 1, 2)?;
+        Ok(smallvec![Samples::first(reduce::sum(&diagonal, Some(&[1]), false, None)?)])
     }
 }
 
@@ -183,6 +196,10 @@ impl Op for Logcumsumexp {
         let (most, y) = (finite(&most)?, finite(&y)?);
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Logcumsumexp { dim: self.dim + 1 })
     }
 }
 

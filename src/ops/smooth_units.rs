@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{add, clamp, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
+use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::Result;
 use crate::graph::Attributes;
@@ -119,6 +119,11 @@ impl Elementwise for Silu {
 
     fn real<T: Real>(&self, x: T) -> T {
         x / (T::ONE + math::exp(-x))
+    }
+
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        let y = || mul(x, &sigmoid(x)?);
+        Some(complex::refuse_history(x, "silu").and_then(|()| y()))
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
-use crate::dtype::Number;
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
@@ -58,11 +58,11 @@ impl Op for AsStrided {
         one(apply_one(window, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         let layout = Arc::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
-        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+        Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
     fn shows(&self) -> Option<Creation> {
@@ -82,7 +82,7 @@ pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Te
 
 /// The elements of the memory of `x` at these sizes and strides.
 pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
-    let array = x.array();
+    let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
         return Err(Error::StridedRank {}.into());
@@ -130,7 +130,7 @@ impl Window {
         Window { source: self.source.clone(), window: self.window.clone(), direction }
     }
 
-    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+    fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
         let (from, to) = match self.direction {
             Direction::Read => (&self.source, &self.window),
             Direction::Write => (&self.window, &self.source),
@@ -180,7 +180,7 @@ impl Op for Window {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+        let y = dispatch!(field x.dtype, T => self.run::<T>(&x)?, else {
             return Err(Error::NotImplementedFor { operation: "as_strided", dtype: x.dtype }.into())
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -198,5 +198,19 @@ impl Op for Window {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(self.turned(self.direction), &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        // Every sample has memory of its own, of which both layouts are.
+        let start = self.source.offset().min(self.window.offset());
+        let memory = self.source.end().max(self.window.end()) - start;
+        let apart = |one: &Layout| {
+            let (mut shape, mut strides): (Dims, Dims) = (one.shape().into(), one.strides().into());
+            shape.insert(0, call.size);
+            strides.insert(0, memory);
+            Arc::new(Layout::strided(shape, strides, one.offset() - start))
+        };
+        let (source, window) = (apart(&self.source), apart(&self.window));
+        call.front(Window { source, window, direction: self.direction })
     }
 }

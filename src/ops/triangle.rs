@@ -6,7 +6,6 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::copy;
 use super::part::{self, Part};
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -53,10 +52,10 @@ impl Op for Triangle {
             let ahead = column as i64 - row as i64;
             if self.upper { ahead >= diagonal } else { ahead <= diagonal }
         };
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
             map::fill_with_index(y.fresh::<T>(), |place| {
-                if stays(place) { elements[place] } else { Scalar::Int(0).to::<T>() }
+                if stays(place) { elements[place] } else { T::default() }
             });
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -72,7 +71,7 @@ impl Op for Triangle {
         self.again(tangent(tangents))
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }
@@ -125,7 +124,7 @@ impl Op for DiagonalCopy {
         one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(DiagonalCopy { part: self.part.deeper() })
     }
 }

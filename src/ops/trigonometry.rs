@@ -5,7 +5,7 @@ use super::operand::{Operand, Value};
 use super::power::square;
 use super::unary::{Elementwise, Keeps};
 use super::{add, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
-use crate::dtype::{DType, Real};
+use crate::dtype::{Complex, DType, Real};
 use crate::error::Result;
 use crate::kernels::math;
 use crate::tensor::Tensor;
@@ -18,8 +18,13 @@ impl Elementwise for Sin {
     const NAME: &'static str = "sin";
     const NODE: &'static str = "SinBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.sin()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.sin()
     }
 
@@ -36,8 +41,13 @@ impl Elementwise for Cos {
     const NAME: &'static str = "cos";
     const NODE: &'static str = "CosBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.cos()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.cos()
     }
 
@@ -54,8 +64,13 @@ impl Elementwise for Tan {
     const NAME: &'static str = "tan";
     const NODE: &'static str = "TanBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.tan()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.tan()
     }
 
@@ -72,8 +87,13 @@ impl Elementwise for Asin {
     const NAME: &'static str = "asin";
     const NODE: &'static str = "AsinBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.asin()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.asin()
     }
 
@@ -90,8 +110,13 @@ impl Elementwise for Acos {
     const NAME: &'static str = "acos";
     const NODE: &'static str = "AcosBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.acos()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.acos()
     }
 
@@ -108,8 +133,13 @@ impl Elementwise for Atan {
     const NAME: &'static str = "atan";
     const NODE: &'static str = "AtanBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.atan()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.atan()
     }
 
@@ -129,7 +159,7 @@ fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
 }
 
 impl Elementwise2 for Atan2 {
-    const NAME: &'static str = "atan2";
+    const NAME: &'static str = "atan2_cpu";
     const NODE: &'static str = "Atan2Backward0";
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -159,8 +189,13 @@ impl Elementwise for Sinh {
     const NAME: &'static str = "sinh";
     const NODE: &'static str = "SinhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.sinh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.sinh()
     }
 
@@ -177,8 +212,13 @@ impl Elementwise for Cosh {
     const NAME: &'static str = "cosh";
     const NODE: &'static str = "CoshBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.cosh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.cosh()
     }
 
@@ -195,6 +235,7 @@ impl Elementwise for Tanh {
     const NAME: &'static str = "tanh";
     const NODE: &'static str = "TanhBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         match T::DTYPE {
@@ -207,6 +248,10 @@ impl Elementwise for Tanh {
             }
             _ => x.tanh(),
         }
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.tanh()
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -224,9 +269,14 @@ impl Elementwise2 for TanhGradient {
     const NODE: &'static str = "TanhBackwardBackward0";
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, g: T, y: T) -> T {
         g * (T::ONE - y * y)
+    }
+
+    fn complex(&self, g: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
+        g * (1.0 - y * y)
     }
 
     fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
@@ -246,8 +296,13 @@ impl Elementwise for Asinh {
     const NAME: &'static str = "asinh";
     const NODE: &'static str = "AsinhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.asinh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.asinh()
     }
 
@@ -264,13 +319,22 @@ impl Elementwise for Acosh {
     const NAME: &'static str = "acosh";
     const NODE: &'static str = "AcoshBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.acosh()
     }
 
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.acosh()
+    }
+
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        rsqrt(&sub(&square(x)?, 1)?)
+        // Of complex numbers the root of the product is not the product of the roots.
+        match x.dtype().is_complex() {
+            true => mul(&rsqrt(&sub(x, 1)?)?, &rsqrt(&add(x, 1)?)?),
+            false => rsqrt(&sub(&square(x)?, 1)?),
+        }
     }
 }
 
@@ -282,8 +346,13 @@ impl Elementwise for Atanh {
     const NAME: &'static str = "atanh";
     const NODE: &'static str = "AtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.atanh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.atanh()
     }
 

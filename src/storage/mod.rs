@@ -3,7 +3,7 @@
 
 mod allocate;
 
-pub use allocate::allocated;
+pub use allocate::{allocated, idle, trim};
 
 use std::any::Any;
 use std::cell::Cell;
@@ -223,14 +223,17 @@ impl Clone for Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        let before = self.header().strong.fetch_sub(1, Ordering::Release);
-        if before != 1 {
-            if before > IMMORTAL {
-                self.header().strong.fetch_add(1, Ordering::Relaxed);
+        // The only handle stays the only one: others are made of handles. It need not be counted down.
+        if !self.is_unique() {
+            let before = self.header().strong.fetch_sub(1, Ordering::Release);
+            if before != 1 {
+                if before > IMMORTAL {
+                    self.header().strong.fetch_add(1, Ordering::Relaxed);
+                }
+                return;
             }
-            return;
+            fence(Ordering::Acquire);
         }
-        fence(Ordering::Acquire);
         let bytes = self.bytes();
         let external = self.is_external();
         let block = self.block.cast::<u8>();

@@ -140,6 +140,11 @@ impl Mapping {
         self.level
     }
 
+    /// How many transforms of derivatives there are around it.
+    pub fn transforms(&self) -> usize {
+        self.level - self.depth
+    }
+
     /// How many mappings this thread is inside of.
     pub(crate) fn count() -> usize {
         MAPPINGS.with_borrow(Vec::len)
@@ -190,7 +195,7 @@ pub struct Batch {
 
 /// The array of the first sample. Where there is none it is zeros that nobody reads.
 fn first_sample(value: &Tensor, dim: Option<usize>) -> Result<Array> {
-    let array = value.array();
+    let array = value.memory();
     let Some(dim) = dim else { return Ok(array) };
     let (mut shape, mut strides): (Dims, Dims) = (array.layout.shape().into(), array.layout.strides().into());
     let samples = shape.remove(dim);
@@ -214,7 +219,7 @@ impl Tensor {
     pub(crate) fn around(batch: &Batch, first: Tensor) -> Tensor {
         let cold = Cold::of_batch(Wrapper::new(batch.value.clone(), batch.dim, &batch.mapping));
         let edge = first.0.core.read().edge.clone();
-        Tensor::build(first.array(), edge, OnceBox::with_value(Box::new(cold)), false)
+        Tensor::build(first.memory(), edge, OnceBox::with_value(Box::new(cold)), false)
     }
 
     /// A view of a batched tensor, around a view of its value.
@@ -261,7 +266,7 @@ impl Tensor {
 
     /// The tensor without history at its depth: what it is around keeps its own.
     pub fn without_history(&self) -> Tensor {
-        let first = Tensor::from_array(self.array());
+        let first = Tensor::from_array(self.memory());
         match self.batch() {
             Some(batch) => Tensor::around(&batch, first),
             None => first,

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -65,6 +65,9 @@ impl Cold {
     }
 }
 
+/// Hooks and their names.
+pub type NamedHooks = Vec<(HookId, Arc<dyn Hook>)>;
+
 /// Finds a hook again to remove it, without keeping what it is on.
 pub struct HookHandle {
     on: On,
@@ -80,6 +83,11 @@ impl HookHandle {
     /// A handle to a hook of a node.
     pub fn on_node(node: &NodeRef, id: HookId) -> HookHandle {
         HookHandle { on: On::Node(node.id()), id }
+    }
+
+    /// The name of the hook.
+    pub fn id(&self) -> HookId {
+        self.id
     }
 
     /// Removes the hook, if it is still there.
@@ -123,7 +131,7 @@ impl Tensor {
         if core.edge.is_some() {
             return if requires_grad { Ok(()) } else { Err(Error::RequiresGradNonLeaf {}.into()) };
         }
-        if requires_grad && !core.array.dtype.is_float() {
+        if requires_grad && !core.array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
         if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
@@ -199,7 +207,7 @@ impl Tensor {
         let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
             return Tensor::with_history(array, edge);
         };
-        if leaf.array().is(&array) { leaf } else { Tensor::apart(array, edge) }
+        if leaf.memory().is(&array) { leaf } else { Tensor::apart(array, edge) }
     }
 
     /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
@@ -240,7 +248,7 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        let detached = self.aside(self.array());
+        let detached = self.aside(self.memory());
         let cut = self.standing().cut(Reason::Detach);
         if cut != Cut::NONE {
             detached.set_cut(cut);
@@ -269,7 +277,7 @@ impl Tensor {
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
-        let mut array = self.array();
+        let mut array = self.memory();
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
@@ -281,6 +289,9 @@ impl Tensor {
         }
         let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
+        for level in tangents::live() {
+            self.set_tangent(level, None);
+        }
         let mut core = self.0.core.write();
         core.requires_grad = false;
         core.cut = cut;
@@ -391,15 +402,35 @@ impl Tensor {
         })
     }
 
-    /// The hooks that see the gradient with respect to this tensor as it is now.
-    pub fn gradient_hooks(&self) -> Result<Vec<Arc<dyn Hook>>> {
+    /// The hooks that see the gradient with respect to this tensor as it is now, with their names;
+    /// `None` if there were never any.
+    pub fn gradient_hooks(&self) -> Result<Option<NamedHooks>> {
         Ok(match self.edge()? {
             Some(edge) => {
-                let extras = edge.node.extras();
-                extras.map(|extras| extras.hooks.at(Place::Output(edge.output))).unwrap_or_default()
+                edge.node.extras().and_then(|extras| extras.hooks.named(Place::Output(edge.output)))
             }
-            None => self.hooks_if_any().map(|hooks| hooks.at(Place::Output(0))).unwrap_or_default(),
+            None => self.hooks_if_any().and_then(|hooks| hooks.named(Place::Output(0))),
         })
+    }
+
+    /// Puts others in the place of the hooks that see the gradient with respect to this tensor.
+    pub fn set_gradient_hooks(&self, hooks: NamedHooks) -> Result<()> {
+        match self.edge()? {
+            Some(edge) => edge.node.extras_or_new().hooks.replace(Place::Output(edge.output), hooks),
+            None => self.hooks().replace(Place::Output(0), hooks),
+        }
+        Ok(())
+    }
+
+    /// The hooks that run after this leaf's `.grad` was set, with their names; `None` if it never had
+    /// any hook.
+    pub fn accumulated_hooks(&self) -> Option<NamedHooks> {
+        self.hooks_if_any().and_then(|hooks| hooks.named(Place::Accumulated))
+    }
+
+    /// Puts others in the place of the hooks that run after this leaf's `.grad` was set.
+    pub fn set_accumulated_hooks(&self, hooks: NamedHooks) {
+        self.hooks().replace(Place::Accumulated, hooks);
     }
 
     /// Adds a hook that runs after this leaf's `.grad` was set.

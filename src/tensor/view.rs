@@ -169,6 +169,22 @@ impl Tensor {
         }
     }
 
+    /// Whether the way in which the view came to be allows a write to it, or to its base if it is `stale`.
+    pub(crate) fn check_creation(&self, stale: bool) -> Result<()> {
+        let creation = self.creation();
+        let edge = self.0.core.read().edge.clone();
+        let output = edge.as_ref().map_or(0, |edge| edge.output);
+        let function = edge.map_or_else(String::new, |edge| edge.node.name());
+        Err(match creation {
+            Creation::Default => return Ok(()),
+            Creation::NoGrad => Error::NoGradView { function, output, stale },
+            Creation::Inference => Error::InferenceView { function, output, stale },
+            Creation::MultiOutput => Error::MultiView { function, output, stale },
+            Creation::Custom => Error::CustomView { function, output, stale },
+        }
+        .into())
+    }
+
     /// Makes the edge anew if the base was written to since.
     pub(super) fn refresh_edge(&self) -> Result<()> {
         let Some(view) = self.view() else { return Ok(()) };
@@ -179,22 +195,8 @@ impl Tensor {
         if self.0.core.read().edge.is_none() && !view.base.requires_grad() {
             return Ok(());
         }
-        match view.creation() {
-            Creation::Default => {}
-            Creation::NoGrad => return Err(Error::NoGradViewStale {}.into()),
-            Creation::Inference => return Err(Error::InferenceViewStale {}.into()),
-            creation @ (Creation::MultiOutput | Creation::Custom) => {
-                let edge = self.0.core.read().edge.clone();
-                let output = edge.as_ref().map_or(0, |edge| edge.output);
-                let function = edge.map_or_else(String::new, |edge| edge.node.name());
-                return Err(match creation {
-                    Creation::Custom => Error::CustomViewStale { function, output },
-                    _ => Error::MultiViewStale { function, output },
-                }
-                .into());
-            }
-        }
-        let edge = (view.refresh)(&self.array(), &view.base)?;
+        self.check_creation(true)?;
+        let edge = (view.refresh)(&self.memory(), &view.base)?;
         self.replace_edge(edge);
         view.seen.store(version, Ordering::Release);
         Ok(())

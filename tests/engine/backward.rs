@@ -123,6 +123,6 @@ fn views_that_cannot_follow_a_write_to_their_base_say_so() {
     };
     let parts = ops::split::unbind(&base, 0).unwrap();
     ops::mul_(&base, &w).unwrap();
-    assert!(matches!(*ops::exp(&unrecorded).unwrap_err(), Error::NoGradViewStale {}));
-    assert!(matches!(*ops::exp(&parts[1]).unwrap_err(), Error::MultiViewStale { .. }));
+    assert!(matches!(*ops::exp(&unrecorded).unwrap_err(), Error::NoGradView { stale: true, .. }));
+    assert!(matches!(*ops::exp(&parts[1]).unwrap_err(), Error::MultiView { stale: true, .. }));
 }

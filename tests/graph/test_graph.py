@@ -446,3 +446,33 @@ def test_a_gradient_for_an_edge_has_the_shape_of_its_output():
         RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([3]) and output[0] has"
     ):
         torch.autograd.grad(edge, x, torch.ones(3))
+
+
+def test_the_context_of_mutations_tells_what_it_copied():
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+
+        def counts():
+            return len(context.cloned), len(context.original), len(context.tid_to_weakhandle)
+
+        a = x.clone()
+        out = (a * a).sum()
+        assert counts() == (0, 1, 1)
+        a.sin_()
+        assert counts()[0] == 1
+        out.backward()
+        assert x.grad.tolist() == [2.0, 2.0]
+        assert counts()[0] == 0
+        b = x.clone() * x
+        b.sum().backward()
+    assert counts() == (0, 0, 0)
+
+
+def test_the_object_of_a_saved_tensor_is_made_by_its_node_and_packed_by_two_functions():
+    x = torch.ones(2, requires_grad=True)
+    saved = (x * x).grad_fn._raw_saved_self
+    assert saved.data is x
+    with raises(RuntimeError, "Trying to create a SavedTensor object from Python is forbidden."):
+        type(saved)()
+    with raises(TypeError, "register_hooks(): incompatible function arguments."):
+        saved.register_hooks(max)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.own
 
 def allocated():
     gc.collect()
-    return torch.inspection.allocated_bytes()
+    return torch.memory.allocated_bytes()
 
 
 def network():

@@ -10,8 +10,8 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::{Held, NodeRef, tangents};
-use rushlight::ops::apply::gradient_edges;
 use rushlight::ops::custom::{self, Call, Outcome};
+use rushlight::ops::record::gradient_edges;
 use smallvec::SmallVec;
 
 use super::rule::{Custom, function_class};

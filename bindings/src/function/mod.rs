@@ -20,7 +20,7 @@ use rushlight::{Error, Tensor};
 use crate::collector::{visit_held, visit_host};
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{input_metadata, metadata, next_functions, register};
+use crate::node::{check_hooked, input_metadata, metadata, next_functions, register};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
@@ -314,6 +314,11 @@ impl FunctionBase {
     /// Calls `fn(grad_outputs)` before the node runs.
     fn register_prehook(slf: &Bound<'_, Self>, r#fn: &Bound<'_, PyAny>) -> RemovableHandle {
         register(&Self::node(slf), Place::Before, r#fn)
+    }
+
+    /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
+    fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+        check_hooked(tensor)
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.

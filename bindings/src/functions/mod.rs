@@ -6,6 +6,7 @@ mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
+mod complexes;
 mod composites;
 mod construction;
 mod conversion;
@@ -31,6 +32,7 @@ mod views;
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
 use crate::tensor::object::TensorBase;
+pub(crate) use complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
 use rushlight::ops;
 
@@ -40,6 +42,7 @@ const TABLES: &[&[Function]] = &[
     arithmetic::TABLE,
     attributes::TABLE,
     blends::TABLE,
+    complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
     conversion::TABLE,

@@ -1,7 +1,8 @@
 //! Reductions, scans and softmax. What chooses or measures is in `extremes` and `spreads`.
 use super::entries::{self, both, method};
-use crate::arguments::{Arguments, Ints};
+use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::convert::Ints;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;

@@ -1,8 +1,9 @@
 //! Variances, standard deviations and norms.
 use super::entries::{both, function};
 use super::factory::entry;
-use crate::arguments::{Arguments, Ints};
+use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
+use crate::convert::Ints;
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;

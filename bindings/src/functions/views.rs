@@ -5,7 +5,7 @@ use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, expand, permute, reinterpret, reshape, squeeze, strided};
+use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, squeeze, strided};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -61,8 +61,8 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("movedim", MOVE, "Some dimensions at other places.", movedim),
     both("moveaxis", MOVE, "Some dimensions at other places.", movedim),
-    both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged.", |a| {
-        permute::transpose(a.tensor(0)?, -2, -1).answer(a.py())
+    both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
+        permute::transpose(a.tensor(0)?, -2, -1).and_then(|x| conjugate::conj(&x)).answer(a.py())
     }),
     method(
         "expand",

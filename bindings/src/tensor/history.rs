@@ -4,13 +4,19 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
+use rushlight::Error;
+use rushlight::graph::{HookId, mode};
+use rushlight::ops::batch;
+use rushlight::tensor::NamedHooks;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
+use crate::overrides;
 use crate::transform::refuse_inside_transform;
+use crate::writes::{self, Given};
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -36,7 +42,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err("requires_grad must be a bool"));
         };
         self.check_leaf(value.is_true(), value.is_true())?;
-        if value.is_true() && !self.tensor().dtype().is_float() {
+        if value.is_true() && !self.tensor().dtype().is_differentiable() {
             return Err(PyRuntimeError::new_err(
                 "only Tensors of floating point and complex dtype can require gradients",
             ));
@@ -74,16 +80,33 @@ impl TensorBase {
         Ok(RemovableHandle::new(handle))
     }
 
-    /// The hooks of the tensor as it is now, by number; `None` if there are none.
+    /// The hooks of the tensor as it is now, by number; `None` if there never were any.
     #[getter]
     fn _backward_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let hooks = self.tensor().gradient_hooks().map_err(raise)?;
-        if hooks.is_empty() {
-            return Ok(None);
-        }
-        let functions = hooks.iter().filter_map(|hook| PythonHook::function(&**hook));
-        let numbered: Vec<_> = functions.enumerate().collect();
-        py.import("collections")?.getattr("OrderedDict")?.call1((numbered,)).map(Some)
+        hooks.map(|hooks| numbered(py, &hooks)).transpose()
+    }
+
+    #[setter(_backward_hooks)]
+    fn set_backward_hooks(slf: &Bound<'_, Self>, hooks: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        track(slf);
+        slf.get().tensor().set_gradient_hooks(named(hooks)?).map_err(raise)
+    }
+
+    /// The hooks that run after accumulation, by number; `None` if there never were any.
+    #[getter]
+    fn _post_accumulate_grad_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tensor().accumulated_hooks().map(|hooks| numbered(py, &hooks)).transpose()
+    }
+
+    #[setter(_post_accumulate_grad_hooks)]
+    fn set_post_accumulate_grad_hooks(
+        slf: &Bound<'_, Self>,
+        hooks: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        track(slf);
+        slf.get().tensor().set_accumulated_hooks(named(hooks)?);
+        Ok(())
     }
 
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
@@ -179,7 +202,7 @@ impl TensorBase {
     /// A tensor on the same memory without history, whose writes autograd does not see.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().is_batched() {
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
             return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
         }
         wrap(py, self.tensor().data().map_err(raise)?)
@@ -187,6 +210,10 @@ impl TensorBase {
 
     #[setter]
     fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tensor().is_followed() {
+            let text = "mutating directly with `.data` inside functorch transform is not allowed.";
+            return Err(PyRuntimeError::new_err(text));
+        }
         if self.tensor().is_batched() {
             let text = "mutating directly with `.data` under vmap transform is not allowed.";
             return Err(PyRuntimeError::new_err(text));
@@ -204,23 +231,36 @@ impl TensorBase {
     }
 
     /// A tensor on the same memory without history.
-    fn detach<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap(py, self.tensor().detach())
+    fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if overrides::ever()
+            && let Some(answer) = overrides::offer_operator(slf.py(), "detach", &[slf.as_any()])?
+        {
+            return Ok(answer);
+        }
+        let tensor = slf.get().tensor();
+        if mode::special() {
+            batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
+        }
+        wrap(slf.py(), tensor.detach())
     }
 
     /// Forgets the history.
     #[pyo3(name = "detach_")]
     fn detach_in_place<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        writes::check_in_place(self.tensor(), "detach_", &Given::default())?;
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
+            return Err(raise(Error::DetachView {}.into()));
+        }
         self.tensor().detach_in_place().map_err(raise)?;
         wrap(py, self.tensor().clone())
     }
 
     /// Keeps the gradient in `grad` although the tensor is not a leaf.
     fn retain_grad(&self) -> PyResult<()> {
-        refuse_inside_transform("retain_grad()", "")?;
         if !self.tensor().requires_grad() {
             return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
         }
+        refuse_inside_transform("retain_grad()", "")?;
         self.tensor().retain_grad().map_err(raise)
     }
 
@@ -239,7 +279,7 @@ impl TensorBase {
         };
         let made = data.detach();
         if require_grad {
-            if !made.dtype().is_float() {
+            if !made.dtype().is_differentiable() {
                 return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
             }
             made.set_requires_grad(true).map_err(raise)?;
@@ -252,6 +292,20 @@ impl TensorBase {
     fn retains_grad(&self) -> bool {
         self.tensor().retains_grad()
     }
+}
+
+/// A dictionary of callables by the numbers of their handles.
+fn numbered<'py>(py: Python<'py>, hooks: &NamedHooks) -> PyResult<Bound<'py, PyAny>> {
+    let functions = hooks.iter().filter_map(|(id, hook)| Some((id.number(), PythonHook::function(&**hook)?)));
+    py.import("collections")?.getattr("OrderedDict")?.call1((functions.collect::<Vec<_>>(),))
+}
+
+/// The hooks of such a dictionary.
+fn named(hooks: Option<&Bound<'_, PyAny>>) -> PyResult<NamedHooks> {
+    let Some(hooks) = hooks else { return Ok(NamedHooks::new()) };
+    let items: Vec<(u64, Bound<'_, PyAny>)> =
+        hooks.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?;
+    Ok(items.iter().map(|(number, hook)| (HookId::from_number(*number), PythonHook::of(hook))).collect())
 }
 
 impl TensorBase {

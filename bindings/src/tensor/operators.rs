@@ -8,17 +8,19 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
+use rushlight::graph::mode;
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, unary as unary_ops};
+use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
 
 use super::index;
 use super::number::number;
-use super::object::{borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
+use super::object::{as_tensor, borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
 use super::values;
 use crate::error::raise;
+use crate::overrides;
 use crate::returns::ToPython;
-use crate::transform::refuse_captured;
+use crate::writes::{self, Given};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -44,7 +46,7 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
 unsafe fn operand<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
     // SAFETY: by the caller's promise; what is read fits the type that was looked at.
     unsafe {
-        if ffi::Py_TYPE(object) == tensor_type() {
+        if ffi::Py_TYPE(object) == overrides::common_type() {
             return Ok(borrow(object).map(Operand::Tensor));
         }
         if ffi::PyFloat_CheckExact(object) != 0 {
@@ -70,9 +72,130 @@ unsafe fn uncommon<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<O
     // SAFETY: by the caller's promise.
     unsafe {
         match borrow(object) {
+            // Its class may want to see the call: see `overridden`.
+            Some(_) if overrides::ever() => Ok(None),
             Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
             None => Ok(number(&Bound::from_borrowed_ptr(py, object))?.map(Operand::Scalar)),
         }
+    }
+}
+
+/// The method that an operator counts as when its operands want to see it: from which side depends on
+/// whether the left one is a tensor.
+fn seen_as(slot: &str, from_left: bool) -> &'static str {
+    let (left, right) = match slot {
+        "Py_nb_add" => ("add", "add"),
+        "Py_nb_subtract" => ("sub", "__rsub__"),
+        "Py_nb_multiply" => ("mul", "mul"),
+        "Py_nb_true_divide" => ("div", "__rtruediv__"),
+        "Py_nb_floor_divide" => ("__floordiv__", "__rfloordiv__"),
+        "Py_nb_remainder" => ("remainder", "__rmod__"),
+        "Py_nb_and" => ("__and__", "bitwise_and"),
+        "Py_nb_or" => ("__or__", "bitwise_or"),
+        "Py_nb_xor" => ("__xor__", "bitwise_xor"),
+        "Py_nb_lshift" => ("__lshift__", "__rlshift__"),
+        "Py_nb_rshift" => ("__rshift__", "__rrshift__"),
+        "Py_nb_power" => ("pow", "__rpow__"),
+        "Py_nb_matrix_multiply" => ("matmul", "__rmatmul__"),
+        "Py_nb_negative" => ("neg", "neg"),
+        "Py_nb_absolute" => ("abs", "abs"),
+        "Py_nb_positive" => ("positive", "positive"),
+        "Py_nb_invert" => ("__invert__", "__invert__"),
+        "Py_nb_int" => ("__int__", "__int__"),
+        "Py_nb_float" => ("__float__", "__float__"),
+        "Py_nb_index" => ("__index__", "__index__"),
+        "<" => ("lt", "lt"),
+        "<=" => ("le", "le"),
+        "==" => ("eq", "eq"),
+        "!=" => ("ne", "ne"),
+        ">" => ("gt", "gt"),
+        ">=" => ("ge", "ge"),
+        in_place => (method(in_place), method(in_place)),
+    };
+    if from_left { left } else { right }
+}
+
+/// Shows an operator of two operands to those of them that want to see it.
+///
+/// # Safety
+/// The operands are live objects and stay so during the call.
+#[cold]
+unsafe fn offered(
+    py: Python<'_>,
+    slot: &str,
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+) -> PyResult<Option<*mut ffi::PyObject>> {
+    // SAFETY: by the caller's promise.
+    let operands = unsafe { [left, right].map(|operand| Bound::from_borrowed_ptr(py, operand)) };
+    let from_left = as_tensor(&operands[0]).is_some();
+    let order = if from_left { [&operands[0], &operands[1]] } else { [&operands[1], &operands[0]] };
+    let answer = overrides::offer_operator(py, seen_as(slot, from_left), &order)?;
+    Ok(answer.map(Bound::into_ptr))
+}
+
+/// Shows an operator of a tensor to its class, and to those of what comes with it, if they want to see it.
+///
+/// # Safety
+/// All are live objects and stay so during the call.
+#[inline]
+unsafe fn offered_alone(
+    py: Python<'_>,
+    name: &str,
+    object: *mut ffi::PyObject,
+    with: &[*mut ffi::PyObject],
+) -> PyResult<Option<*mut ffi::PyObject>> {
+    // SAFETY: by the caller's promise.
+    if !overrides::ever() || !unsafe { may_see(object) || with.iter().any(|&object| may_see(object)) } {
+        return Ok(None);
+    }
+    // SAFETY: by the caller's promise.
+    let all: Vec<_> = std::iter::once(&object)
+        .chain(with)
+        .map(|&object| unsafe { Bound::from_borrowed_ptr(py, object) })
+        .collect();
+    let answer = overrides::offer_operator(py, name, &all.iter().collect::<Vec<_>>())?;
+    Ok(answer.map(Bound::into_ptr))
+}
+
+/// Whether the class of an object, which is not the tensor class itself, or a mode may want to see a call.
+///
+/// # Safety
+/// `object` is a live object.
+#[inline]
+unsafe fn may_see(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: by the caller's promise.
+    overrides::ever() && (unsafe { ffi::Py_TYPE(object) != tensor_type() } || overrides::in_mode())
+}
+
+/// An object that nobody wanted to see as an operand, if it can be one.
+fn unseen<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+    match as_tensor(object) {
+        Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
+        None => Ok(number(object)?.map(Operand::Scalar)),
+    }
+}
+
+/// An operator of which an operand is of no common type.
+///
+/// # Safety
+/// As for `offered`.
+#[cold]
+unsafe fn uncommonly(
+    py: Python<'_>,
+    slot: &str,
+    operands: [*mut ffi::PyObject; 2],
+    operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
+) -> PyResult<*mut ffi::PyObject> {
+    // SAFETY: by the caller's promise.
+    if let Some(answer) = unsafe { offered(py, slot, operands[0], operands[1])? } {
+        return Ok(answer);
+    }
+    // SAFETY: by the caller's promise.
+    let [left, right] = unsafe { operands.map(|operand| Bound::from_borrowed_ptr(py, operand)) };
+    match (unseen(&left)?, unseen(&right)?) {
+        (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+        _ => Ok(declined(py)),
     }
 }
 
@@ -86,14 +209,16 @@ fn declined(py: Python<'_>) -> *mut ffi::PyObject {
 fn binary(
     left: *mut ffi::PyObject,
     right: *mut ffi::PyObject,
+    slot: &str,
     operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
-        let (Some(left), Some(right)) = (unsafe { (operand(py, left)?, operand(py, right)?) }) else {
-            return Ok(declined(py));
-        };
-        Ok(wrap_raw(operation(left, right).map_err(raise)?))
+        match unsafe { (operand(py, left)?, operand(py, right)?) } {
+            (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+            // SAFETY: as above.
+            _ => unsafe { uncommonly(py, slot, [left, right], operation) },
+        }
     })
 }
 
@@ -102,15 +227,28 @@ fn binary(
 fn in_place(
     target: *mut ffi::PyObject,
     other: *mut ffi::PyObject,
-    method: &str,
+    slot: &str,
     operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: as in `binary`.
-        let (Some(tensor), Some(other)) = (unsafe { (borrow(target), operand(py, other)?) }) else {
+        let (seen, common) = unsafe { (may_see(target), operand(py, other)?) };
+        // SAFETY: as in `binary`.
+        if (seen || common.is_none())
+            && let Some(answer) = unsafe { offered(py, slot, target, other)? }
+        {
+            return Ok(answer);
+        }
+        // SAFETY: as in `binary`.
+        let other = unsafe { Bound::from_borrowed_ptr(py, other) };
+        let other = if common.is_none() { unseen(&other)? } else { common };
+        // SAFETY: as in `binary`.
+        let (Some(tensor), Some(other)) = (unsafe { borrow(target) }, other) else {
             return Ok(declined(py));
         };
-        refuse_captured(tensor, method, other.tensor().is_none())?;
+        if mode::special() || tensor.is_captured() {
+            writes::check_in_place(tensor, method(slot), &Given::operand(other.tensor()))?;
+        }
         operation(tensor, other).map_err(raise)?;
         // SAFETY: a live object.
         unsafe { ffi::Py_INCREF(target) };
@@ -119,7 +257,7 @@ fn in_place(
 }
 
 /// The method that a slot such as `Py_nb_inplace_add` stands for.
-fn method(slot: &'static str) -> &'static str {
+fn method(slot: &str) -> &'static str {
     match slot {
         "Py_nb_inplace_add" => "add_",
         "Py_nb_inplace_subtract" => "sub_",
@@ -131,6 +269,7 @@ fn method(slot: &'static str) -> &'static str {
         "Py_nb_inplace_or" => "__ior__",
         "Py_nb_inplace_xor" => "__ixor__",
         "Py_nb_inplace_lshift" => "__ilshift__",
+        "Py_nb_inplace_power" => "pow_",
         _ => "__irshift__",
     }
 }
@@ -139,9 +278,14 @@ fn method(slot: &'static str) -> &'static str {
 #[inline]
 fn unary(
     object: *mut ffi::PyObject,
+    slot: &str,
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
+        // SAFETY: as in `binary`.
+        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
+            return Ok(answer);
+        }
         // SAFETY: as in `binary`.
         let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
         Ok(wrap_raw(operation(tensor).map_err(raise)?))
@@ -152,9 +296,14 @@ fn unary(
 #[inline]
 fn plain(
     object: *mut ffi::PyObject,
+    slot: &str,
     convert: impl for<'py> FnOnce(Python<'py>, &Tensor) -> PyResult<Bound<'py, PyAny>>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
+        // SAFETY: as in `binary`.
+        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
+            return Ok(answer);
+        }
         // SAFETY: as in `binary`.
         let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
         convert(py, tensor).map(Bound::into_ptr)
@@ -176,22 +325,22 @@ macro_rules! slots {
     };
     (@binary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            binary(left, right, |left, right| $operation(left, right))
+            binary(left, right, stringify!($id), |left, right| $operation(left, right))
         }
     };
     (@in_place $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            in_place(target, other, method(stringify!($id)), |target, other| $operation(target, other))
+            in_place(target, other, stringify!($id), |target, other| $operation(target, other))
         }
     };
     (@unary $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            unary(object, |tensor| $operation(tensor))
+            unary(object, stringify!($id), |tensor| $operation(tensor))
         }
     };
     (@plain $name:ident, $id:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            plain(object, |py, tensor| $operation(py, tensor))
+            plain(object, stringify!($id), |py, tensor| $operation(py, tensor))
         }
     };
 }
@@ -263,6 +412,15 @@ unsafe extern "C" fn matrix_product(
 ) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let (known, seen) =
+            unsafe { (borrow(left).zip(borrow(right)).is_some(), may_see(left) || may_see(right)) };
+        // SAFETY: as above.
+        if (seen || !known)
+            && let Some(answer) = unsafe { offered(py, "Py_nb_matrix_multiply", left, right)? }
+        {
+            return Ok(answer);
+        }
+        // SAFETY: as above.
         match unsafe { (borrow(left), borrow(right)) } {
             (Some(left), Some(right)) => Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?)),
             _ => Ok(declined(py)),
@@ -274,6 +432,10 @@ unsafe extern "C" fn matrix_product(
 unsafe extern "C" fn subscript(object: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        if let Some(answer) = unsafe { offered_alone(py, "__getitem__", object, &[key])? } {
+            return Ok(answer);
+        }
+        // SAFETY: as above.
         let (tensor, key) = unsafe { (borrow(object), Bound::from_borrowed_ptr(py, key)) };
         match tensor {
             Some(tensor) => Ok(wrap_raw(index::get(tensor, &key)?)),
@@ -289,6 +451,14 @@ unsafe extern "C" fn assign_subscript(
     value: *mut ffi::PyObject,
 ) -> c_int {
     guarded_status(|py| {
+        // SAFETY: as in `subscript`.
+        if !value.is_null()
+            && let Some(answer) = unsafe { offered_alone(py, "__setitem__", object, &[key, value])? }
+        {
+            // SAFETY: a new reference, of which nothing is wanted.
+            drop(unsafe { Bound::from_owned_ptr(py, answer) });
+            return Ok(0);
+        }
         // SAFETY: as in `subscript`; the value may be null.
         let (tensor, key, value) = unsafe {
             (borrow(object), Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr_or_opt(py, value))
@@ -311,7 +481,7 @@ unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
 
 /// `~x`, of truth values and of bits.
 fn inverted<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.dtype().is_float() {
+    if tensor.dtype().is_differentiable() {
         return Err(PyTypeError::new_err(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
         ));
@@ -329,7 +499,7 @@ unsafe extern "C" fn power(
     if modulus != unsafe { ffi::Py_None() } {
         return guarded(|py| Ok(declined(py)));
     }
-    binary(base, exponent, |base, exponent| ops::pow(base, exponent))
+    binary(base, exponent, "Py_nb_power", |base, exponent| ops::pow(base, exponent))
 }
 
 /// `x **= y`
@@ -338,7 +508,7 @@ unsafe extern "C" fn power_in_place(
     exponent: *mut ffi::PyObject,
     _modulus: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    in_place(target, exponent, "pow_", |target, exponent| ops::pow_(target, exponent))
+    in_place(target, exponent, "Py_nb_inplace_power", |target, exponent| ops::pow_(target, exponent))
 }
 
 /// The six comparisons.
@@ -347,12 +517,50 @@ unsafe extern "C" fn compared(
     right: *mut ffi::PyObject,
     operation: std::ffi::c_int,
 ) -> *mut ffi::PyObject {
-    binary(left, right, |left, right| match operation {
+    if intercept::is_active() {
+        return compared_by_name(left, right, operation);
+    }
+    let slot = match operation {
+        ffi::Py_LT => "<",
+        ffi::Py_LE => "<=",
+        ffi::Py_EQ => "==",
+        ffi::Py_NE => "!=",
+        ffi::Py_GT => ">",
+        _ => ">=",
+    };
+    binary(left, right, slot, |left, right| match operation {
         ffi::Py_LT => compare::lt(left, right),
         ffi::Py_LE => compare::le(left, right),
         ffi::Py_EQ => compare::eq(left, right),
         ffi::Py_NE => compare::ne(left, right),
         ffi::Py_GT => compare::gt(left, right),
         _ => compare::ge(left, right),
+    })
+}
+
+/// A comparison as the call of a method, which is shown to whoever intercepts operations.
+#[cold]
+fn compared_by_name(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: c_int,
+) -> *mut ffi::PyObject {
+    let name = match operation {
+        ffi::Py_LT => "lt",
+        ffi::Py_LE => "le",
+        ffi::Py_EQ => "eq",
+        ffi::Py_NE => "ne",
+        ffi::Py_GT => "gt",
+        _ => "ge",
+    };
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let ((Some(_), Some(_)), left, right) = (unsafe {
+            let operands = (operand(py, left)?, operand(py, right)?);
+            (operands, Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
+        }) else {
+            return Ok(declined(py));
+        };
+        left.call_method1(name, (right,)).map(Bound::into_ptr)
     })
 }

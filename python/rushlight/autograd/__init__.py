@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from .._lazy import on_first_use
 from .._rushlight import _current_graph_task_id as _current_graph_task_id
 from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
-from . import forward_ad, function, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
-from .function import Function
 from .grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -20,30 +19,33 @@ from .grad_mode import (
 
 # `gradcheck` is the function, as in torch; its module of the same name stays importable.
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 from .variable import Variable, variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from typing import Any
-
+    from . import forward_ad as forward_ad
+    from . import function as function
     from . import functional as functional
-
-_LAZY = frozenset({"functional"})
-
-
-def __getattr__(name: str) -> Any:
-    """Import a room of the package when it is first asked for."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return import_module(f"{__name__}.{name}")
-
+    from . import grad_mode as grad_mode
+    from . import graph as graph
+    from .function import Function as Function
+    from .function import NestedIOFunction as NestedIOFunction
+    from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(),
+        rooms={"forward_ad", "function", "functional", "graph"},
+        names={
+            "Function": ".function",
+            "NestedIOFunction": ".function",
+            "_unsafe_preserve_version_counter": ".graph",
+        },
+    )
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "NestedIOFunction",
     "Variable",
     "backward",
     "detect_anomaly",
@@ -52,6 +54,7 @@ __all__ = [
     "forward_ad",
     "function",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",

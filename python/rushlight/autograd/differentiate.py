@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from .._rushlight import Size, Tensor, _run_backward, zeros_like
+from .._rushlight import (
+    Size,
+    Tensor,
+    _handle_torch_function,
+    _has_torch_function,
+    _run_backward,
+    zeros_like,
+)
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ def backward(
     create_graph: bool = False,
     grad_variables: OptionalTensors = None,
     inputs: Tensors | dict[str, Tensor] | None = None,
-) -> None:
+) -> Any:
     """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from.
 
     `grad_tensors` weighs the elements of `tensors`; it may be left out for scalars.
@@ -46,6 +53,14 @@ def backward(
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")
     roots = _as_tuple(tensors)
+    if any(type(root) is not Tensor and _has_torch_function(root) for root in roots):
+        options = {
+            "grad_tensors": grad_tensors,
+            "retain_graph": retain_graph,
+            "create_graph": create_graph,
+            "inputs": inputs,
+        }
+        return _handle_torch_function(backward, "torch.autograd.backward", roots, (tensors,), options)
     for root in roots:
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -55,6 +70,7 @@ def backward(
     if retain_graph is None:
         retain_graph = create_graph
     _run_backward(roots, gradients, retain_graph, create_graph, targets, True, True)
+    return None
 
 
 def grad(
@@ -85,6 +101,21 @@ def grad(
         allow_unused = materialize_grads
     roots = _as_tuple(outputs)
     targets = _inputs_tuple(inputs, "grad")
+    if any(type(root) is not Tensor and _has_torch_function(root) for root in roots + targets):
+        options = {
+            "grad_outputs": grad_outputs,
+            "retain_graph": retain_graph,
+            "create_graph": create_graph,
+            "only_inputs": only_inputs,
+            "allow_unused": allow_unused,
+            "is_grads_batched": is_grads_batched,
+            "materialize_grads": materialize_grads,
+        }
+        relevant = roots + targets
+        shown: tuple[Any, ...] = _handle_torch_function(
+            grad, "torch.autograd.grad", relevant, (roots, targets), options
+        )
+        return shown
     if not only_inputs:
         _warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
@@ -142,7 +173,9 @@ def _run_batch(
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) or _is_edge(tensors) else tuple(tensors)
+    if isinstance(tensors, Tensor) or _is_edge(tensors) or hasattr(tensors, "__torch_function__"):
+        return (tensors,)
+    return tuple(tensors)
 
 
 def _is_edge(value: Any) -> bool:

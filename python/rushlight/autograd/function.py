@@ -6,14 +6,13 @@ context's methods.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
-
 from .._rushlight import Tensor, _FunctionBase, _refuse_derivative, is_grad_enabled
 from .grad_mode import no_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, NoReturn
 
 __all__ = [
     "BackwardCFunction",
@@ -60,7 +59,7 @@ class FunctionCtx:
         import warnings
 
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. "
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
             "Note that calls to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,

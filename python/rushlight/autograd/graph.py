@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections import OrderedDict
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _rushlight
+from .._lazy import on_first_use
 from .._rushlight import Tensor, _FunctionBase, _Node
 from ..utils.hooks import RemovableHandle
 from .grad_mode import enable_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Literal
+    from collections.abc import Callable, Generator, Iterable, Sequence
+    from typing import Any, Literal
 
-    from typing_extensions import Self
+    from ..inspection.holders import why_alive as why_alive
+    from ..inspection.memory import memory as memory
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(), names={"memory": "..inspection", "why_alive": "..inspection"}
+    )
 
 __all__ = [
     "GradientEdge",
@@ -31,23 +38,80 @@ __all__ = [
 ]
 
 
-class _NodeMeta(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, (_Node, _FunctionBase))
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, (_Node, _FunctionBase))
-
-
-class Node(metaclass=_NodeMeta):
+class Node(ABC):
     """What every `grad_fn` is an instance of. Nodes come from recording; none can be made by hand."""
 
-    def __new__(cls) -> Self:
-        raise TypeError(
-            f"Can't instantiate abstract class {cls.__name__} with abstract methods _input_metadata, "
-            "_register_hook_dict, _sequence_nr, metadata, name, next_functions, register_hook, "
-            "register_prehook"
-        )
+    @abstractmethod
+    def name(self) -> str:
+        """Return the name of the operation.
+
+        >>> import rushlight as torch
+        >>> torch.ones(2, requires_grad=True).exp().grad_fn.name()
+        'ExpBackward0'
+        """
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """Where the gradients go: a node and the number of its output for every input."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """Return a dictionary for whatever a user wants to attach. It lives as long as the node."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> list[Any]:
+        """What the outputs look like."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _sequence_nr(self) -> int:
+        """Return the position on the tape."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node has run; what it returns replaces the first.
+
+        >>> import rushlight as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = x.exp()
+        >>> handle = y.grad_fn.register_hook(lambda grad_inputs, grad_outputs: (grad_inputs[0] * 0,))
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([0., 0.])
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs; what it returns replaces them.
+
+        >>> import rushlight as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> handle = y.grad_fn.register_prehook(lambda grad_outputs: (grad_outputs[0] * 2,))
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([6., 6.])
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        """Take note of the hooks of a tensor that the node made."""
+        raise NotImplementedError
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        if cls is Node and issubclass(subclass, (_Node, _FunctionBase)):
+            return True
+        hook: bool = NotImplemented
+        return hook
 
 
 class GradientEdge(NamedTuple):
@@ -180,6 +244,10 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, Non
 class _MultiHandle(RemovableHandle):
     """Removes the hook from all tensors that it is on."""
 
+    def __new__(cls, handles: tuple[RemovableHandle, ...]) -> _MultiHandle:
+        # It is in no dictionary of its own.
+        return super().__new__(cls, OrderedDict())
+
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
 
@@ -260,49 +328,60 @@ def _run() -> int:
     return run
 
 
-class _Saved:
-    """Stands for one saved tensor, which is copied when its memory is about to be written to."""
+class _Handle:
+    """Stands for a saved tensor, which is copied when its memory is about to be written to."""
 
-    __slots__ = ("__weakref__", "owner", "tensor")
-
-    def __init__(self, owner: _AllowMutationOnSavedContext, tensor: Tensor) -> None:
-        self.owner = owner
-        self.tensor: Tensor | None = tensor
+    __slots__ = ("__weakref__",)
 
 
 class _AllowMutationOnSavedContext:
+    """Which saved tensors there are, by handle: those that were `cloned`, and the `original` ones."""
+
     def __init__(self) -> None:
-        from weakref import WeakSet
+        from weakref import WeakKeyDictionary, WeakValueDictionary
 
-        self.saved: dict[int, WeakSet[_Saved]] = {}
-        # Those that were copied already too.
-        self.every: WeakSet[_Saved] = WeakSet()
-        self._new_set = WeakSet
+        self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        # By tensor and version: what is saved again has its handle already.
+        self.tid_to_weakhandle: WeakValueDictionary[object, _Handle] = WeakValueDictionary()
+        # By memory: which tensors that show it were saved.
+        self.sid_to_tid: dict[int, set[tuple[int, int]]] = {}
 
-    def pack(self, tensor: Tensor) -> _Saved:
-        saved = _Saved(self, tensor)
-        self.every.add(saved)
-        self.saved.setdefault(_rushlight._memory_of(tensor), self._new_set()).add(saved)
-        return saved
+    def pack(self, tensor: Tensor) -> _Handle:
+        memory = _rushlight._memory_of(tensor)
+        version = (id(tensor), tensor._version)
+        handle = self.tid_to_weakhandle.get(version)
+        if handle is None or self.original.get(handle) is not tensor:
+            handle = _Handle()
+            self.tid_to_weakhandle[version] = handle
+            self.original[handle] = tensor
+        self.sid_to_tid.setdefault(memory, set()).add(version)
+        return handle
 
-    def unpack(self, saved: _Saved) -> Tensor:
-        if saved.tensor is None or _mutation_context is not self:
+    def unpack(self, handle: _Handle) -> Tensor:
+        saved = self.cloned.get(handle)
+        if saved is None:
+            saved = self.original.get(handle)
+        if saved is None or _mutation_context is None:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the "
                 "graph was originally recorded."
             )
-        return saved.tensor
+        return saved
 
     def before_write(self, tensor: Tensor) -> None:
-        for saved in self.saved.pop(_rushlight._memory_of(tensor), ()):
-            if saved.tensor is not None:
-                saved.tensor = saved.tensor.detach().clone()
+        for version in self.sid_to_tid.pop(_rushlight._memory_of(tensor), ()):
+            handle = self.tid_to_weakhandle.pop(version, None)
+            if handle is not None and handle in self.original:
+                self.cloned[handle] = self.original.pop(handle).detach().clone()
+                # The tensor may go, and another one take its number.
+                self.tid_to_weakhandle[id(handle)] = handle
 
     def clear(self) -> None:
-        for saved in self.every:
-            saved.tensor = None
-        self.every.clear()
-        self.saved.clear()
+        self.cloned.clear()
+        self.original.clear()
+        self.tid_to_weakhandle.clear()
+        self.sid_to_tid.clear()
 
 
 _mutation_context: _AllowMutationOnSavedContext | None = None
@@ -335,13 +414,3 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext,
             _rushlight._watch_writes(None)
             _mutation_context = None
             context.clear()
-
-
-def __getattr__(name: str) -> Any:
-    """Import what tells of the memory that a graph keeps when it is first asked for."""
-    if name not in ("memory", "why_alive"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .. import inspection
-
-    found = globals()[name] = getattr(inspection, name)
-    return found

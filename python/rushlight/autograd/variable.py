@@ -24,13 +24,18 @@ class Variable(metaclass=_VariableMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """Return a tensor on the memory of `data`, without history."""
+        if volatile:
+            import warnings
+
+            text = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+            warnings.warn(text, stacklevel=2)
         if data is None:
             return empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        return data.detach().requires_grad_(requires_grad)
+        return Tensor._make_subclass(Tensor, data, bool(requires_grad))
 
 
 def variable(*args: Any, **kwargs: Any) -> NoReturn:

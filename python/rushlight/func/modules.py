@@ -103,7 +103,7 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     >>> torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2)).running_mean is None
     True
     """
-    from ..nn.normalised import _BatchNorm
+    from ..nn.modules.normalised import _BatchNorm
 
     for module in root.modules():
         if isinstance(module, _BatchNorm) and module.track_running_stats:

@@ -2,7 +2,7 @@
 
 from .graph import Edge, Graph, Node, graph
 from .holders import Holders, why_alive
-from .memory import Memory, allocated_bytes, memory
+from .memory import Memory, memory
 
 __all__ = [
     "Edge",
@@ -10,7 +10,6 @@ __all__ = [
     "Holders",
     "Memory",
     "Node",
-    "allocated_bytes",
     "graph",
     "memory",
     "why_alive",

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from .._rushlight import _allocated_bytes, _storage_of
+from .._rushlight import _storage_of
 from .graph import graph
 from .text import size
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
-
-
-def allocated_bytes() -> int:
-    """Return how many bytes the memory of all tensors takes at present."""
-    return _allocated_bytes()
 
 
 class Memory:

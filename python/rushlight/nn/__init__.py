@@ -1,8 +1,14 @@
 """Layers, losses and the `Module` they are made of."""
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .convolution import (
+from .modules.containers import (
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+)
+from .modules.convolution import (
     Conv1d,
     Conv2d,
     Conv3d,
@@ -10,17 +16,23 @@ from .convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from .layers import (
+from .modules.dropouts import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
+from .modules.embedding import (
+    Embedding,
+)
+from .modules.layers import (
     Flatten,
     Identity,
     Linear,
-    LogSoftmax,
-    ReLU,
-    Sigmoid,
-    Softmax,
-    Tanh,
 )
-from .losses import (
+from .modules.losses import (
     BCELoss,
     BCEWithLogitsLoss,
     CosineEmbeddingLoss,
@@ -39,18 +51,13 @@ from .losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
-from .module import Module
-from .normalised import (
-    AlphaDropout,
+from .modules.module import (
+    Module,
+)
+from .modules.normalised import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    Dropout,
-    Dropout1d,
-    Dropout2d,
-    Dropout3d,
-    Embedding,
-    FeatureAlphaDropout,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
@@ -59,8 +66,21 @@ from .normalised import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .parameter import Parameter
-from .pools import (
+from .modules.paddings import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from .modules.pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -70,34 +90,32 @@ from .pools import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
-    ChannelShuffle,
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    CosineSimilarity,
-    Fold,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
-    PairwiseDistance,
+)
+from .modules.resizing import (
+    ChannelShuffle,
+    Fold,
     PixelShuffle,
     PixelUnshuffle,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
     Unflatten,
     Unfold,
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
-    ZeroPad1d,
-    ZeroPad2d,
-    ZeroPad3d,
 )
-from .units import (
+from .modules.similarities import (
+    CosineSimilarity,
+    PairwiseDistance,
+)
+from .modules.softmaxes import (
+    LogSoftmax,
+    Softmax,
+    Softmax2d,
+    Softmin,
+)
+from .modules.units import (
     CELU,
     ELU,
     GELU,
@@ -111,17 +129,19 @@ from .units import (
     LogSigmoid,
     Mish,
     PReLU,
+    ReLU,
     ReLU6,
     RReLU,
+    Sigmoid,
     SiLU,
-    Softmax2d,
-    Softmin,
     Softplus,
     Softshrink,
     Softsign,
+    Tanh,
     Tanhshrink,
     Threshold,
 )
+from .parameter import Parameter
 
 __all__ = [
     "CELU",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, empty
+from .._rushlight import Tensor, _disabled_torch_function_impl, empty
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,6 +20,9 @@ class Parameter(Tensor):
     Parameter containing:
     tensor([0., 0.], requires_grad=True)
     """
+
+    # Modules compute with parameters as with any tensor; results are no parameters.
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Make a leaf that shares the memory of `data`."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import full_like, tensor
-from .adaptive import Adaptive, checked, number
+from .._rushlight import full_like
+from .adaptive import Adaptive, checked
+from .parameterwise import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,9 +49,7 @@ class Adagrad(Adaptive):
         super().__init__(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:
-                state = self.state[parameter]
-                state["step"] = tensor(0.0)
-                state["sum"] = full_like(parameter, group["initial_accumulator_value"]).detach()
+                self._start(parameter, group)
 
     def share_memory(self) -> None:
         """Do nothing: the state is in memory that threads share already."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, maximum, zeros_like
-from .adaptive import Adaptive, checked, number
+from .adaptive import Adaptive, checked
+from .parameterwise import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,10 +66,6 @@ class Adam(Adaptive):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
-        if fused and differentiable:
-            raise RuntimeError("`fused` does not support `differentiable`")
-        if fused and foreach:
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["exp_avg"] = zeros_like(parameter)

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._rushlight import Tensor, tensor
-from ..autograd.grad_mode import enable_grad, set_grad_enabled
-from .optimizer import Optimizer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def number(option: Any) -> Any:
-    """Return an option's number; a tensor that records stays one, to be differentiated through."""
-    return option.item() if isinstance(option, Tensor) and not option.requires_grad else option
+from .parameterwise import Parameterwise
 
 
 def checked(**options: Any) -> None:
@@ -27,30 +18,20 @@ def checked(**options: Any) -> None:
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
 
 
-class Adaptive(Optimizer):
-    """An optimiser that changes each parameter by itself and counts the steps in its state."""
+class Adaptive(Parameterwise):
+    """An optimiser that counts the steps of each parameter in its state, and keeps there what it has seen."""
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Take one step; return what `closure` returns, if there is one."""
-        loss = None
-        with set_grad_enabled(self.defaults["differentiable"]):
-            if closure is not None:
-                with enable_grad():
-                    loss = closure()
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    gradient = parameter.grad
-                    if gradient is not None:
-                        self._one(parameter, -gradient if group["maximize"] else gradient, group)
-        return loss
-
-    def _one(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         state = self.state[parameter]
         if not state:
-            state["step"] = tensor(0.0)
-            self._begin(parameter, group, state)
+            self._start(parameter, group)
         state["step"] += 1
         self._change(parameter, gradient, group, state)
+
+    def _start(self, parameter: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[parameter]
+        state["step"] = tensor(0.0)
+        self._begin(parameter, group, state)
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         raise NotImplementedError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import zeros_like
-from .adaptive import Adaptive, checked, number
+from .adaptive import Adaptive, checked
+from .parameterwise import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

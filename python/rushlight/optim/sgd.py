@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor
-from ..autograd.grad_mode import enable_grad, set_grad_enabled
-from .optimizer import Optimizer
+from .parameterwise import Parameterwise, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 __all__ = ["SGD"]
 
 
-class SGD(Optimizer):
+class SGD(Parameterwise):
     """`parameter -= lr * gradient`; with momentum, the gradient is a running sum of gradients.
 
     `foreach` and `fused` choose between implementations of the same step elsewhere; there is
@@ -65,35 +64,16 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, defaults)
-        if fused and differentiable:
-            raise RuntimeError("`fused` does not support `differentiable`")
-        if fused and foreach:
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Take one step; return what `closure` returns, if there is one."""
-        loss = None
-        with set_grad_enabled(self.defaults["differentiable"]):
-            if closure is not None:
-                with enable_grad():
-                    loss = closure()
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    gradient = parameter.grad
-                    if gradient is not None:
-                        self._change(parameter, gradient, group)
-        return loss
-
-    def _change(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
-        gradient = -gradient if group["maximize"] else gradient
-        decay = _number(group["weight_decay"])
+    def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        decay = number(group["weight_decay"])
         if isinstance(decay, Tensor):
             gradient = gradient + parameter.clone() * decay
         elif decay != 0:
             gradient = gradient.add(parameter, alpha=decay)
         if group["momentum"] != 0:
             gradient = self._gather_momentum(parameter, gradient, group)
-        rate = _number(group["lr"])
+        rate = number(group["lr"])
         if isinstance(rate, Tensor):
             parameter.sub_(gradient * rate)
         else:
@@ -107,8 +87,3 @@ class SGD(Optimizer):
         else:
             buffer.mul_(group["momentum"]).add_(gradient, alpha=1 - group["dampening"])
         return gradient.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-
-
-def _number(option: Any) -> Any:
-    """Return an option's number; a tensor that records stays one, to be differentiated through."""
-    return option.item() if isinstance(option, Tensor) and not option.requires_grad else option

@@ -163,7 +163,7 @@ class _Comparison:
         rtol, atol = tolerance
         matches: Any = actual == expected
         # A difference of booleans, and of unsigned integers below zero, does not exist.
-        exact = not any(tensor.is_floating_point() for tensor in (actual, expected))
+        exact = not any(tensor.is_floating_point() or tensor.is_complex() for tensor in (actual, expected))
         left, right = (tensor.long() if exact else tensor.double() for tensor in (actual, expected))
         if not exact and actual.dtype == expected.dtype:
             left, right = actual, expected

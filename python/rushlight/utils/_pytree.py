@@ -15,183 +15,24 @@ leaf. `register_pytree_node` adds a class of containers.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque, namedtuple
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any
 
-from rushlight import return_types
+from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _is_leaf, _node_type
+from ._pytree_nodes import GetAttrKey as GetAttrKey
+from ._pytree_nodes import MappingKey as MappingKey
+from ._pytree_nodes import NodeDef as NodeDef
+from ._pytree_nodes import SequenceKey as SequenceKey
+from ._pytree_nodes import _deregister_pytree_node as _deregister_pytree_node
+from ._pytree_nodes import is_namedtuple_instance as is_namedtuple_instance
+from ._pytree_nodes import register_pytree_node as register_pytree_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ._pytree_nodes import Context
+
 PyTree = Any
-Context = Any
-
-
-class NodeDef(NamedTuple):
-    """How a class of containers is taken apart, and put together again."""
-
-    type: type[Any]
-    flatten_fn: Callable[[Any], tuple[list[Any], Context]]
-    unflatten_fn: Callable[[Iterable[Any], Context], Any]
-    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None
-
-
-class SequenceKey(NamedTuple):
-    """Where a child stands in a sequence."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        """The child."""
-        return sequence[self.idx]
-
-
-class MappingKey(NamedTuple):
-    """Where a child stands in a dictionary."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        """The child."""
-        return mapping[self.key]
-
-
-class GetAttrKey(NamedTuple):
-    """Where a child stands in an object."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, owner: Any) -> Any:
-        """The child."""
-        return getattr(owner, self.name)
-
-
-SUPPORTED_NODES: dict[Any, NodeDef] = {}
-
-
-def register_pytree_node(
-    cls: type[Any],
-    flatten_fn: Callable[[Any], tuple[list[Any], Context]],
-    unflatten_fn: Callable[[Iterable[Any], Context], Any],
-    *,
-    serialized_type_name: str | None = None,
-    to_dumpable_context: Callable[[Context], Any] | None = None,
-    from_dumpable_context: Callable[[Any], Context] | None = None,
-    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
-) -> None:
-    """Makes a class a class of containers.
-
-    `flatten_fn` takes a container apart into its children and whatever else is needed to put it together;
-    `unflatten_fn` puts it together. What concerns specs in files is taken for compatibility.
-    """
-    if cls in SUPPORTED_NODES:
-        raise ValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
-
-
-def _deregister_pytree_node(cls: type[Any]) -> None:
-    del SUPPORTED_NODES[cls]
-
-
-def _items(keys: Iterable[Any], children: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(MappingKey(key), child) for key, child in zip(keys, children, strict=True)]
-
-
-def _entries(children: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(SequenceKey(index), child) for index, child in enumerate(children)]
-
-
-def _fields(container: Any) -> list[tuple[Any, Any]]:
-    return [(GetAttrKey(name), getattr(container, name)) for name in type(container)._fields]
-
-
-def _default_context(container: defaultdict[Any, Any]) -> Context:
-    return [container.default_factory, list(container)]
-
-
-def _default_dict(children: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
-    return defaultdict(context[0], zip(context[1], children, strict=True))
-
-
-register_pytree_node(
-    tuple,
-    lambda node: (list(node), None),
-    lambda children, _: tuple(children),
-    flatten_with_keys_fn=lambda node: (_entries(node), None),
-)
-register_pytree_node(
-    list,
-    lambda node: (list(node), None),
-    lambda children, _: list(children),
-    flatten_with_keys_fn=lambda node: (_entries(node), None),
-)
-register_pytree_node(
-    dict,
-    lambda node: (list(node.values()), list(node)),
-    lambda children, keys: dict(zip(keys, children, strict=True)),
-    flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
-)
-register_pytree_node(
-    namedtuple,  # type: ignore[arg-type]
-    lambda node: (list(node), type(node)),
-    lambda children, cls: cls(*children),
-    flatten_with_keys_fn=lambda node: (_fields(node), type(node)),
-)
-register_pytree_node(
-    OrderedDict,
-    lambda node: (list(node.values()), list(node)),
-    lambda children, keys: OrderedDict(zip(keys, children, strict=True)),
-    flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
-)
-register_pytree_node(
-    defaultdict,
-    lambda node: (list(node.values()), _default_context(node)),
-    _default_dict,
-    flatten_with_keys_fn=lambda node: (_items(node, node.values()), _default_context(node)),
-)
-register_pytree_node(
-    deque,
-    lambda node: (list(node), node.maxlen),
-    lambda children, maxlen: deque(children, maxlen=maxlen),
-    flatten_with_keys_fn=lambda node: (_entries(node), node.maxlen),
-)
-
-_DICTIONARIES = (dict, OrderedDict, defaultdict)
-_BUILT_IN = (*_DICTIONARIES, tuple, list, namedtuple, deque)
-_NAMED_RESULTS = frozenset(
-    cls for cls in vars(return_types).values() if isinstance(cls, type) and issubclass(cls, tuple)
-)
-
-
-def is_namedtuple_instance(node: object) -> bool:
-    """Whether an object is of a class that `namedtuple` or `NamedTuple` made."""
-    cls = type(node)
-    fields = getattr(cls, "_fields", None)
-    return isinstance(node, tuple) and isinstance(fields, tuple) and all(type(name) is str for name in fields)
-
-
-def _node_type(tree: PyTree) -> Any:
-    cls = type(tree)
-    if cls in SUPPORTED_NODES:
-        return cls
-    if cls in _NAMED_RESULTS:
-        register_pytree_node(cls, lambda node: (list(node), None), lambda children, _: cls(children))
-        return cls
-    return namedtuple if is_namedtuple_instance(tree) else cls
-
-
-def _is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
-    return (is_leaf is not None and is_leaf(tree)) or _node_type(tree) not in SUPPORTED_NODES
-
 
 tree_is_leaf = _is_leaf
 
@@ -329,17 +170,17 @@ class _Asterisk:
 def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of a nested container, and its structure."""
     leaves: list[Any] = []
+    return leaves, _flatten(tree, is_leaf, leaves)
 
-    def flatten(node: PyTree) -> TreeSpec:
-        if _is_leaf(node, is_leaf):
-            leaves.append(node)
-            return LeafSpec()
-        node_type = _node_type(node)
-        children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
-        return TreeSpec(node_type, context, [flatten(child) for child in children])
 
-    spec = flatten(tree)
-    return leaves, spec
+def _flatten(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> TreeSpec:
+    # No function within a function: one that calls itself is a cycle, which would keep the leaves.
+    if _is_leaf(node, is_leaf):
+        leaves.append(node)
+        return LeafSpec()
+    node_type = _node_type(node)
+    children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
+    return TreeSpec(node_type, context, [_flatten(child, is_leaf, leaves) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:

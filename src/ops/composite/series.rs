@@ -1,6 +1,7 @@
 //! Differences and sums of neighbours, distances, and what statistics makes of them.
 
 use crate::error::{Error, Result};
+use crate::ops::conjugate;
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
@@ -82,10 +83,11 @@ pub fn cov(x: &Tensor, correction: i64) -> Result<Tensor> {
     let count = rows.layout().shape()[1] as f64;
     let float = cast::to_dtype(
         &rows,
-        if rows.dtype().is_float() { rows.dtype() } else { crate::ops::default_dtype::get() },
+        if rows.dtype().is_differentiable() { rows.dtype() } else { crate::ops::default_dtype::get() },
     )?;
     let centred = sub(&float, &reduce::mean(&float, Some(&[1]), true, None)?)?;
-    let products = matmul::matmul(&centred, &permute::transpose(&centred, 0, 1)?)?;
+    let turned = permute::transpose(&centred, 0, 1)?;
+    let products = matmul::matmul(&centred, &conjugate::conj(&turned)?)?;
     let free = (count - correction as f64).max(0.0);
     squeeze::squeeze(&div(&products, free)?, squeeze::Squeezed::All)
 }
@@ -99,9 +101,14 @@ pub fn corrcoef(x: &Tensor) -> Result<Tensor> {
     if covariances.ndim() == 0 {
         return div(&covariances, &covariances);
     }
-    let deviations = crate::ops::sqrt(&part::diagonal(&covariances, 0, 0, 1)?)?;
+    let deviations = crate::ops::sqrt(&conjugate::real(&part::diagonal(&covariances, 0, 0, 1)?)?)?;
     let scaled = div(&covariances, &squeeze::unsqueeze(&deviations, 1)?)?;
     let scaled = div(&scaled, &squeeze::unsqueeze(&deviations, 0)?)?;
+    if scaled.dtype().is_complex() {
+        let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1.0).into()), Some(1.0.into()));
+        let (real, imaginary) = (part(conjugate::real(&scaled))?, part(conjugate::imag(&scaled))?);
+        return crate::ops::complex::complex(&real, &imaginary);
+    }
     clamp::clamp(&scaled, Some((-1.0).into()), Some(1.0.into()))
 }
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
 use crate::ops::{add, mul};
@@ -78,6 +79,10 @@ impl Op for Cholesky {
         let t = tangent(tangents);
         let t = mul(&add(t, &turned(t)?)?, 0.5)?;
         one(matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &turned(&back)?)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::{self, Factors};
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{mul, reduce, squeeze};
 use crate::tensor::{Array, Tensor};
 
@@ -66,6 +67,10 @@ impl Op for Determinant {
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(mul(&along(&at.load(a)?, tangent(tangents))?, &at.load(y)?)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 /// The determinants of matrices.
@@ -86,6 +91,10 @@ impl Op for LogDeterminant {
 
     fn name(&self) -> &'static str {
         "LinalgSlogdetBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -110,6 +119,10 @@ impl Op for LogDeterminant {
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         Ok(smallvec![None, Some(along(&at.load(saved)?, tangent(tangents))?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

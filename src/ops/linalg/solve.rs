@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::{create, neg, squeeze, sub, view};
 use crate::shape;
@@ -89,6 +90,10 @@ impl Op for Solve {
         };
         one(apply_one(Solve, &[&a, &right])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 /// The solutions of `a x = b`, or of `x a = b` if not `left`.
@@ -156,6 +161,10 @@ impl Op for Inverse {
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let y = at.load(saved)?;
         one(neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

@@ -15,6 +15,7 @@ use crate::kernels::reduce as kernels;
 use crate::ops::batch::{Answer, Samples};
 use crate::ops::operand::{Numbers, result_type};
 use crate::ops::reduce::{mean, sum};
+use crate::ops::{neg, sub};
 use crate::tensor::{Array, Tensor};
 
 /// What becomes of the losses of single elements.
@@ -36,6 +37,16 @@ impl From<Reduction> for Shown {
             Reduction::Mean => 1,
             Reduction::Sum => 2,
         })
+    }
+}
+
+/// The tangent of `x - target`, the two inputs of a loss.
+fn moved_apart(tangents: &[Option<Tensor>]) -> Result<Tensor> {
+    match (&tangents[0], &tangents[1]) {
+        (Some(x), Some(target)) => sub(x, target),
+        (Some(x), None) => Ok(x.clone()),
+        (None, Some(target)) => neg(target),
+        (None, None) => unreachable!("rules run with a tangent"),
     }
 }
 
@@ -75,8 +86,7 @@ impl Reduction {
     }
 
     /// The loss of each of many samples from those of their elements.
-    pub(super) fn of_each(self, losses: Option<Answer>) -> Result<Option<Answer>> {
-        let Some(losses) = losses else { return Ok(None) };
+    pub(super) fn of_each(self, losses: Answer) -> Result<Answer> {
         let reduced = |losses: Samples| {
             let dims: Vec<i64> = (1..losses.value.ndim() as i64).collect();
             Ok(Samples::first(match self {
@@ -86,7 +96,7 @@ impl Reduction {
                 Reduction::Sum => sum(&losses.value, Some(&dims), false, None)?,
             }))
         };
-        losses.into_iter().map(reduced).collect::<Result<_>>().map(Some)
+        losses.into_iter().map(reduced).collect()
     }
 
     /// The gradient of each of `count` single losses, still to be broadcast.

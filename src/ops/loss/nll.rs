@@ -3,12 +3,13 @@
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::dtype::{DType, Element, Number, Real};
+use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::extremes_along::placed;
 use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select};
 use crate::tensor::{Array, Tensor};
@@ -151,6 +152,10 @@ impl Op for NllLoss {
             Reduction::None => reshape::reshape_to(&moved, &self.single_shape(x.layout().shape()))?,
             _ => reduce::sum(&moved, None, false, None)?,
         })
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("the loss of many samples at once is composed")
     }
 }
 

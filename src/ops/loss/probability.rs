@@ -1,12 +1,13 @@
 //! The cross entropy of probabilities of two classes.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::Reduction;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{add, clamp, div, log, mul, neg, sub};
 use crate::tensor::Tensor;
 
@@ -89,6 +90,19 @@ impl Op for BinaryCrossEntropy {
             (None, None) => unreachable!("rules run with a tangent"),
         };
         one(self.reduction.apply(&moved)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let single = BinaryCrossEntropy { reduction: Reduction::None, weight: self.weight.clone() };
+        self.reduction.of_each(call.aligned(single)?)
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.weight.iter().cloned().collect()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(BinaryCrossEntropy { weight: held.first().cloned(), reduction: self.reduction })
     }
 }
 

@@ -90,17 +90,12 @@ impl Op for RobustLoss {
     }
 
     fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let moved = match (&tangents[0], &tangents[1]) {
-            (Some(x), Some(target)) => sub(x, target)?,
-            (Some(x), None) => x.clone(),
-            (None, Some(target)) => neg(target)?,
-            (None, None) => unreachable!("rules run with a tangent"),
-        };
+        let moved = super::moved_apart(tangents)?;
         let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
         one(self.reduction.apply(&mul(&slope, &moved)?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction.of_each(call.aligned(RobustLoss { reduction: Reduction::None, ..*self })?)
     }
 }

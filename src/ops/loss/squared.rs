@@ -58,17 +58,12 @@ impl Op for MseLoss {
     }
 
     fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let moved = match (&tangents[0], &tangents[1]) {
-            (Some(x), Some(target)) => sub(x, target)?,
-            (Some(x), None) => x.clone(),
-            (None, Some(target)) => neg(target)?,
-            (None, None) => unreachable!("rules run with a tangent"),
-        };
+        let moved = super::moved_apart(tangents)?;
         let losses = mul(&mul(&sub(&at.load(x)?, &at.load(target)?)?, 2.0)?, &moved)?;
         one(self.reduction.apply(&losses)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction.of_each(call.aligned(MseLoss { reduction: Reduction::None })?)
     }
 }

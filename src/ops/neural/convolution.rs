@@ -97,17 +97,14 @@ impl Op for Convolution {
         })])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        if call.size == 0 {
-            return Ok(None);
-        }
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let y = self.correlation.of_samples(&call.inputs[0], &call.inputs[1], call.size)?;
-        let Some(bias) = call.inputs.get(2) else { return Ok(Some(smallvec![Samples::first(y)])) };
+        let Some(bias) = call.inputs.get(2) else { return Ok(smallvec![Samples::first(y)]) };
         let mut shape = vec![1; y.ndim()];
         shape[0] = if bias.dim.is_some() { call.size as i64 } else { 1 };
         shape[2] = -1;
         let bias = reshape::reshape(&bias.moved(0)?, &shape)?;
-        Ok(Some(smallvec![Samples::first(add(&y, &bias)?)]))
+        Ok(smallvec![Samples::first(add(&y, &bias)?)])
     }
 }
 

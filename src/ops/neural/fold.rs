@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, squeeze};
 use crate::tensor::{Array, Tensor};
 
@@ -66,6 +67,10 @@ impl Op for Columns {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.of(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.folded(*self)
     }
 }
 

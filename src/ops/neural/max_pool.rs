@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -111,6 +112,10 @@ impl Op for MaxPool {
         self.name
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::in_order(&x)?;
@@ -143,6 +148,10 @@ impl Op for MaxPool {
         let moved = gather::gather(&self.flat(tangent(tangents))?, -1, &self.flat(&index)?)?;
         let shape = shape::signed(index.layout().shape());
         Ok(smallvec![Some(reshape::reshape(&moved, &shape)?), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }
 

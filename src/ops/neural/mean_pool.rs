@@ -96,7 +96,11 @@ pub fn mean_pool(
             };
             Taps { inputs: (first..last).map(|at| (at as usize, weight)).collect() }
         };
-        Axis { dim: lead + dim, size: size as usize, taps: (0..count as i64).map(window).collect() }
+        Axis {
+            behind: layout.ndim() - 1 - lead - dim,
+            size: size as usize,
+            taps: (0..count as i64).map(window).collect(),
+        }
     });
     Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d" }.of(x)
 }
@@ -128,7 +132,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
             let weight = 1.0 / (end - start) as f64;
             Taps { inputs: (start..end).map(|at| (at, weight)).collect() }
         };
-        Axis { dim: lead + dim, size, taps: (0..count as usize).map(window).collect() }
+        Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(window).collect() }
     });
     let names = match sizes.len() {
         3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],

@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
+use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, batch, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -169,6 +170,29 @@ impl Op for Normalise {
         };
         Ok(Normalise { given, ..self.clone() })
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let (x, parameters) = call.inputs.split_at(1);
+        let mut many = self.clone();
+        many.groups.insert(0, call.size as i64);
+        many.dims = self.dims.iter().map(|&dim| if dim < 0 { dim } else { dim + 1 }).collect();
+        let mut inputs: SmallVec<[Tensor; 3]> = smallvec![x[0].front(call.size)?];
+        // Parameters that all samples share are broadcast as they are.
+        if parameters.iter().any(|parameter| parameter.dim.is_some()) {
+            many.parameter.insert(0, call.size as i64);
+            let missing = x[0].rank() - self.affine.len();
+            many.affine
+                .splice(0..0, std::iter::once(call.size as i64).chain(std::iter::repeat_n(1, missing)));
+            inputs.extend(parameters.iter().map(|one| one.front(call.size)).collect::<Result<Vec<_>>>()?);
+        } else {
+            inputs.extend(parameters.iter().map(|one| one.value.clone()));
+        }
+        let rank = self.groups.len();
+        let held: SmallVec<[Tensor; 2]> =
+            call.held.iter().map(|one| one.aligned(rank)).collect::<Result<_>>()?;
+        let outputs = apply(many.holding(&held)?, &inputs.iter().collect::<SmallVec<[&Tensor; 3]>>())?;
+        Ok(outputs.into_iter().map(Samples::first).collect())
+    }
 }
 
 /// A weight and a bias, each of which may be left out.
@@ -233,6 +257,11 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
                 return Err(Error::BatchNormRunning { argument: name }.into());
             }
             _ => {}
+        }
+    }
+    for (argument, tensor) in [("running_mean", running.mean), ("running_var", running.variance)] {
+        if tensor.is_some_and(Tensor::requires_grad) {
+            return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
         }
     }
     let mut affine_shape = vec![1; layout.ndim() - 1];

@@ -10,13 +10,14 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::copy;
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
 pub(super) struct Axis {
-    /// Which dimension.
-    pub(super) dim: usize,
+    /// How many dimensions are behind it.
+    pub(super) behind: usize,
     /// Its size.
     pub(super) size: usize,
     /// The inputs of each output.
@@ -42,8 +43,9 @@ impl Resample {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
         let (mut shape, mut values) = (x.layout.shape().to_vec(), elements.to_vec());
         for axis in self.axes.iter() {
-            let inner: usize = shape[axis.dim + 1..].iter().product();
-            shape[axis.dim] = if self.transposed { axis.size } else { axis.taps.len() };
+            let dim = shape.len() - 1 - axis.behind;
+            let inner: usize = shape[dim + 1..].iter().product();
+            shape[dim] = if self.transposed { axis.size } else { axis.taps.len() };
             let mut result = vec![T::ZERO; shape.iter().product()];
             match self.transposed {
                 false => taps::gather(&values, &mut result, &axis.taps, axis.size, inner),
@@ -88,5 +90,9 @@ impl Op for Resample {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.of(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }

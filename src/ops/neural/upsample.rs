@@ -54,7 +54,7 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         let given = scales.get(dim).copied().flatten().filter(|&scale| scale > 0.0);
         let scale = given.map_or(size as f64 / count as f64, f64::recip);
         let tap = |place| taps(between, place, size, count as usize, scale);
-        Axis { dim: lead + dim, size, taps: (0..count as usize).map(tap).collect() }
+        Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(tap).collect() }
     });
     let names = match (between, sizes.len()) {
         (Between::Nearest, 1) => ["UpsampleNearest1DBackward0", "UpsampleNearest1DBackwardBackward0"],

@@ -12,6 +12,7 @@ use pyo3::types::PyType;
 
 use super::{Object, TensorBase, collect, custody, guarded, life, wrap_as};
 use crate::device::Device;
+use crate::overrides;
 use crate::tensor::{construct, operators};
 
 /// The type, for the whole life of the process once `install` has run.
@@ -97,6 +98,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;
     TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
+    overrides::install(tensor_type());
     custody::listen();
     Ok(())
 }

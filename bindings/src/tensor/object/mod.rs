@@ -21,6 +21,8 @@ use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
 
+use crate::overrides;
+
 pub(crate) use collect::track;
 pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
 pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
@@ -84,6 +86,7 @@ impl TensorBase {
         kind::adopt(class);
         let above = py.get_type::<pyo3::types::PySuper>().call1((py.get_type::<TensorBase>(), class))?;
         above.call_method("__init_subclass__", (), arguments)?;
+        overrides::meet(class)?;
         Ok(())
     }
 }

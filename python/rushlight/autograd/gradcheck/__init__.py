@@ -1,9 +1,27 @@
 """Comparing gradients with finite differences."""
 
+from __future__ import annotations
+
+from ..._lazy import on_first_use
 from ._tensors import GradcheckError
 from .check import gradcheck, gradgradcheck
-from .helpers import get_analytical_jacobian, get_numerical_jacobian
-from .numerical import get_numerical_jacobian_wrt_specific_input
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from .helpers import get_analytical_jacobian as get_analytical_jacobian
+    from .helpers import get_numerical_jacobian as get_numerical_jacobian
+    from .numerical import (
+        get_numerical_jacobian_wrt_specific_input as get_numerical_jacobian_wrt_specific_input,
+    )
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(),
+        names={
+            "get_analytical_jacobian": ".helpers",
+            "get_numerical_jacobian": ".helpers",
+            "get_numerical_jacobian_wrt_specific_input": ".numerical",
+        },
+    )
 
 __all__ = [
     "GradcheckError",

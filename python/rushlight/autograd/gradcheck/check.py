@@ -1,18 +1,20 @@
-"""`gradcheck`, and `gradgradcheck` for second derivatives."""
+"""`gradcheck`, and `gradgradcheck` for second derivatives.
+
+The functions are there as soon as the package is; what compares loads when one of them is called.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ..._rushlight import Generator, Tensor, float64, rand
 from ..differentiate import grad
-from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, requires_grad
-from .batched import check_batched_gradients, check_batched_tangents
-from .compare import Setting, direction, directions, elements
-from .zeros import check_undefined_gradients, check_undefined_tangents, check_zero_gradients
+from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, is_float, requires_grad
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
+
+    from .compare import Setting
 
 
 def gradcheck(
@@ -44,6 +46,11 @@ def gradcheck(
     >>> torch.autograd.gradcheck(lambda x: x * x, x)
     True
     """
+    from .batched import check_batched_tangents
+    from .compare import Setting, directions, elements
+    from .parts import settings
+    from .zeros import check_undefined_tangents
+
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad and not check_backward_ad:
@@ -60,11 +67,14 @@ def gradcheck(
         )
         compare = directions if fast_mode else elements
         if check_backward_ad:
-            compare(setting, forward=False)
+            for part in settings(setting, forward=False):
+                compare(part, forward=False)
         if check_forward_ad:
-            compare(setting, forward=True)
-            if check_undefined_grad:
-                check_undefined_tangents(func, arguments, _tangents(arguments))
+            parts = list(settings(setting, forward=True))
+            for part in parts:
+                compare(part, forward=True)
+            for part in parts if check_undefined_grad else ():
+                check_undefined_tangents(part.func, part.inputs, _tangents(part.inputs))
         if check_batched_forward_grad:
             check_batched_tangents(func, arguments)
         if check_backward_ad:
@@ -77,11 +87,16 @@ def gradcheck(
 
 
 def _tangents(inputs: tuple[Any, ...]) -> list[Tensor]:
+    from .compare import direction
+
     generator = Generator()
     return [direction(tensor, generator) for tensor in inputs if requires_grad(tensor)]
 
 
 def _check_backward(setting: Setting, masked: bool, batched: bool, undefined: bool) -> None:
+    from .batched import check_batched_gradients
+    from .zeros import check_undefined_gradients, check_zero_gradients
+
     if batched:
         for number, output in enumerate(setting.outputs):
             check_batched_gradients(setting.inputs, output, number)
@@ -160,8 +175,8 @@ def gradgradcheck(
 
 def _weight(output: Tensor, spread: bool) -> Tensor:
     """Return a random gradient for `output`; with `spread` its elements do not lie side by side."""
-    dtype = output.dtype if output.is_floating_point() else float64
-    weight = rand(output.shape, dtype=dtype) * 2 - 1
+    dtype = output.dtype if is_float(output) else float64
+    weight = rand(output.shape, dtype=dtype) * 2 - (1 + 1j if dtype.is_complex else 1)
     if spread and weight.numel() > 1:
         weight = weight.repeat_interleave(2, dim=-1)[..., ::2]
     return weight.requires_grad_()

@@ -10,7 +10,7 @@ from ..._rushlight import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..module import Module
+    from ..modules.module import Module
 
 __all__ = ["functional_call"]
 
@@ -154,7 +154,7 @@ def _assign(registry: dict[str, Any], name: str, tensor: Any) -> None:
 
 
 def _owner(module: Module, path: list[str]) -> Module:
-    from ..module import Module
+    from ..modules.module import Module
 
     owner: Any = module
     for depth, name in enumerate(path):

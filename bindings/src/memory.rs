@@ -1,0 +1,51 @@
+//! The memory behind tensors, as a whole: which tensors share it, and how to copy it with them.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::Tensor;
+use rushlight::dtype::DType;
+use rushlight::shape::Layout;
+use rushlight::tensor::Array;
+
+use crate::tensor::object::{TensorBase, as_tensor, wrap};
+
+/// Return where a tensor's memory is: the same for all that share it.
+#[pyfunction]
+#[pyo3(name = "_memory_of")]
+pub(crate) fn memory_of(tensor: &Bound<'_, PyAny>) -> usize {
+    as_tensor(tensor).map_or(0, |tensor| tensor.array().storage.data().addr().get())
+}
+
+/// Return all of a tensor's memory as bytes; `None` if the tensor stands for many samples.
+#[pyfunction]
+#[pyo3(name = "_whole_memory")]
+pub(crate) fn whole_memory<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let tensor = tensor.get().tensor();
+    if tensor.is_batched() {
+        return Ok(None);
+    }
+    let storage = tensor.array().storage;
+    let layout = Arc::new(Layout::contiguous(&[storage.bytes()]));
+    wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
+}
+
+/// Show other memory of the same size as a tensor shows its own.
+#[pyfunction]
+#[pyo3(name = "_on_memory")]
+pub(crate) fn on_memory<'py>(
+    py: Python<'py>,
+    memory: &Bound<'py, TensorBase>,
+    like: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (memory, like) = (memory.get().tensor().array(), like.get().tensor().array());
+    if memory.storage.bytes() < like.layout.end() * like.dtype.size() {
+        return Err(PyRuntimeError::new_err("the tensor does not fit into the memory"));
+    }
+    let shown = Array { storage: memory.storage, layout: like.layout, dtype: like.dtype };
+    wrap(py, Tensor::from_array(shown))
+}

@@ -1,0 +1,317 @@
+//! Objects that want to see which functions are called with them: `__torch_function__`, of classes
+//! below `Tensor` and of any others; and modes, which see every function that is called.
+//!
+//! An ordinary call asks one flag. It is set for good when the first class below `Tensor` is made that
+//! does not decline; objects of other classes are found when a call fits no signature.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use smallvec::SmallVec;
+
+use crate::signature::matching::Call;
+use crate::tensor::object::{tensor_class, tensor_type};
+
+/// Whether there ever was a class or a mode that wants to see calls.
+static EVER: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// How many blocks this thread is in that call functions as they are.
+    static DISABLED: Cell<u32> = const { Cell::new(0) };
+    /// The modes that this thread is in, the innermost last.
+    static MODES: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many threads are in a mode, each as often as it is.
+static IN_MODES: AtomicUsize = AtomicUsize::new(0);
+
+/// The class of tensors that operators may take for what they are: none while any thread is in a mode.
+static COMMON: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
+
+/// See `COMMON`.
+#[inline]
+pub(crate) fn common_type() -> *mut ffi::PyTypeObject {
+    COMMON.load(Ordering::Relaxed)
+}
+
+/// The tensor class was made.
+pub(crate) fn install(tensor: *mut ffi::PyTypeObject) {
+    COMMON.store(tensor, Ordering::Relaxed);
+}
+
+/// Whether this thread is in a mode.
+pub(crate) fn in_mode() -> bool {
+    IN_MODES.load(Ordering::Relaxed) > 0 && !MODES.with_borrow(Vec::is_empty)
+}
+
+/// Whether a call has to be shown before it is made.
+#[inline]
+pub(crate) fn ever() -> bool {
+    EVER.load(Ordering::Relaxed)
+}
+
+/// A class below `Tensor` was made.
+pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
+    if handler(class)?.is_some() {
+        EVER.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Call `func` as it is: the `__torch_function__` of classes that do not want to see calls.
+#[pyfunction]
+#[pyo3(name = "_disabled_torch_function_impl", signature = (func, _types, args = None, kwargs = None))]
+pub(crate) fn declining<'py>(
+    func: &Bound<'py, PyAny>,
+    _types: &Bound<'py, PyAny>,
+    args: Option<&Bound<'py, PyTuple>>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _as_they_are = AsTheyAre::enter();
+    match args {
+        Some(args) => func.call(args, kwargs),
+        None => func.call((), kwargs),
+    }
+}
+
+/// Calls functions as they are until it goes.
+struct AsTheyAre;
+
+impl AsTheyAre {
+    fn enter() -> AsTheyAre {
+        DISABLED.set(DISABLED.get() + 1);
+        AsTheyAre
+    }
+}
+
+impl Drop for AsTheyAre {
+    fn drop(&mut self) {
+        DISABLED.set(DISABLED.get() - 1);
+    }
+}
+
+/// A block in which functions are called as they are.
+#[pyclass(name = "_DisableTorchFunctionSubclass", module = "rushlight._rushlight", frozen)]
+pub(crate) struct Disabling;
+
+#[pymethods]
+impl Disabling {
+    #[new]
+    fn new() -> Disabling {
+        Disabling
+    }
+
+    fn __enter__(&self) {
+        DISABLED.set(DISABLED.get() + 1);
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        DISABLED.set(DISABLED.get().saturating_sub(1));
+    }
+}
+
+/// Show every call to `mode` from now on, before others see it.
+#[pyfunction]
+#[pyo3(name = "_push_torch_function_mode")]
+pub(crate) fn push_mode(mode: Py<PyAny>) {
+    EVER.store(true, Ordering::Relaxed);
+    IN_MODES.fetch_add(1, Ordering::Relaxed);
+    COMMON.store(ptr::null_mut(), Ordering::Relaxed);
+    MODES.with_borrow_mut(|modes| modes.push(mode));
+}
+
+/// End what the last push began.
+#[pyfunction]
+#[pyo3(name = "_pop_torch_function_mode")]
+pub(crate) fn pop_mode() -> Option<Py<PyAny>> {
+    let mode = MODES.with_borrow_mut(Vec::pop);
+    if mode.is_some() && IN_MODES.fetch_sub(1, Ordering::Relaxed) == 1 {
+        COMMON.store(tensor_type(), Ordering::Relaxed);
+    }
+    mode
+}
+
+/// The `__torch_function__` of a class, unless it has none or one that declines.
+fn handler<'py>(class: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = class.py();
+    let find =
+        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_function_impl").map(Bound::unbind);
+    let declining = DECLINING.get_or_try_init(py, find)?;
+    let found = class.getattr_opt(intern!(py, "__torch_function__"))?;
+    Ok(found.filter(|found| !found.is(declining)))
+}
+
+/// The arguments of a call whose classes want to see it: one of each class, derived ones first.
+type Interested<'py> = SmallVec<[Bound<'py, PyAny>; 2]>;
+
+fn consider<'py>(object: &Bound<'py, PyAny>, interested: &mut Interested<'py>) -> PyResult<()> {
+    let class = object.get_type();
+    if class.as_type_ptr() == tensor_type() || interested.iter().any(|other| other.get_type().is(&class)) {
+        return Ok(());
+    }
+    if handler(&class)?.is_none() || object.is_instance_of::<PyType>() {
+        return Ok(());
+    }
+    let mut place = interested.len();
+    for (index, other) in interested.iter().enumerate() {
+        if class.is_subclass(&other.get_type())? {
+            place = index;
+            break;
+        }
+    }
+    interested.insert(place, object.clone());
+    Ok(())
+}
+
+/// `consider` of an argument, or of the elements of a list.
+fn look<'py>(object: &Bound<'py, PyAny>, interested: &mut Interested<'py>) -> PyResult<()> {
+    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+        return object.try_iter()?.try_for_each(|element| consider(&element?, interested));
+    }
+    consider(object, interested)
+}
+
+fn is_shown() -> bool {
+    DISABLED.get() == 0
+}
+
+/// Shows a call to those who want to see it. The answer is theirs; `None` if there is nobody.
+#[cold]
+pub(crate) fn offer<'py>(
+    py: Python<'py>,
+    function: impl FnOnce() -> PyResult<(Bound<'py, PyAny>, String)>,
+    receiver: Option<&Bound<'py, PyAny>>,
+    call: &Call<'_, 'py>,
+) -> PyResult<Option<Py<PyAny>>> {
+    let mut interested = Interested::new();
+    if is_shown() {
+        let all = receiver.into_iter().chain(call.positional).chain(call.values);
+        all.into_iter().try_for_each(|object| look(object, &mut interested))?;
+    }
+    if interested.is_empty() && !in_mode() {
+        return Ok(None);
+    }
+    let (function, name) = function()?;
+    let args = PyTuple::new(py, receiver.into_iter().chain(call.positional).collect::<SmallVec<[_; 8]>>())?;
+    let kwargs = match call.names {
+        Some(names) if !call.values.is_empty() => {
+            let kwargs = PyDict::new(py);
+            for (name, value) in names.iter_borrowed().zip(call.values) {
+                kwargs.set_item(name, value)?;
+            }
+            Some(kwargs)
+        }
+        _ => None,
+    };
+    match show(&function, &interested, &args, kwargs.as_ref())? {
+        Some(answer) => Ok(Some(answer.unbind())),
+        None if interested.is_empty() => Ok(None),
+        None => Err(PyTypeError::new_err(nobody(&name, &interested))),
+    }
+}
+
+/// `offer` for an operator of the language: who declines leaves it to the other operand.
+#[cold]
+pub(crate) fn offer_operator<'py>(
+    py: Python<'py>,
+    name: &str,
+    operands: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut interested = Interested::new();
+    if is_shown() {
+        operands.iter().try_for_each(|object| look(object, &mut interested))?;
+    }
+    if interested.is_empty() && !in_mode() {
+        return Ok(None);
+    }
+    let function = tensor_class(py).getattr(name)?;
+    let args = PyTuple::new(py, operands)?;
+    match show(&function, &interested, &args, None)? {
+        None if !interested.is_empty() => Ok(Some(py.NotImplemented().into_bound(py))),
+        answer => Ok(answer),
+    }
+}
+
+/// Asks the innermost mode, which is left meanwhile, then the arguments; `None` if all decline.
+fn show<'py>(
+    function: &Bound<'py, PyAny>,
+    interested: &Interested<'py>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = function.py();
+    let types = PyTuple::new(py, interested.iter().map(|object| object.get_type()))?;
+    let ask = |object: &Bound<'py, PyAny>| {
+        let answer =
+            object.call_method1(intern!(py, "__torch_function__"), (function, &types, args, kwargs))?;
+        Ok::<_, PyErr>((!answer.is(&py.NotImplemented())).then_some(answer))
+    };
+    if let Some(mode) = pop_mode() {
+        let answer = ask(mode.bind(py));
+        push_mode(mode);
+        if let Some(answer) = answer? {
+            return Ok(Some(answer));
+        }
+    }
+    for object in interested {
+        if let Some(answer) = ask(object)? {
+            return Ok(Some(answer));
+        }
+    }
+    Ok(None)
+}
+
+fn nobody(name: &str, interested: &Interested<'_>) -> String {
+    let told = |object: &Bound<'_, PyAny>| {
+        let class = object.get_type();
+        let class = class.repr().map_or_else(|_| String::new(), |class| class.to_string());
+        format!("  - tensor subclass {class}\n")
+    };
+    let told: String = interested.iter().map(told).collect();
+    format!(
+        "Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:\n\n\
+         {told}\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )
+}
+
+/// Tell whether a call with these arguments would be shown to one of them, or to a mode.
+#[pyfunction]
+#[pyo3(name = "_has_torch_function")]
+pub(crate) fn has_torch_function(arguments: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !is_shown() {
+        return Ok(false);
+    }
+    if in_mode() {
+        return Ok(true);
+    }
+    let mut interested = Interested::new();
+    look(arguments, &mut interested)?;
+    Ok(!interested.is_empty())
+}
+
+/// Show a call of a function that is written in Python; fails if all decline.
+#[pyfunction]
+#[pyo3(name = "_handle_torch_function", signature = (function, name, relevant, args, kwargs))]
+pub(crate) fn handle_torch_function<'py>(
+    function: &Bound<'py, PyAny>,
+    name: &str,
+    relevant: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut interested = Interested::new();
+    look(relevant, &mut interested)?;
+    match show(function, &interested, args, Some(kwargs))? {
+        Some(answer) => Ok(answer),
+        None => Err(PyTypeError::new_err(nobody(name, &interested))),
+    }
+}

@@ -1,0 +1,36 @@
+"""Rooms of a package, and names from them, that load when they are first asked for."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any
+
+
+def on_first_use(
+    module: dict[str, Any], *, rooms: Collection[str] = (), names: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and the `__dir__` of a module, whose globals are `module`.
+
+    `rooms` are modules inside of it; `names` says for each name from which module it comes, as an import
+    would say it (`.func`).
+    """
+    names = names or {}
+
+    def find(name: str) -> Any:
+        """Import a room, or what is known from one, when it is first asked for."""
+        from importlib import import_module
+
+        if name in rooms:
+            return import_module(f".{name}", module["__package__"])
+        if name not in names:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        found = module[name] = getattr(import_module(names[name], module["__package__"]), name)
+        return found
+
+    def all_names() -> list[str]:
+        """Name what is loaded and what would load on first use."""
+        return sorted({*module, *rooms, *names})
+
+    return find, all_names

@@ -1,0 +1,38 @@
+"""Layers and losses as functions: torch's arguments, checked in the families, computed by the engine."""
+
+from ... import _rushlight as native
+from . import (
+    activations,
+    attention,
+    distances,
+    dropouts,
+    likelihoods,
+    lookups,
+    margins,
+    normalisation,
+    shapes,
+)
+from .activations import *  # noqa: F403 - each family says what it has
+from .attention import *  # noqa: F403
+from .distances import *  # noqa: F403
+from .dropouts import *  # noqa: F403
+from .likelihoods import *  # noqa: F403
+from .lookups import *  # noqa: F403
+from .margins import *  # noqa: F403
+from .normalisation import *  # noqa: F403
+from .shapes import *  # noqa: F403
+
+__all__ = [
+    *activations.__all__,
+    *attention.__all__,
+    *distances.__all__,
+    *dropouts.__all__,
+    *likelihoods.__all__,
+    *lookups.__all__,
+    *margins.__all__,
+    *normalisation.__all__,
+    *shapes.__all__,
+    "linear",
+]
+
+linear = native._nn.linear

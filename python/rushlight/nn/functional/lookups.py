@@ -1,0 +1,84 @@
+"""Rows that are looked up by number, and numbers as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import _rushlight as native
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "embedding",
+    "one_hot",
+]
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return the rows of `weight` that `input` names.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.embedding(torch.tensor([1, 0]), torch.tensor([[1.0], [2.0]]))
+    tensor([[2.],
+            [1.]])
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows = weight.shape[0]
+        assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
+        padding_idx %= rows
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    return native.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _shorten(weight: Tensor, input: Tensor, most: float, order: float) -> None:
+    """Scale the rows that are named and longer than `most` down to it, in place."""
+    table = weight.detach()
+    for row in sorted(set(input.flatten().tolist())):
+        length = table[row].norm(order).item()
+        if length > most:
+            table[row] *= most / (length + 1e-7)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Return rows of zeros with a one at the class.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.one_hot(torch.tensor([1, 0]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    if tensor.dtype is not native.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if native._is_batchedtensor(tensor):
+        if num_classes <= 0:
+            raise RuntimeError(
+                "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
+                "argument."
+            )
+        return tensor.unsqueeze(-1).eq(native.arange(num_classes)).to(native.int64)
+    if tensor.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return native.zeros((*tensor.shape, num_classes), dtype=native.int64)
+    if tensor.min().item() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(tensor.max().item()) + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    elif tensor.max().item() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    zeros = native.zeros((*tensor.shape, num_classes), dtype=native.int64)
+    return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)

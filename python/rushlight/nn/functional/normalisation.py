@@ -1,0 +1,153 @@
+"""Normalisation as functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import _rushlight as native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise every channel over all else."""
+    if training:
+        _several(input.shape, "value per channel")
+    return native.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+
+
+def _several(size: Sequence[int], what: str) -> None:
+    count = size[0] if what.startswith("value") else 1
+    for length in size[2:]:
+        count *= length
+    if count == 1:
+        raise ValueError(f"Expected more than 1 {what} when training, got input size {size}")
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise every channel of every sample by itself."""
+    if use_input_stats:
+        _several(input.shape, "spatial element")
+    batch, channels = input.shape[:2]
+
+    def repeated(values: Tensor | None) -> Tensor | None:
+        return None if values is None else values.repeat(batch)
+
+    mean, var = repeated(running_mean), repeated(running_var)
+    flat = input.contiguous().view(1, batch * channels, *input.shape[2:])
+    result = native.batch_norm(
+        flat, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, False
+    )
+    if use_input_stats:
+        for held, moved in ((running_mean, mean), (running_var, var)):
+            if held is not None and moved is not None:
+                held.detach().copy_(moved.view(batch, channels).mean(0))
+    return result.view(input.shape)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise the last dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([1.0, 3.0]), (2,))
+    tensor([-1.0000,  1.0000])
+    """
+    return native.layer_norm(input, normalized_shape, weight, bias, eps, False)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise groups of channels of every sample."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    size = input.shape
+    _several((size[0] * size[1] // num_groups, num_groups, *size[2:]), "value per channel")
+    return native.group_norm(input, num_groups, weight, bias, eps, False)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Divide the last dimensions by the root of their mean square."""
+    return native.rms_norm(input, normalized_shape, weight, eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Divide every element by a power of the mean square of the channels around it."""
+    from . import shapes
+
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = input.mul(input).unsqueeze(1)
+    before, behind = size // 2, (size - 1) // 2
+    if input.dim() == 3:
+        squares = shapes.pad(squares, (0, 0, before, behind))
+        means = shapes.avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
+    else:
+        length = input.shape
+        squares = squares.view(length[0], 1, length[1], length[2], -1)
+        squares = shapes.pad(squares, (0, 0, 0, 0, before, behind))
+        means = shapes.avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(length)
+    return input / means.mul(alpha).add(k).pow(beta)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """Divide vectors by their norm.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / length if out is None else native.div(input, length, out=out)

@@ -1,0 +1,58 @@
+"""What becomes of the losses of single elements, as losses take it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+# The engine takes a reduction as a number, as torch's does.
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def reduction_number(name: str) -> int:
+    """Return the number by which the engine knows a reduction."""
+    number = _REDUCTIONS.get(name)
+    if number is not None:
+        return number
+    if name == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        )
+        return 1
+    raise ValueError(f"{name} is not a valid value for reduction")
+
+
+def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    averages = size_average is None or size_average
+    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
+        stacklevel=3,
+    )
+    return name
+
+
+def reduced(losses: Tensor, reduction: str) -> Tensor:
+    """Average losses, add them up, or leave them as they are."""
+    number = reduction_number(reduction)
+    return losses if number == 0 else losses.mean() if number == 1 else losses.sum()
+
+
+def weighed(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """Reduce losses of which each has a weight, by which they are averaged too."""
+    if weight.shape != losses.shape:
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    if reduction == "sum":
+        return losses.sum()
+    if reduction == "mean":
+        return losses.sum() / weight.sum()
+    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")

@@ -1,0 +1,274 @@
+"""Convolutions, pooling, padding and resampling as functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import _rushlight as native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "interpolate",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "unfold",
+]
+
+_nn = native._nn
+
+conv1d = native.conv1d
+conv2d = native.conv2d
+conv3d = native.conv3d
+conv_transpose1d = native.conv_transpose1d
+conv_transpose2d = native.conv_transpose2d
+conv_transpose3d = native.conv_transpose3d
+avg_pool1d = native.avg_pool1d
+avg_pool2d = _nn.avg_pool2d
+avg_pool3d = _nn.avg_pool3d
+adaptive_avg_pool1d = native.adaptive_avg_pool1d
+channel_shuffle = native.channel_shuffle
+pixel_shuffle = native.pixel_shuffle
+pixel_unshuffle = native.pixel_unshuffle
+
+
+def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Make `name`, which answers places only when asked for, and the form that always does."""
+
+    def with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        if stride is None:
+            stride = ()
+        return function(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return found if return_indices else found[0]
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = "Return the greatest elements of windows, with `return_indices` also where they are."
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__doc__ = "Return the greatest elements of windows, and where they are."
+    return pool, with_indices
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(native.max_pool1d_with_indices, "max_pool1d")
+max_pool2d, max_pool2d_with_indices = _max_pool(_nn.max_pool2d_with_indices, "max_pool2d")
+max_pool3d, max_pool3d_with_indices = _max_pool(_nn.max_pool3d_with_indices, "max_pool3d")
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the averages over as many windows as `output_size` says."""
+    return _nn.adaptive_avg_pool2d(input, output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the averages over as many windows as `output_size` says."""
+    return _nn.adaptive_avg_pool3d(input, output_size)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Return the greatest elements of as many windows as `output_size` says."""
+    found = native.adaptive_max_pool1d(input, output_size)
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Return the greatest elements of as many windows as `output_size` says."""
+    found = _nn.adaptive_max_pool2d(input, output_size)
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Return the greatest elements of as many windows as `output_size` says."""
+    found = _nn.adaptive_max_pool3d(input, output_size)
+    return found if return_indices else found[0]
+
+
+def _pair(value: Any) -> Any:
+    return (value, value) if isinstance(value, int) else value
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Return the windows of an image as columns.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.unfold(torch.zeros(1, 3, 4, 4), 2).shape
+    torch.Size([1, 12, 9])
+    """
+    return _nn.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
+
+
+def fold(
+    input: Tensor,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Tensor:
+    """Add columns to where `unfold` found them."""
+    arguments = (output_size, kernel_size, dilation, padding, stride)
+    return _nn.col2im(input, *(_pair(argument) for argument in arguments))
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Return the tensor with something around its last dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.pad(torch.ones(2), (1, 2))
+    tensor([0., 1., 1., 0., 0.])
+    """
+    if mode == "constant":
+        return native.constant_pad_nd(input, pad, 0 if value is None else value)
+    if len(pad) % 2 != 0:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    spatial = len(pad) // 2
+    if spatial > 3 or input.dim() not in (spatial + 1, spatial + 2):
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    if mode == "reflect":
+        return _nn.reflection_pad(input, pad)
+    return _nn.replication_pad(input, pad) if mode == "replicate" else _circular(input, pad)
+
+
+def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
+    """Pad with what comes next when dimensions are rings."""
+    for pair in range(len(pad) // 2):
+        dim = input.dim() - 1 - pair
+        before, behind = pad[2 * pair], pad[2 * pair + 1]
+        size = input.shape[dim]
+        if before > size or behind > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if size + before + behind < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        parts = [input.narrow(dim, size - before, before)] if before > 0 else []
+        start, end = max(-before, 0), size - max(-behind, 0)
+        parts.append(input.narrow(dim, start, end - start))
+        if behind > 0:
+            parts.append(input.narrow(dim, 0, behind))
+        input = native.cat(parts, dim)
+    return input
+
+
+_MODES = {3: ("linear",), 4: ("bilinear", "bicubic"), 5: ("trilinear",)}
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Return images in another size.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                "bicubic | trilinear"
+            )
+    elif align_corners is None:
+        align_corners = False
+    spatial = input.dim() - 2
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    scales = None
+    if size is not None:
+        sizes = _checked("size", size, input, spatial)
+    else:
+        scales = _checked("scale_factor", scale_factor, input, spatial)
+        sizes = [int(length * scale) for length, scale in zip(input.shape[2:], scales, strict=True)]
+    if recompute_scale_factor:
+        if size is not None:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        scales = None
+    if mode == "area":
+        return {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}[spatial](input, sizes)
+    known = [*_MODES[3], *_MODES[4], *_MODES[5]]
+    if not 3 <= input.dim() <= 5 or mode not in ("nearest", "nearest-exact", *known):
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported "
+            f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos"
+            f" | area | nearest-exact (got {mode})"
+        )
+    if mode in known and mode not in _MODES[input.dim()]:
+        wanted = next(dim for dim, modes in _MODES.items() if mode in modes)
+        raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {wanted}D input")
+    if mode == "bicubic" or antialias:
+        raise NotImplementedError(f"interpolate() has no {mode} mode with antialias={antialias}")
+    return _nn.upsample(input, sizes, mode, bool(align_corners), scales)
+
+
+def _checked(argument: str, value: Any, input: Tensor, spatial: int) -> list[Any]:
+    """Return one number for each spatial dimension."""
+    if not isinstance(value, (list, tuple)):
+        return [value] * spatial
+    if len(value) != spatial:
+        what = "output size" if argument == "size" else "scale_factor"
+        shape = (
+            "output size in (o1, o2, ...,oK)" if argument == "size" else "scale_factor in (s1, s2, ...,sK)"
+        )
+        raise ValueError(
+            f"Input and {what} must have the same number of spatial dimensions, but got "
+            f"input with spatial dimensions "
+            f"of {list(input.shape[2:])} and {what} of {'' if argument == 'size' else 'shape '}{value}. "
+            f"Please provide input tensor in (N, C, d1, d2, ...,dK) format and {shape} format."
+        )
+    return list(value)

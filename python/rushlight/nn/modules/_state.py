@@ -1,0 +1,168 @@
+"""Saving and loading the parameters and buffers of modules."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..._rushlight import Tensor
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .module import Module
+
+
+class _Keys(NamedTuple):
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class _IncompatibleKeys(_Keys):
+    """What `load_state_dict` did not find, and what it did not expect."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+class StateDict:
+    """The half of `Module` that turns it into a dictionary and back."""
+
+    _version = 1
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+
+    def state_dict(
+        self,
+        *,
+        destination: dict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> dict[str, Any]:
+        """Return the parameters and persistent buffers by name, detached unless `keep_vars`.
+
+        >>> import rushlight as torch
+        >>> list(torch.nn.Sequential(torch.nn.Linear(2, 1)).state_dict())
+        ['0.weight', '0.bias']
+        """
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+        metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = metadata
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
+        """Copy `state_dict` into the parameters and buffers; with `assign`, put its tensors in their place.
+
+        With `strict`, keys that are missing or unknown are an error.
+
+        >>> import rushlight as torch
+        >>> layer = torch.nn.Linear(2, 1)
+        >>> layer.load_state_dict({"weight": torch.ones(1, 2), "bias": torch.zeros(1)})
+        <All keys matched successfully>
+        """
+        if not hasattr(state_dict, "keys"):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
+        versions = getattr(state_dict, "_metadata", {})
+        pending: list[tuple[str, Any]] = [("", self)]
+        while pending:
+            prefix, module = pending.pop()
+            metadata = dict(versions.get(prefix[:-1], {}), assign_to_params_buffers=assign)
+            own = {key: value for key, value in state_dict.items() if key.startswith(prefix)}
+            module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
+            children = [
+                (f"{prefix}{name}.", child) for name, child in module._modules.items() if child is not None
+            ]
+            pending += reversed(children)
+        if strict and unexpected:
+            errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+        if strict and missing:
+            errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+        if errors:
+            listed = "\n\t".join(errors)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
+        return _IncompatibleKeys(missing, unexpected)
+
+    def _own_state(self) -> Iterator[tuple[str, Tensor]]:
+        """Name the parameters and persistent buffers of this module alone."""
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                yield name, parameter
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent_buffers_set:
+                yield name, buffer
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        for name, tensor in self._own_state():
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        own = dict(self._own_state())
+        for name, tensor in own.items():
+            key = prefix + name
+            if key in state_dict:
+                error = self._load_one(name, tensor, key, state_dict[key], local_metadata)
+                if error:
+                    error_msgs.append(error)
+            elif strict:
+                missing_keys.append(key)
+        if strict:
+            for key in state_dict:
+                first, dot, _ = key[len(prefix) :].partition(".")
+                if first not in self._modules if dot else first not in own:
+                    unexpected_keys.append(key)
+
+    def _load_one(self, name: str, tensor: Tensor, key: str, found: Any, metadata: dict[str, Any]) -> str:
+        """Load one tensor; return the error, if there is one."""
+        if not isinstance(found, Tensor):
+            return (
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
+                f"from checkpoint but received {type(found)}"
+            )
+        if found.shape != tensor.shape:
+            return (
+                f"size mismatch for {key}: copying a param with shape {found.shape} from checkpoint, "
+                f"the shape in current model is {tensor.shape}."
+            )
+        if not metadata.get("assign_to_params_buffers", False):
+            with no_grad():
+                tensor.copy_(found)
+        elif isinstance(tensor, Parameter) and not isinstance(found, Parameter):
+            setattr(self, name, Parameter(found, requires_grad=tensor.requires_grad))
+        else:
+            setattr(self, name, found)
+        return ""
+
+
+def _quoted(keys: list[str]) -> str:
+    return ", ".join(f'"{key}"' for key in keys)

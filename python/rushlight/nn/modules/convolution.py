@@ -1,0 +1,285 @@
+"""Convolutional layers."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..._rushlight import empty
+from .. import functional, init
+from ..parameter import Parameter
+from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._rushlight import Tensor, device, dtype
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+_PADDINGS = ("zeros", "reflect", "replicate", "circular")
+
+
+def spread(value: Any, count: int) -> tuple[Any, ...]:
+    """Return one value for each of `count` dimensions."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+
+
+class _Convolution(Module):
+    spatial: ClassVar[int]
+    transposed: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        output_padding: Any,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups != 0:
+            raise ValueError("out_channels must be divisible by groups")
+        stride = spread(stride, self.spatial)
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+            if padding == "same" and any(step != 1 for step in stride):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in _PADDINGS:
+            modes = {f"'{mode}'" for mode in _PADDINGS}
+            raise ValueError(
+                f"padding_mode must be one of {{{', '.join(sorted(modes))}}}, but got "
+                f"padding_mode='{padding_mode}'"
+            )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = spread(kernel_size, self.spatial)
+        self.stride = stride
+        self.padding = padding if isinstance(padding, str) else spread(padding, self.spatial)
+        self.dilation = spread(dilation, self.spatial)
+        self.output_padding = spread(output_padding, self.spatial)
+        self.groups = groups
+        self.padding_mode = padding_mode
+        first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        self.weight = Parameter(empty((first, second // groups, *self.kernel_size), **options))
+        if bias:
+            self.bias = Parameter(empty(out_channels, **options))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, both within one over the root of the inputs of an output."""
+        init.kaiming_uniform_(self.weight, a=sqrt(5))
+        if self.bias is not None:
+            inputs = self.weight.shape[1] * prod(self.kernel_size)
+            if inputs != 0:
+                bound = 1 / sqrt(inputs)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """Show the sizes, and what is not as usual."""
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
+        if self.padding != (0,) * self.spatial:
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * self.spatial:
+            text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * self.spatial:
+            text += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+class _Plain(_Convolution):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        options = {"device": device, "dtype": dtype}
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            padding_mode,
+            0,
+            options,
+        )
+
+    def _around(self) -> list[int]:
+        """Return what is added before and behind, from the last dimension on."""
+        if isinstance(self.padding, tuple):
+            return [side for padding in reversed(self.padding) for side in (padding, padding)]
+        around = []
+        for steps, size in zip(reversed(self.dilation), reversed(self.kernel_size), strict=True):
+            total = steps * (size - 1) if self.padding == "same" else 0
+            around += [total // 2, total - total // 2]
+        return around
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the convolution."""
+        function: Any = (functional.conv1d, functional.conv2d, functional.conv3d)[self.spatial - 1]
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input = functional.pad(input, self._around(), mode=self.padding_mode)
+            padding = (0,) * self.spatial
+        result: Tensor = function(
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+        )
+        return result
+
+
+class Conv1d(_Plain):
+    """A convolution over one dimension."""
+
+    spatial = 1
+
+
+class Conv2d(_Plain):
+    """A convolution over two dimensions.
+
+    >>> import rushlight as torch
+    >>> layer = torch.nn.Conv2d(1, 2, 3)
+    >>> layer
+    Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1))
+    >>> layer(torch.zeros(1, 1, 5, 5)).shape
+    torch.Size([1, 2, 3, 3])
+    """
+
+    spatial = 2
+
+
+class Conv3d(_Plain):
+    """A convolution over three dimensions."""
+
+    spatial = 3
+
+
+class _Transposed(_Convolution):
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        if padding_mode != "zeros":
+            name = type(self).__name__
+            raise ValueError(f'Only "zeros" padding mode is supported for {name}')
+        options = {"device": device, "dtype": dtype}
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            padding_mode,
+            output_padding,
+            options,
+        )
+
+    def _behind(self, input: Tensor, sizes: Sequence[int] | None) -> Any:
+        """Return what is added behind so that the result has these sizes."""
+        if sizes is None:
+            return self.output_padding
+        count = self.spatial
+        has_batch = input.dim() == count + 2
+        lead = 2 if has_batch else 1
+        if len(sizes) == lead + count:
+            sizes = sizes[lead:]
+        if len(sizes) != count:
+            raise ValueError(
+                f"ConvTranspose{count}D: for {input.dim()}D input, output_size must have {count} or "
+                f"{lead + count} elements (got {len(sizes)})"
+            )
+        least = [
+            (input.shape[dim + lead] - 1) * self.stride[dim]
+            - 2 * self.padding[dim]
+            + self.dilation[dim] * (self.kernel_size[dim] - 1)
+            + 1
+            for dim in range(count)
+        ]
+        most = [size + self.stride[dim] - 1 for dim, size in enumerate(least)]
+        for size, low, high in zip(sizes, least, most, strict=True):
+            if size < low or size > high:
+                raise ValueError(
+                    f"requested an output size of {sizes}, but valid sizes range from {least} to {most} "
+                    f"(for an input of {input.shape[2:]})"
+                )
+        return [size - low for size, low in zip(sizes, least, strict=True)]
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """Apply the transposed convolution."""
+        functions: tuple[Any, ...] = (
+            functional.conv_transpose1d,
+            functional.conv_transpose2d,
+            functional.conv_transpose3d,
+        )
+        behind = self._behind(input, output_size)
+        result: Tensor = functions[self.spatial - 1](
+            input, self.weight, self.bias, self.stride, self.padding, behind, self.groups, self.dilation
+        )
+        return result
+
+
+class ConvTranspose1d(_Transposed):
+    """A transposed convolution over one dimension."""
+
+    spatial = 1
+
+
+class ConvTranspose2d(_Transposed):
+    """A transposed convolution over two dimensions."""
+
+    spatial = 2
+
+
+class ConvTranspose3d(_Transposed):
+    """A transposed convolution over three dimensions."""
+
+    spatial = 3

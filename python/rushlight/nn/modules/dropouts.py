@@ -1,0 +1,82 @@
+"""Layers that leave elements out by chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import functional
+from ._shown import shown
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "AlphaDropout",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+]
+
+
+class _Dropout(Module):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "p", "inplace")
+
+
+class Dropout(_Dropout):
+    """Elements left out by chance in training, made up for by the others."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `dropout`."""
+        return functional.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_Dropout):
+    """Channels of lines left out by chance in training."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `dropout1d`."""
+        return functional.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """Channels of images left out by chance in training."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `dropout2d`."""
+        return functional.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """Channels of volumes left out by chance in training."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `dropout3d`."""
+        return functional.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """Elements left out by chance in training; mean and variance stay."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `alpha_dropout`."""
+        return functional.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """Channels left out by chance in training; mean and variance stay."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `feature_alpha_dropout`."""
+        return functional.feature_alpha_dropout(input, self.p, self.training)

@@ -1,0 +1,393 @@
+"""`Module`: the base of layers and models, which knows its parameters, buffers and children."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from ..._hooks import RemovableHandle, register
+from ..._rushlight import Tensor, dtype, empty, float32, float64
+from ..._typename import typename
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
+from ._state import StateDict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from typing_extensions import Self
+
+__all__ = ["Module"]
+
+
+class Module(StateDict):
+    """Assign parameters and modules to attributes, write `forward`, call the module.
+
+    >>> import rushlight as torch
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> Scale()(torch.tensor([1.0, 3.0]))
+    tensor([2., 6.], grad_fn=<MulBackward0>)
+    """
+
+    training: bool
+
+    def __init__(self) -> None:
+        # The attribute rules of this class do not hold for its own bookkeeping.
+        self.__dict__.update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _non_persistent_buffers_set=set(),
+            _forward_hooks=OrderedDict(),
+            _forward_pre_hooks=OrderedDict(),
+            _modules={},
+        )
+
+    def forward(self, *_: Any, **__: Any) -> Any:
+        """Compute the module's result; every module that is called defines it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`, between the hooks if there are any."""
+        if not self._forward_pre_hooks and not self._forward_hooks:
+            return self.forward(*args, **kwargs)
+        for hook, with_kwargs in tuple(self._forward_pre_hooks.values()):
+            changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            if changed is None:
+                continue
+            if not with_kwargs:
+                args = changed if isinstance(changed, tuple) else (changed,)
+            elif isinstance(changed, tuple) and len(changed) == 2:
+                args, kwargs = changed
+            else:
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                    f"{changed}."
+                )
+        result = self.forward(*args, **kwargs)
+        for hook, with_kwargs in tuple(self._forward_hooks.values()):
+            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+            if changed is not None:
+                result = changed
+        return result
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`; what it returns takes the arguments' place."""
+        return register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, result)` after `forward`; what it returns takes the result's place."""
+        return register(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    # -- attributes ------------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter."""
+        self._check_name("parameter", name, "_parameters")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
+                "forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that belongs to the state, but is no parameter."""
+        self._check_name("buffer", name, "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
+                "required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        self._check_name("module", name, "_modules")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, role: str, name: str, registry: str) -> None:
+        if registry not in self.__dict__:
+            raise AttributeError(f"cannot assign {role} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{role} name should be a string. Got {typename(name)}")
+        if hasattr(self, name) and name not in self.__dict__[registry]:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            detail = f", got: {name}" if role == "module" else ""
+            raise KeyError(f'{role} name can\'t contain "."{detail}')
+        if name == "":
+            raise KeyError(f'{role} name can\'t be empty string ""')
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for registry in ("_parameters", "_buffers", "_modules"):
+            if registry in own and name in own[registry]:
+                return own[registry][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            if "_parameters" not in own:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, keep="_parameters")
+            self.register_parameter(name, value)
+        elif name in own.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or "
+                    "None expected)"
+                )
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            if "_modules" not in own:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, keep="_modules")
+            own["_modules"][name] = value
+        elif name in own.get("_modules", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or "
+                    "None expected)"
+                )
+            own["_modules"][name] = value
+        elif name in own.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            own["_buffers"][name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        for registry in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__.get(registry, ()):
+                del self.__dict__[registry][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
+
+    def _forget(self, name: str, keep: str) -> None:
+        """Drop `name` from every place but one, where its value is about to go."""
+        self.__dict__.pop(name, None)
+        for registry in {"_parameters", "_buffers", "_modules"} - {keep}:
+            self.__dict__[registry].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._modules})
+
+    # -- walking the tree ------------------------------------------------------------------------
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """Name this module and all below it, parents first."""
+        seen = set() if memo is None else memo
+        if self in seen:
+            return
+        if remove_duplicate:
+            seen.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(seen, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """Return this module and all below it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Name the modules directly below this one, each once."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """Return the modules directly below this one, each once."""
+        return (child for _, child in self.named_children())
+
+    def _named_members(
+        self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, member in module.__dict__[registry].items():
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(member))
+                yield f"{path}.{name}" if path else name, member
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Name the parameters of this module and, with `recurse`, of all below it."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Return the parameters of this module and, with `recurse`, of all below it."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Name the buffers of this module and, with `recurse`, of all below it."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Return the buffers of this module and, with `recurse`, of all below it."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter at a dotted path."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        parameter = getattr(module, name)
+        if not isinstance(parameter, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module at a dotted path."""
+        found: Any = self
+        for name in filter(None, target.split(".")):
+            if not hasattr(found, name):
+                raise AttributeError(f"{found._get_name()} has no attribute `{name}`")
+            found = getattr(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        module: Module = found
+        return module
+
+    # -- changing all of it ----------------------------------------------------------------------
+
+    def apply(self, fn: Callable[[Module], None]) -> Self:
+        """Call `fn` with every module, children first."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training mode here and below."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set evaluation mode here and below."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Record, or do not record, what is done with the parameters."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of the parameters; with `set_to_none=False` fill them with zeros."""
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad = parameter.grad.detach().zero_()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor]) -> Self:
+        """Replace the data of all parameters, gradients and buffers; the parameters stay the same objects."""
+        with no_grad():
+            for module in self.modules():
+                for parameter in module.parameters(recurse=False):
+                    gradient = parameter.grad
+                    if gradient is not None:
+                        parameter.grad = None
+                    parameter.data = fn(parameter.data)
+                    if gradient is not None:
+                        parameter.grad = fn(gradient)
+                for name, buffer in module.named_buffers(recurse=False):
+                    module._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
+        wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
+        if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={wanted[0]}"
+            )
+        empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
+        return self._apply(
+            lambda tensor: tensor.to(*args, **kwargs)
+            if tensor.is_floating_point() or tensor.is_complex()
+            else tensor
+        )
+
+    def float(self) -> Self:
+        """Convert the floating-point parameters and buffers to float32."""
+        return self.to(float32)
+
+    def double(self) -> Self:
+        """Convert the floating-point parameters and buffers to float64."""
+        return self.to(float64)
+
+    # -- printing --------------------------------------------------------------------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """Return what `repr` shows of this module beside its children."""
+        return ""
+
+    def _repr_children(self) -> list[str]:
+        return [f"({name}): {_indent(repr(child))}" for name, child in self._modules.items()]
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = self._repr_children()
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+def _indent(text: str) -> str:
+    return text.replace("\n", "\n  ")

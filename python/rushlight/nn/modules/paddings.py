@@ -1,0 +1,142 @@
+"""Layers that put something around the last dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import functional
+from ._shown import shown
+from .convolution import spread
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _Pad(Module):
+    spatial: ClassVar[int]
+    mode: ClassVar[str]
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = spread(padding, 2 * self.spatial)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Put something around the last dimensions."""
+        return functional.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        """Show how much."""
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    mode = "constant"
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Put the value around the last dimensions."""
+        return functional.pad(input, self.padding, self.mode, self.value)
+
+    def extra_repr(self) -> str:
+        """Show how much, and of what."""
+        return shown(self, "padding", "value")
+
+
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """Show how much."""
+        return f"{self.padding}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """A value around one dimension."""
+
+    spatial = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """A value around two dimensions."""
+
+    spatial = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """A value around three dimensions."""
+
+    spatial = 3
+
+
+class ZeroPad1d(_ZeroPad):
+    """Zeros around one dimension."""
+
+    spatial = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    """Zeros around two dimensions."""
+
+    spatial = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    """Zeros around three dimensions."""
+
+    spatial = 3
+
+
+class ReflectionPad1d(_Pad):
+    """Mirrors at both ends of one dimension."""
+
+    spatial, mode = 1, "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """Mirrors around two dimensions."""
+
+    spatial, mode = 2, "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """Mirrors around three dimensions."""
+
+    spatial, mode = 3, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """The elements at both ends of one dimension, repeated."""
+
+    spatial, mode = 1, "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """The elements at the edges of two dimensions, repeated."""
+
+    spatial, mode = 2, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """The elements at the edges of three dimensions, repeated."""
+
+    spatial, mode = 3, "replicate"

@@ -1,0 +1,227 @@
+"""Pooling as modules; each calls the function of its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import functional
+from ._shown import shown
+from .convolution import spread
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+]
+
+
+class _MaxPool(Module):
+    function: ClassVar[Any]
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the greatest elements of windows."""
+        return type(self).function(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+
+class MaxPool1d(_MaxPool):
+    """The greatest elements of windows over one dimension."""
+
+    function = staticmethod(functional.max_pool1d)
+
+
+class MaxPool2d(_MaxPool):
+    """The greatest elements of windows over two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.MaxPool2d(2)(torch.ones(1, 1, 4, 4)).shape
+    torch.Size([1, 1, 2, 2])
+    """
+
+    function = staticmethod(functional.max_pool2d)
+
+
+class MaxPool3d(_MaxPool):
+    """The greatest elements of windows over three dimensions."""
+
+    function = staticmethod(functional.max_pool3d)
+
+
+class AvgPool1d(Module):
+    """The averages over windows over one dimension."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = spread(kernel_size, 1)
+        self.stride = spread(stride if stride is not None else kernel_size, 1)
+        self.padding = spread(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `avg_pool1d`."""
+        arguments = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return functional.avg_pool1d(input, *arguments)
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "kernel_size", "stride", "padding")
+
+
+class _AvgPool(Module):
+    function: ClassVar[Any]
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the averages over windows."""
+        return type(self).function(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "kernel_size", "stride", "padding")
+
+
+class AvgPool2d(_AvgPool):
+    """The averages over windows over two dimensions."""
+
+    function = staticmethod(functional.avg_pool2d)
+
+
+class AvgPool3d(_AvgPool):
+    """The averages over windows over three dimensions."""
+
+    function = staticmethod(functional.avg_pool3d)
+
+
+class _AdaptivePool(Module):
+    function: ClassVar[Any]
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Any:
+        """Pool over as many windows as are wanted."""
+        return type(self).function(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        """Show the sizes that are wanted."""
+        return shown(self, "output_size")
+
+
+class AdaptiveAvgPool1d(_AdaptivePool):
+    """The averages over as many windows over one dimension as are wanted."""
+
+    function = staticmethod(functional.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_AdaptivePool):
+    """The averages over as many windows over two dimensions as are wanted."""
+
+    function = staticmethod(functional.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_AdaptivePool):
+    """The averages over as many windows over three dimensions as are wanted."""
+
+    function = staticmethod(functional.adaptive_avg_pool3d)
+
+
+class _AdaptiveMaxPool(_AdaptivePool):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the greatest elements of as many windows as are wanted."""
+        return type(self).function(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """The greatest elements of as many windows over one dimension as are wanted."""
+
+    function = staticmethod(functional.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """The greatest elements of as many windows over two dimensions as are wanted."""
+
+    function = staticmethod(functional.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The greatest elements of as many windows over three dimensions as are wanted."""
+
+    function = staticmethod(functional.adaptive_max_pool3d)

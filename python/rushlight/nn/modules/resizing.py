@@ -1,0 +1,189 @@
+"""Layers without parameters that rearrange elements: folding, resampling, shuffling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import functional
+from ._shown import shown
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "ChannelShuffle",
+    "Fold",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "Unflatten",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+]
+
+
+class Unflatten(Module):
+    """One dimension as several.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Unflatten(1, (2, 3))(torch.zeros(4, 6)).shape
+    torch.Size([4, 2, 3])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `unflatten`."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "dim", "unflattened_size")
+
+
+class Unfold(Module):
+    """The windows of images as columns."""
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `unfold`."""
+        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "kernel_size", "dilation", "padding", "stride")
+
+
+class Fold(Module):
+    """Columns added to where `Unfold` found them."""
+
+    def __init__(
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    ) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `fold`."""
+        arguments = (self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+        return functional.fold(input, *arguments)
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "output_size", "kernel_size", "dilation", "padding", "stride")
+
+
+class Upsample(Module):
+    """Images in another size."""
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        if isinstance(scale_factor, tuple):
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `interpolate`."""
+        return functional.interpolate(
+            input,
+            self.size,
+            self.scale_factor,
+            self.mode,
+            self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        which = "size" if self.scale_factor is None else "scale_factor"
+        return f"{which}={getattr(self, which)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Images in another size, by the nearest elements."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Images in another size, by straight lines."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+class PixelShuffle(Module):
+    """Channels as parts of larger images."""
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `pixel_shuffle`."""
+        return functional.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        """Show the factor."""
+        return shown(self, "upscale_factor")
+
+
+class PixelUnshuffle(Module):
+    """Parts of images as channels."""
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `pixel_unshuffle`."""
+        return functional.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        """Show the factor."""
+        return shown(self, "downscale_factor")
+
+
+class ChannelShuffle(Module):
+    """Channels of groups in turn."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `channel_shuffle`."""
+        return functional.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        """Show how many groups."""
+        return shown(self, "groups")

@@ -1,0 +1,58 @@
+"""Activations that weigh elements against each other as modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import functional
+from ._shown import shown
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = ["LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
+
+
+class _Along(Module):
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """Show the dimension."""
+        return shown(self, "dim")
+
+
+class Softmax(_Along):
+    """`exp(x)`, scaled to add up to one along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softmax`."""
+        return functional.softmax(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_Along):
+    """The logarithm of `Softmax`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `log_softmax`."""
+        return functional.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmin(_Along):
+    """`exp(-x)`, scaled to add up to one along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softmin`."""
+        return functional.softmin(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """`softmax` over the channels of images."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `softmax` to the third dimension from the end."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return functional.softmax(input, -3, _stacklevel=5)

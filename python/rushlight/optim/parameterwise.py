@@ -1,0 +1,47 @@
+"""What optimisers share whose step changes one parameter after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import Tensor
+from ..autograd.grad_mode import enable_grad, set_grad_enabled
+from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def number(option: Any) -> Any:
+    """Return an option's number; a tensor that records stays one, to be differentiated through."""
+    return option.item() if isinstance(option, Tensor) and not option.requires_grad else option
+
+
+class Parameterwise(Optimizer):
+    """An optimiser that changes each parameter by itself: a subclass says how in `_update`."""
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        super().__init__(params, defaults)
+        if defaults.get("fused"):
+            if defaults["differentiable"]:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if defaults["foreach"]:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Take one step; return what `closure` returns, if there is one."""
+        loss = None
+        with set_grad_enabled(self.defaults["differentiable"]):
+            if closure is not None:
+                with enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    gradient = parameter.grad
+                    if gradient is not None:
+                        self._update(parameter, -gradient if group["maximize"] else gradient, group)
+        return loss
+
+    def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        """Change `parameter` along its gradient, which was turned round where the aim is a maximum."""
+        raise NotImplementedError

@@ -1,0 +1,194 @@
+"""Objects that take part in functions of tensors: `__torch_function__`, and modes that see every call.
+
+>>> import rushlight as torch
+>>> class Length:
+...     def __init__(self, meters):
+...         self.meters = meters
+...     @classmethod
+...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+...         values = [arg.meters if isinstance(arg, Length) else arg for arg in args]
+...         return Length(func(*values, **(kwargs or {})))
+>>> torch.add(torch.tensor(1.0), Length(torch.tensor(2.0))).meters
+tensor(3.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight
+from ._rushlight import (
+    Tensor,
+    _DisableTorchFunctionSubclass,
+    _handle_torch_function,
+    _has_torch_function,
+    _pop_torch_function_mode,
+    _push_torch_function_mode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from typing_extensions import Self
+
+__all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "get_default_nowrap_functions",
+    "handle_torch_function",
+    "has_torch_function",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Tell whether any of the arguments wants to see calls.
+
+    >>> import rushlight as torch
+    >>> torch.overrides.has_torch_function((torch.ones(2), 3))
+    False
+    """
+    return _has_torch_function(tuple(relevant_args))
+
+
+def has_torch_function_unary(relevant_arg: Any) -> bool:
+    """Tell whether the argument wants to see calls."""
+    return _has_torch_function((relevant_arg,))
+
+
+def has_torch_function_variadic(*relevant_args: Any) -> bool:
+    """Tell whether any of the arguments wants to see calls."""
+    return _has_torch_function(relevant_args)
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Show a call of `public_api` to those of `relevant_args` that want to see it; one must answer."""
+    name = f"{public_api.__module__}.{public_api.__name__}"
+    return _handle_torch_function(public_api, name, tuple(relevant_args), args, kwargs)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """Make a function show its calls to those of its arguments that `dispatcher` names."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        from functools import wraps
+
+        @wraps(function)
+        def shown(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if _has_torch_function(relevant):
+                return handle_torch_function(shown, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return shown
+
+    return decorate
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Tell whether `inp` is a tensor or takes part in functions of tensors.
+
+    >>> import rushlight as torch
+    >>> torch.overrides.is_tensor_like(torch.ones(2)), torch.overrides.is_tensor_like(3)
+    (True, False)
+    """
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Tell whether `func` is a method of tensors, or reads or writes an attribute of theirs."""
+    return func in _methods() or getattr(func, "__name__", None) == "__get__"
+
+
+def _methods() -> set[Any]:
+    methods = (getattr(Tensor, name, None) for name in dir(Tensor))
+    return {method for method in methods if callable(method)}
+
+
+def resolve_name(f: Callable[..., Any]) -> str | None:
+    """Return where a function is found, from the package on.
+
+    >>> import rushlight as torch
+    >>> torch.overrides.resolve_name(torch.Tensor.add)
+    'torch.Tensor.add'
+    """
+    if isinstance(f, str):
+        return f
+    name = getattr(f, "__name__", None)
+    if name is None:
+        return None
+    if f in _methods():
+        return f"torch.Tensor.{name}"
+    module = str(getattr(f, "__module__", None) or "torch").replace("rushlight", "torch", 1)
+    return f"{module}.{name}"
+
+
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """Return the functions whose results stay what they are in classes below `Tensor`."""
+    attributes = (vars(_rushlight.TensorBase)[name] for name in ("_base", "grad", "_grad"))
+    return {attribute.__get__ for attribute in attributes}
+
+
+def default(
+    cls: type, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+) -> Any:
+    """Call `func`; what it makes of instances of `cls` becomes instances of `cls` as well.
+
+    This is `Tensor.__torch_function__`, which classes below `Tensor` inherit.
+    """
+    if not all(issubclass(cls, other) for other in types):
+        return NotImplemented
+    with _DisableTorchFunctionSubclass():
+        return _convert(func(*args, **(kwargs or {})), cls)
+
+
+def _convert(result: Any, cls: type) -> Any:
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor) and not isinstance(result, cls):
+        return result.as_subclass(cls)
+    if isinstance(result, (tuple, list)):
+        return type(result)(_convert(one, cls) for one in result)
+    return result
+
+
+class TorchFunctionMode:
+    """Sees every function of tensors that its block calls. Derive from it and write `__torch_function__`.
+
+    >>> import rushlight as torch
+    >>> class Log(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(func.__name__)
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Log():
+    ...     _ = torch.ones(2) + 1
+    ones
+    add
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Answer a call of `func`. Inside of it this mode sees nothing."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        _push_torch_function_mode(self)
+        return self
+
+    def __exit__(self, exc_type: object, exc_val: object, exc_tb: object) -> None:
+        _pop_torch_function_mode()
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """The mode that changes nothing."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,140 @@
+//! Tangents on their way through an operation: what its inputs carry, and what its rule, run in forward
+//! direction, makes of it for the outputs.
+
+use smallvec::SmallVec;
+
+use super::cast;
+use super::tangents::{fit, is_shared, tangent, write};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, Level, NodeRef, mode, tangents};
+use crate::tensor::Tensor;
+
+/// What an output of a function of the host is.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    /// New, or a view.
+    New,
+    /// An input that was written to.
+    Written,
+}
+
+/// Tangents on their way through an operation.
+pub(super) struct Passing {
+    /// A bit for each input that has a tangent.
+    pub(super) needed: u64,
+    /// The tangents of the inputs by level, in ascending order.
+    levels: SmallVec<[(Level, Gradients); 1]>,
+}
+
+impl Passing {
+    /// The tangents of the inputs, if there are any.
+    #[cold]
+    pub(super) fn of(inputs: &[Option<&Tensor>]) -> Result<Option<Passing>> {
+        let mut passing = Passing { needed: 0, levels: SmallVec::new() };
+        for level in tangents::live() {
+            let tangents = inputs
+                .iter()
+                .map(|input| input.map_or(Ok(None), |input| tangent(input, level)))
+                .collect::<Result<Gradients>>()?;
+            if tangents.iter().all(Option::is_none) {
+                continue;
+            }
+            for (index, _) in tangents.iter().enumerate().take(64).filter(|(_, tangent)| tangent.is_some()) {
+                passing.needed |= 1 << index;
+            }
+            passing.levels.push((level, tangents));
+        }
+        Ok(if passing.levels.is_empty() { None } else { Some(passing) })
+    }
+
+    /// Puts copies in the place of tangents in the memory of that of the first input, which is about
+    /// to be written to: they are still read then, and may be kept for backward.
+    pub(super) fn before_write(mut self) -> Result<Passing> {
+        for (level, tangents) in &mut self.levels {
+            let _below = tangents::Ceiling::below(*level);
+            let Some(Some(written)) = tangents.first().cloned() else { continue };
+            for tangent in tangents.iter_mut().flatten() {
+                if is_shared(tangent, &written) {
+                    *tangent = cast::clone(tangent)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Gives new outputs their tangents. Lower levels come first, since the outputs that a rule has
+    /// kept carry them into the tangents of the higher ones.
+    pub(super) fn into_outputs(self, node: &NodeRef, outputs: &[Tensor]) -> Result<()> {
+        for (level, tangents) in self.levels {
+            // A new view that is apart at this level gets its tangent from who makes it.
+            let apart = |output: &Tensor| output.is_apart(level) && output.own_tangent(level).is_none();
+            if outputs.iter().any(apart) {
+                continue;
+            }
+            let _below = tangents::Ceiling::below(level);
+            let results = run(node, &tangents)?;
+            for (output, result) in outputs.iter().zip(results) {
+                let Some(result) = result.filter(|_| output.dtype().is_differentiable()) else { continue };
+                let is_new = output.forward_base(level).is_some()
+                    || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
+                let result = if is_new { result } else { cast::clone(&result)? };
+                let fitting = match output.layout().is_non_overlapping() {
+                    true => fit(&result, output, output.dtype())?,
+                    false => cast::to_dtype(&result, output.dtype())?,
+                };
+                output.set_tangent(level, Some(fitting));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
+        for (level, tangents) in self.levels {
+            let results = {
+                let _below = tangents::Ceiling::below(level);
+                run(node, &tangents)?
+            };
+            for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
+                match (output, result) {
+                    (Some((output, Role::Written)), Some(result)) => {
+                        // What had a tangent has had it written to, where it lies.
+                        match tangent(output, level)? {
+                            Some(before) if !before.is(&result) => {
+                                return Err(Error::TangentReplaced {}.into());
+                            }
+                            _ => write(output, level, Some(&result))?,
+                        }
+                    }
+                    (Some((output, Role::New)), Some(result)) => {
+                        let _below = tangents::Ceiling::below(level);
+                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    }
+                    (Some(_), None) => {}
+                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
+                    (None, None) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a tensor that was written to its tangents.
+    pub(super) fn into_written(self, node: &NodeRef, x: &Tensor) -> Result<()> {
+        for (level, tangents) in self.levels {
+            let result = {
+                let _below = tangents::Ceiling::below(level);
+                run(node, &tangents)?.first_mut().and_then(Option::take)
+            };
+            write(x, level, result.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
+    // What is not recorded has no history, not even that of its outputs.
+    let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
+    let at = At { node, needed: u64::MAX, tracking };
+    node.rule().jvp(&at, tangents)
+}

@@ -1,0 +1,139 @@
+//! What follows the forward of an operation: a rule that leads back to the inputs is recorded, if one of
+//! them requires grad, and the outputs become its outputs.
+
+use smallvec::SmallVec;
+
+use super::tangents;
+use crate::error::Result;
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::node::{RuleBox, boxed};
+use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode};
+use crate::tensor::{Array, Tensor};
+
+/// What follows the forward of every operation: what it did is recorded if any input requires grad,
+/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
+pub(super) fn trace<R: Rule + 'static>(
+    inputs: &[&Tensor],
+    outputs: &[Tensor],
+    rule: impl FnOnce(u64) -> R,
+) -> Result<()> {
+    if mode::special() {
+        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+        return tangents::trace(&inputs, outputs, rule);
+    }
+    once(rule, &mut |rule| trace_history(inputs, outputs, rule))
+}
+
+fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() {
+        let edges = gradient_edges(inputs)?;
+        let rule = rule(needed(&edges));
+        record_boxed(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
+    }
+    Ok(())
+}
+
+/// A rule that is made at most once, boxed.
+pub(super) type MakeRule<'a> = &'a mut dyn FnMut(u64) -> RuleBox;
+
+/// Runs `body` with a function of any rule as one that is compiled once.
+pub(super) fn once<R: Rule + 'static, T>(
+    rule: impl FnOnce(u64) -> R,
+    body: &mut dyn FnMut(MakeRule<'_>) -> T,
+) -> T {
+    let mut rule = Some(rule);
+    body(&mut |needed| match rule.take() {
+        Some(rule) => boxed(rule(needed)),
+        None => unreachable!("the rule is made once"),
+    })
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_differentiable() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
+}
+
+/// Whether an operation on these inputs is recorded.
+pub fn records(inputs: &[&Tensor]) -> bool {
+    mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
+}
+
+/// Where gradients with respect to the inputs go.
+pub fn gradient_edges(inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    inputs.iter().map(|input| input.gradient_edge()).collect()
+}
+
+/// A bit for each edge that leads somewhere.
+pub fn needed(edges: &[Option<Edge>]) -> u64 {
+    edges.iter().take(64).enumerate().fold(0, |bits, (index, edge)| bits | u64::from(edge.is_some()) << index)
+}
+
+/// What a node remembers of its output.
+pub(super) fn form(tensor: &Tensor) -> Form {
+    let memory = tensor.memory();
+    Form { layout: memory.layout, dtype: memory.dtype.resolved() }
+}
+
+/// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
+/// elementwise operations.
+pub(super) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    record_new_boxed(boxed(rule), edges, y)
+}
+
+fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
+    check_kept(&*rule)?;
+    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
+    let differentiable = y.dtype.is_differentiable();
+    let node = Node::record_boxed(rule, edges, Forms::one(form));
+    Ok(match differentiable {
+        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
+}
+
+/// Records a rule and makes the floating-point outputs its outputs.
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    record_boxed(boxed(rule), edges, outputs)
+}
+
+fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&*rule)?;
+        attach(&Node::record_boxed(rule, edges, forms), outputs);
+    }
+    Ok(())
+}
+
+/// What a node remembers of its outputs, if it has any.
+pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
+    let (first, further) = outputs.split_first()?;
+    Some(Forms { first: form(first), further: further.iter().map(form).collect() })
+}
+
+/// Makes the floating-point outputs those of a node.
+pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
+    for (number, output) in (0..).zip(outputs) {
+        if output.dtype().is_differentiable() {
+            output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The one place that asks the system for the memory of tensors, and gives it back.
+//!
+//! Note [Memory that is kept]
+//! ----
+//! A program does the same again and again, so most blocks are of a size that was freed a moment
+//! ago. Large ones, which cost a page fault every 4 KB when they are new, wait for that in lists that all
+//! threads share, up to a limit. Small ones are left to the allocator of the process.
+
+mod count;
+mod large;
+
+use std::alloc::{self, Layout};
+use std::ptr::NonNull;
+
+pub use count::allocated;
+use count::count;
+
+use crate::error::{Error, Result};
+
+fn out_of_memory(bytes: usize) -> Box<Error> {
+    Error::OutOfMemory { bytes: bytes as u64 }.into()
+}
+
+/// Bytes in large blocks that wait for their next use.
+pub fn idle() -> usize {
+    large::idle()
+}
+
+/// Gives the memory that waits for its next use back to the system.
+pub fn trim() {
+    large::trim();
+}
+
+/// What the system is asked for when many bytes are wanted: a whole class of sizes has the same block.
+fn large_layout(bytes: usize, align: usize) -> Result<Layout> {
+    let align = align.max(large::alignment(bytes));
+    Layout::from_size_align(large::rounded(bytes), align).map_err(|_| out_of_memory(bytes))
+}
+
+/// A large block from the system, by one of its two ways.
+#[cold]
+fn fresh(bytes: usize, align: usize, system: unsafe fn(Layout) -> *mut u8) -> Result<*mut u8> {
+    let layout = large_layout(bytes, align)?;
+    // SAFETY: the size is not zero.
+    let mut block = unsafe { system(layout) };
+    if block.is_null() && idle() > 0 {
+        trim();
+        // SAFETY: as above.
+        block = unsafe { system(layout) };
+    }
+    if !block.is_null() {
+        large::advise(block, layout.size());
+    }
+    Ok(block)
+}
+
+/// At least `bytes` (not zero) uninitialised bytes, or an error instead of an abort.
+#[inline]
+pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {
+    let block = if bytes < large::SMALLEST {
+        // SAFETY: the size is neither zero, since a header lies in every block, nor near the end of the
+        // numbers; alignments are those of types.
+        unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, align)) }
+    } else {
+        match large::take(bytes) {
+            Some(block) => block.as_ptr(),
+            None => fresh(bytes, align, alloc::alloc)?,
+        }
+    };
+    counted(block, bytes)
+}
+
+/// The same, of zeros; large blocks that are new come as untouched pages.
+pub(super) fn allocate_zeroed(bytes: usize, align: usize) -> Result<NonNull<u8>> {
+    let block = if bytes < large::SMALLEST {
+        // SAFETY: as in `allocate`.
+        unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, align)) }
+    } else {
+        match large::take(bytes) {
+            Some(block) => {
+                // SAFETY: the block has at least so many bytes, and nobody else has it.
+                unsafe { block.as_ptr().write_bytes(0, bytes) };
+                block.as_ptr()
+            }
+            None => fresh(bytes, align, alloc::alloc_zeroed)?,
+        }
+    };
+    counted(block, bytes)
+}
+
+#[inline]
+fn counted(block: *mut u8, bytes: usize) -> Result<NonNull<u8>> {
+    let block = NonNull::new(block).ok_or_else(|| out_of_memory(bytes))?;
+    count(bytes as isize);
+    Ok(block)
+}
+
+/// Takes a block back.
+///
+/// # Safety
+/// `block` came from this module with the same `bytes` and `align` and is not used afterwards. Blocks of
+/// one size always have one alignment.
+#[inline]
+pub(super) unsafe fn free(block: NonNull<u8>, bytes: usize, align: usize) {
+    count(-(bytes as isize));
+    if bytes < large::SMALLEST {
+        // SAFETY: by the caller's promise; this is what `allocate` asked for.
+        unsafe { alloc::dealloc(block.as_ptr(), Layout::from_size_align_unchecked(bytes, align)) }
+        return;
+    }
+    // SAFETY: by the caller's promise nobody uses the block any more, and it is of its size's class.
+    unsafe {
+        if !large::keep(block, bytes, align) {
+            release(block, bytes, align);
+        }
+    }
+}
+
+/// Gives a large block back to the system.
+///
+/// # Safety
+/// As for `free`.
+unsafe fn release(block: NonNull<u8>, bytes: usize, align: usize) {
+    // The layout was valid when the block was allocated with it.
+    if let Ok(layout) = large_layout(bytes, align) {
+        // SAFETY: by the caller's promise, and blocks that were kept are as they came.
+        unsafe { alloc::dealloc(block.as_ptr(), layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_a_class_serves_every_size_of_it() {
+        for bytes in [large::SMALLEST, 1 << 18, 300_000, 4_000_064, (1 << 22) + 1] {
+            let layout = large_layout(bytes, 8).unwrap();
+            assert!((bytes..=bytes + bytes / 8).contains(&layout.size()), "{bytes}");
+            assert_eq!(large_layout(layout.size(), 8).unwrap(), layout, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_no_machine_has_is_an_error() {
+        assert!(allocate(usize::MAX / 2, 64).is_err());
+        assert!(allocate_zeroed(usize::MAX - 64, 64).is_err());
+    }
+
+    #[test]
+    fn kept_blocks_come_back_and_zeros_are_zeros() {
+        for bytes in [40, large::SMALLEST, 3 << 20] {
+            let block = allocate(bytes, 8).unwrap();
+            // SAFETY: the block has so many bytes, and is freed once.
+            unsafe {
+                block.as_ptr().write_bytes(7, bytes);
+                free(block, bytes, 8);
+            }
+            let again = allocate_zeroed(bytes, 8).unwrap();
+            // SAFETY: as above.
+            unsafe {
+                assert!((0..bytes).all(|at| *again.as_ptr().add(at) == 0), "{bytes}");
+                free(again, bytes, 8);
+            }
+        }
+    }
+}

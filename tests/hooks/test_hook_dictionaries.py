@@ -1,0 +1,68 @@
+"""What tensors tell of their hooks, and what becomes of hooks when tensors are copied."""
+
+import pickle
+import warnings
+from collections import OrderedDict
+
+import pytest
+import rushlight as torch
+from rushlight.utils.hooks import RemovableHandle, unserializable_hook
+
+
+def leaf():
+    return torch.ones(2, requires_grad=True)
+
+
+def test_hooks_are_listed_under_the_numbers_of_their_handles():
+    x = leaf()
+    assert x._backward_hooks is None
+    handles = [x.register_hook(lambda gradient: None) for _ in range(2)]
+    assert list(x._backward_hooks) == [handle.id for handle in handles]
+    handles[0].remove()
+    assert list(x._backward_hooks) == [handles[1].id]
+    handles[1].remove()
+    assert x._backward_hooks == OrderedDict()
+
+
+def test_hooks_after_accumulation_are_listed_too():
+    x = leaf()
+    assert x._post_accumulate_grad_hooks is None
+    handle = x.register_post_accumulate_grad_hook(lambda tensor: None)
+    assert list(x._post_accumulate_grad_hooks) == [handle.id]
+
+
+def test_hooks_of_a_leaf_are_forgotten_by_assignment():
+    x = leaf()
+    x.register_hook(lambda gradient: gradient * 2)
+    x._backward_hooks = None
+    assert x._backward_hooks is None
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_hooks_that_are_left_behind_by_pickling_are_warned_of():
+    x = leaf()
+    x.register_hook(max)
+    with pytest.warns(UserWarning, match="backward hook <built-in function max> on tensor will not be"):
+        pickle.dumps(x)
+    y = leaf()
+    y.register_hook(unserializable_hook(lambda gradient: gradient))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not pickle.loads(pickle.dumps(y))._backward_hooks
+
+
+def test_a_handle_wants_a_dictionary_that_can_be_forgotten():
+    with pytest.raises(TypeError, match="cannot create weak reference to 'dict' object"):
+        RemovableHandle({})
+
+
+def test_the_node_of_a_leaf_accumulates_when_it_is_called():
+    x = leaf()
+    seen = []
+    x.register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad.tolist()))
+    node = torch.autograd.graph.get_gradient_edge(x).node
+    assert node(torch.ones(2)) == ()
+    assert node(torch.ones(2)) == ()
+    assert seen == [[1.0, 1.0], [2.0, 2.0]]
+    assert node._sequence_nr() == 2**64 - 1
