@@ -48,8 +48,10 @@ mod transform;
 mod unlocked;
 mod writes;
 
-// Free-threaded interpreters are untested: importing the module switches their lock back on.
-#[pymodule(gil_used = true)]
+// Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
+// their lock back on.
+#[cfg_attr(threads_at_once, pymodule(gil_used = false))]
+#[cfg_attr(not(threads_at_once), pymodule(gil_used = true))]
 mod _rushlight {
     use super::*;
 
