@@ -70,7 +70,8 @@ pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
     callbacks.append(&callback)?;
     let get_objects = gc.getattr("get_objects")?.unbind();
     // The module is initialised once.
-    let _ = COLLECTOR.set(py, Collector { get_objects, callbacks: callbacks.unbind(), callback: callback.unbind() });
+    let _ = COLLECTOR
+        .set(py, Collector { get_objects, callbacks: callbacks.unbind(), callback: callback.unbind() });
     Ok(())
 }
 

@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
 use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode};
-use crate::ops::watch::{LockKept, Watch};
 use crate::ops::accumulate;
+use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
 use crate::tensor::Tensor;
 

@@ -121,8 +121,7 @@ impl Tensor {
             return;
         }
         recorded.leaves.push(self.downgrade());
-        let present =
-            if recorded.leaves.len() >= recorded.limit { recorded.sort_out() } else { Vec::new() };
+        let present = if recorded.leaves.len() >= recorded.limit { recorded.sort_out() } else { Vec::new() };
         // Dropped outside of the lock.
         drop(recorded);
         drop(present);
