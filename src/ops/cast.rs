@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::kernels::map;
 use crate::shape::Layout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = x, in memory of its own with this layout
 ///
@@ -125,7 +125,7 @@ struct CopyInto;
 
 impl Rule for CopyInto {
     fn name(&self) -> &str {
-        "CopyBackwards"
+        "torch::autograd::CopyBackwards"
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -189,14 +189,37 @@ impl Rule for Fill {
 }
 
 fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
-    let write = Write::begin(inputs)?;
+    // A number may be written to elements that are shown several times; a tensor may not.
+    let write = if inputs.len() == 1 { Write::filling(inputs) } else { Write::begin(inputs) }?;
     if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], name)) {
         written?;
         return write.finish(|_| Fill { name });
     }
-    let target = x.array();
-    dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
+    fill_elements(&x.array(), value);
     write.finish(|_| Fill { name })
+}
+
+/// Writes the value to every element; those that are shown several times, as those of an expanded tensor
+/// are, may be written several times.
+fn fill_elements(target: &Array, value: Scalar) {
+    let layout = &target.layout;
+    if layout.is_non_overlapping() {
+        dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
+        return;
+    }
+    let (shape, strides) = (layout.shape(), layout.strides());
+    if let Some(dim) = (0..shape.len()).find(|&dim| strides[dim] == 0 && shape[dim] > 1) {
+        let mut once = shape.to_vec();
+        once[dim] = 1;
+        let layout = Layout::strided(once.into(), strides.into(), layout.offset());
+        return fill_elements(&target.with_layout(layout), value);
+    }
+    // Rows overlap, as those of `unfold` do; in the end each is one dimension, which does not.
+    for row in 0..shape[0] {
+        let offset = layout.offset() + strides[0] * row;
+        let layout = Layout::strided(shape[1..].into(), strides[1..].into(), offset);
+        fill_elements(&target.with_layout(layout), value);
+    }
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.
