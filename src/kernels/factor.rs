@@ -1,5 +1,9 @@
-//! Square matrices factored, in row-major order: by elimination with pivots, and into a triangle
-//! times its transpose.
+//! Matrices factored, in row-major order: by elimination with pivots, and into a triangle times its
+//! transpose. Factors that are at right angles stand in the files below.
+
+pub mod exponential;
+pub mod orthogonal;
+pub mod rotations;
 
 use crate::dtype::{Complex, Real, Ring};
 
@@ -51,43 +55,79 @@ pub struct Factors<T> {
     pub triangles: Vec<T>,
     /// Which row stands at each place.
     pub rows: Vec<usize>,
+    /// With which row, from itself on, each one was exchanged in its turn.
+    pub pivots: Vec<usize>,
     /// Whether an odd number of rows was exchanged.
     pub odd: bool,
 }
 
-/// Eliminates below the diagonal, the largest element of each column first.
+/// Eliminates below the diagonal of a square matrix, the largest element of each column first.
 pub fn eliminate<T: Field>(matrix: &[T], n: usize) -> Factors<T> {
+    eliminate_columns(matrix, n, n, true)
+}
+
+/// Eliminates below the diagonal, the largest element of each column first if rows are exchanged.
+pub fn eliminate_columns<T: Field>(matrix: &[T], height: usize, width: usize, exchange: bool) -> Factors<T> {
     let mut triangles = matrix.to_vec();
-    let mut rows: Vec<usize> = (0..n).collect();
+    let mut rows: Vec<usize> = (0..height).collect();
+    let mut pivots: Vec<usize> = (0..height.min(width)).collect();
     let mut odd = false;
-    for step in 0..n {
-        let mut pivot = step;
-        for row in step + 1..n {
-            if triangles[row * n + step].magnitude() > triangles[pivot * n + step].magnitude() {
-                pivot = row;
+    for (step, pivot) in pivots.iter_mut().enumerate() {
+        for row in step + 1..height {
+            let (here, best) = (triangles[row * width + step], triangles[*pivot * width + step]);
+            if exchange && here.magnitude() > best.magnitude() {
+                *pivot = row;
             }
         }
-        if pivot != step {
-            for column in 0..n {
-                triangles.swap(step * n + column, pivot * n + column);
+        if *pivot != step {
+            for column in 0..width {
+                triangles.swap(step * width + column, *pivot * width + column);
             }
-            rows.swap(step, pivot);
+            rows.swap(step, *pivot);
             odd = !odd;
         }
-        let head = triangles[step * n + step];
+        let head = triangles[step * width + step];
         if head == T::ZERO {
             continue;
         }
-        for row in step + 1..n {
-            let factor = triangles[row * n + step].div(head);
-            triangles[row * n + step] = factor;
-            for column in step + 1..n {
-                let above = triangles[step * n + column];
-                triangles[row * n + column] = triangles[row * n + column].sub(factor.mul(above));
+        for row in step + 1..height {
+            let factor = triangles[row * width + step].div(head);
+            triangles[row * width + step] = factor;
+            for column in step + 1..width {
+                let above = triangles[step * width + column];
+                triangles[row * width + column] = triangles[row * width + column].sub(factor.mul(above));
             }
         }
     }
-    Factors { triangles, rows, odd }
+    Factors { triangles, rows, pivots, odd }
+}
+
+/// The solutions of a triangle times `x` is `right`, of that many columns. Of the triangle the half
+/// above the diagonal is read, or the other one; if it is `unit`, ones stand on its diagonal.
+pub fn solve_triangle(
+    triangle: &[f64],
+    n: usize,
+    right: &[f64],
+    columns: usize,
+    upper: bool,
+    unit: bool,
+) -> Vec<f64> {
+    let mut x = right.to_vec();
+    for step in 0..n {
+        let row = if upper { n - 1 - step } else { step };
+        let known = if upper { row + 1..n } else { 0..row };
+        for other in known {
+            let factor = triangle[row * n + other];
+            for column in 0..columns {
+                x[row * columns + column] -= factor * x[other * columns + column];
+            }
+        }
+        if !unit {
+            let head = triangle[row * n + row];
+            x[row * columns..(row + 1) * columns].iter_mut().for_each(|x| *x /= head);
+        }
+    }
+    x
 }
 
 impl<T: Field> Factors<T> {

@@ -11,7 +11,7 @@ use super::record::trace;
 use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -29,6 +29,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    fn saved_names(&self) -> &'static [&'static str] {
+        Self::SAVED
+    }
 
     /// How many tensors it gives for these inputs.
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
@@ -60,6 +65,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Estimated nanoseconds of `forward`.
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         inputs.iter().map(|input| input.numel() as u64).sum()
+    }
+
+    /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
+    fn inputs(&self) -> Option<Inputs> {
+        None
     }
 
     /// The operation for many samples at once, by operations on the values.
@@ -221,22 +231,28 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
+        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = O::SAVED
+        let missing = self
+            .op
+            .saved_names()
             .iter()
             .zip(self.saved.tensors())
             .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
         shown
     }
 
     fn is_view(&self) -> bool {
         O::VIEW
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

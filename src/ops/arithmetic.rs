@@ -68,6 +68,7 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const COMMUTES: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -162,6 +163,7 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -208,6 +210,7 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const COMPLEX: bool = true;

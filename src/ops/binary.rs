@@ -15,7 +15,9 @@ use super::record::{needed, record_new};
 use super::{batch, copy, default_dtype, intercept, tangents, unary, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
+use crate::graph::{
+    At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, check_kept, mode,
+};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -33,8 +35,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether the node shows numbers among the operands as tensors.
-    const SHOWS_TENSORS: bool = true;
+    /// Whether torch takes a number that comes first as if it came second.
+    const COMMUTES: bool = false;
+
+    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    const TAKES_NUMBERS_AS_TENSORS: bool = true;
+
+    /// Whether the node shows numbers that do not stand for tensors.
+    const SHOWS_NUMBERS: bool = true;
 
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
@@ -150,6 +158,12 @@ struct Recorded<E: Elementwise2> {
 }
 
 impl<E: Elementwise2> Recorded<E> {
+    /// Whether the overload that takes these operands could have kept a tensor of that name.
+    fn may_keep(&self) -> bool {
+        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
+        E::SHOWS_NUMBERS || !number
+    }
+
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
         let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
         let a = if needs.left() { self.a.load(at) } else { nothing() }?;
@@ -194,7 +208,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let [a, b] = [self.a.tensor(), self.b.tensor()];
+        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
@@ -202,22 +218,35 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let mut shown = self.op.shown();
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
-        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
+        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(*number)))
                 }
-                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
-                Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
+                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
                 _ => {}
             }
         }
         shown
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        match (&self.a, &self.b) {
+            // A number that stands for a tensor comes second, whichever it was.
+            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
+            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
+            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
+            _ => None,
+        }
+    }
+
     fn keeps(&self) -> bool {
         // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number = |kept: &Kept, wanted| wanted && E::SHOWS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let number =
+            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
         let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
         tensor(&self.a)
             || tensor(&self.b)

@@ -4,6 +4,8 @@ use super::pointwise::{Kept, Pointwise, apply};
 use super::{add, div, in_place, mul, neg, sub};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::ops::compare;
 use crate::ops::operand::{Operand, result_type};
 use crate::ops::select::where_;
@@ -22,6 +24,10 @@ impl Pointwise for Addcmul {
 
     fn name(&self) -> &'static str {
         "AddcmulBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
@@ -54,6 +60,10 @@ impl Pointwise for Addcdiv {
 
     fn name(&self) -> &'static str {
         "AddcdivBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
@@ -91,6 +101,10 @@ impl Pointwise for LerpNumber {
 
     fn name(&self) -> &'static str {
         "LerpBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { weight: self.weight }
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {

@@ -9,7 +9,7 @@ use super::batch::{Answer, Call};
 use super::view::expand_to;
 use super::{add, conjugate};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::tensor::Tensor;
 
 /// An elementwise operation of several tensors.
@@ -19,6 +19,11 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
 
     /// The function, in operations that are not recorded.
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor>;
@@ -77,6 +82,10 @@ impl<P: Pointwise> Op for Recordable<P> {
 
     fn name(&self) -> &'static str {
         self.0.name()
+    }
+
+    fn shown(&self, _saved: &Saved) -> Attributes {
+        self.0.shown()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -3,7 +3,8 @@
 use smallvec::smallvec;
 
 use super::solve::inverse;
-use super::{adjoint, check_square, elements, in_order, settled};
+use super::triangular::solve_triangular;
+use super::{adjoint, check_square, elements, in_order, settled, sides, turned, unit};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -92,4 +93,33 @@ pub fn cholesky(a: &Tensor, upper: bool) -> Result<Tensor> {
         return adjoint(&apply_one(Cholesky, &[&adjoint(a)?])?);
     }
     apply_one(Cholesky, &[a])
+}
+
+/// The solutions of equations whose matrix is the triangle times its transpose, the upper one second.
+pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tensor> {
+    if b.ndim() < 2 {
+        return Err(Error::RightSideRank { ndim: b.ndim() }.into());
+    }
+    if triangle.ndim() < 2 {
+        return Err(Error::LinearRank { operation: "cholesky_solve" }.into());
+    }
+    let ((rows, columns), (side, width)) = (sides(b), sides(triangle));
+    if side != width {
+        return Err(Error::TriangleSquare { rows: side, columns: width }.into());
+    }
+    if rows != side {
+        return Err(Error::RightSideShape { rows, columns, side }.into());
+    }
+    if b.dtype() != triangle.dtype() {
+        return Err(Error::RightSideDType { right: b.dtype(), left: triangle.dtype() }.into());
+    }
+    let other = turned(triangle)?;
+    let (lower, upper) = if upper { (&other, triangle) } else { (triangle, &other) };
+    solve_triangular(upper, &solve_triangular(lower, b, false, true, false)?, true, true, false)
+}
+
+/// The inverses of the triangles times their transposes.
+pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
+    let side = check_square(triangle, "cholesky_inverse")?;
+    cholesky_solve(&unit(side, triangle)?, triangle, upper)
 }

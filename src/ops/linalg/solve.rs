@@ -43,7 +43,7 @@ fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: &'static str) -> R
 }
 
 /// Both with the same leading dimensions.
-fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
+pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
     let (left, right) = (a.layout(), b.layout());
     let split = |shape: &[usize]| (shape[..shape.len() - 2].to_vec(), shape[shape.len() - 2..].to_vec());
     let ((a_lead, a_end), (b_lead, b_end)) = (split(left.shape()), split(right.shape()));
@@ -180,7 +180,9 @@ pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
     let base = if power < 0 { inverse(a)? } else { a.clone() };
     if power == 0 {
         let unit = create::eye(side, side, a.dtype())?;
-        return crate::ops::cast::clone(&view::expand(&unit, &shape::signed(a.layout().shape()))?);
+        let result = crate::ops::cast::clone(a)?;
+        crate::ops::cast::copy_(&result, &unit)?;
+        return Ok(result);
     }
     let (mut rest, mut square, mut result) = (power.unsigned_abs(), base, None::<Tensor>);
     loop {
