@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
-use super::{add, batch, expand};
+use super::{add, batch, conjugate, expand};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::tensor::Tensor;
@@ -25,6 +25,11 @@ pub(super) trait Composed: Clone + Send + Sync + 'static {
     /// The function.
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor>;
 
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        self.clone()
+    }
+
     /// The gradient of an input from that of the output, and from the other inputs.
     fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor>;
 
@@ -36,6 +41,12 @@ pub(super) trait Composed: Clone + Send + Sync + 'static {
 pub(super) struct Kept(SmallVec<[Option<Tensor>; 3]>);
 
 impl Kept {
+    /// The conjugates, as the rule for gradients takes them.
+    fn conj(self) -> Result<Kept> {
+        let conj = |input: Option<Tensor>| input.map(conjugate::conj).transpose();
+        self.0.into_iter().map(conj).collect::<Result<_>>().map(Kept)
+    }
+
     /// An input that was kept.
     pub(super) fn input(&self, index: usize) -> &Tensor {
         self.0[index].as_ref().unwrap_or_else(|| unreachable!("a rule reads what it declared to keep"))
@@ -94,8 +105,8 @@ impl<C: Composed> Op for Recordable<C> {
     }
 
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let kept = self.load(saved, at)?;
-        let back = |index: usize| self.0.back(index, &kept, single(gradients));
+        let (operation, kept) = (self.0.conjugated(), self.load(saved, at)?.conj()?);
+        let back = |index: usize| operation.back(index, &kept, single(gradients));
         (0..at.node.edges().len()).map(|index| at.needs(index).then(|| back(index)).transpose()).collect()
     }
 

@@ -44,6 +44,10 @@ impl Composed for AddBatches {
         weighed(inputs[0], &sum_of_products(inputs[1], inputs[2])?, self.beta, self.alpha)
     }
 
+    fn conjugated(&self) -> Self {
+        AddBatches { beta: self.beta.conj(), alpha: self.alpha.conj(), ..self.clone() }
+    }
+
     fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
         if index == 0 {
             return times(gradient, self.beta);
@@ -104,6 +108,10 @@ impl Composed for AddOuter {
         weighed(inputs[0], &outer(inputs[1], inputs[2])?, self.beta, self.alpha)
     }
 
+    fn conjugated(&self) -> Self {
+        AddOuter { beta: self.beta.conj(), alpha: self.alpha.conj() }
+    }
+
     fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
         match index {
             0 => times(gradient, self.beta),
@@ -138,8 +146,9 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
 
 fn weighed(x: &Tensor, product: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     let x = view::expand(x, &shape::signed(product.layout().shape()))?;
-    let product = if alpha.to_f64() == 1.0 { product.clone() } else { mul(product, Operand::Scalar(alpha))? };
-    match beta.to_f64() {
+    let product =
+        if alpha.real() == Some(1.0) { product.clone() } else { mul(product, Operand::Scalar(alpha))? };
+    match beta.real().unwrap_or(f64::NAN) {
         0.0 => Ok(product),
         1.0 => add(&x, &product),
         _ => add(&mul(&x, Operand::Scalar(beta))?, &product),

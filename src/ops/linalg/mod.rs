@@ -127,11 +127,27 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
     Ok(sides(x))
 }
 
+/// The operations that complex matrices have.
+const COMPLEX: &[&str] = &[
+    "linalg.cholesky",
+    "linalg.det",
+    "linalg.inv",
+    "linalg.matrix_norm",
+    "linalg.matrix_power",
+    "linalg.slogdet",
+    "linalg.solve",
+    "logdet",
+];
+
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
-    match dtype.is_differentiable() {
-        true => Ok(()),
-        false => Err(Error::MatrixDType { operation, dtype }.into()),
+    if dtype.is_float() || dtype.is_complex() && COMPLEX.contains(&operation) {
+        return Ok(());
     }
+    Err(match dtype.is_complex() {
+        true => Error::NotImplementedFor { operation, dtype },
+        false => Error::MatrixDType { operation, dtype },
+    }
+    .into())
 }
 
 /// The transposed matrices with conjugates.
