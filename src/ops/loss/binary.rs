@@ -129,7 +129,9 @@ impl Op for BinaryCrossEntropyWithLogits {
                 losses = binary::combine::<U, U>(&Numbers::Array(losses), &array(2), |a, b| a * b)?;
             }
             self.reduction.finish(losses)?
-        }, else { unreachable!("the common type is as wide as that of the input") }), else {
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype: result }.into())
+        }), else {
             return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
         });
         Ok(smallvec![Tensor::from_array(loss)])
