@@ -114,6 +114,7 @@ pub struct Xlogy<const ONE_MORE: bool>;
 impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
     const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -164,6 +165,8 @@ pub struct Copysign;
 impl Elementwise2 for Copysign {
     const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, _a: &Kept, b: &Kept) -> &'static str {

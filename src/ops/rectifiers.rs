@@ -74,9 +74,9 @@ impl Elementwise for Threshold {
 #[derive(Clone, Copy)]
 pub struct Hardtanh {
     /// The lower bound.
-    pub min: f64,
+    pub min: Scalar,
     /// The upper bound.
-    pub max: f64,
+    pub max: Scalar,
 }
 
 impl Elementwise for Hardtanh {
@@ -90,15 +90,15 @@ impl Elementwise for Hardtanh {
     }
 
     fn real<T: Real>(&self, x: T) -> T {
-        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
-        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let (min, max) = (self.min, self.max);
+        let (min, max) = (self.min.to_f64(), self.max.to_f64());
         fixed::map(x, move |x| f64::from(u8::from(!(x <= min || x >= max))))
     }
 }
