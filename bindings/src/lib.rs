@@ -5,7 +5,8 @@
 //! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
 //! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
 //! lists functions and methods: `signature` says what a call
-//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
+//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends; `overrides`
+//! shows it to classes that want to see it.
 
 use pyo3::prelude::*;
 
