@@ -2,11 +2,13 @@
 //! only fail where a value does not fit into the type it is converted to.
 use crate::border::as_tensor;
 use crate::convert::{self, Ints};
+use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::signature::matching::Slots;
 use crate::signature::{Default, Kind, Parameter, Signature};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::Operand;
@@ -35,6 +37,33 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// Whether something other than the default was given.
     pub(crate) fn given(&self, index: usize) -> bool {
         self.slots[index].is_some()
+    }
+
+    /// All arguments by the names of the parameters; a method's receiver is called `self`.
+    pub(crate) fn named(&self) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+        let py = self.py;
+        let mut named = Vec::new();
+        if let Some(receiver) = self.signature.receiver.and_then(|slot| self.slots[slot]) {
+            named.push(("self", receiver.clone()));
+        }
+        for parameter in &self.signature.parameters {
+            let value = match (self.slots[parameter.slot], &parameter.default) {
+                (Some(_), _)
+                    if let Some((slot, elements)) = self.spread
+                        && slot == parameter.slot =>
+                {
+                    PyTuple::new(py, elements)?.into_any()
+                }
+                (Some(object), _) => object.clone(),
+                (None, Default::Bool(value)) => value.to_python(py)?,
+                (None, Default::Int(value)) => value.to_python(py)?,
+                (None, Default::Float(value)) => value.to_python(py)?,
+                (None, Default::Ints(values)) => PyTuple::new(py, values)?.into_any(),
+                (None, _) => continue,
+            };
+            named.push((parameter.name, value));
+        }
+        Ok(named)
     }
 
     /// The Python object itself.

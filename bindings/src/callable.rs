@@ -4,13 +4,13 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::intercept;
 use crate::outputs;
 use crate::overrides;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
-use crate::tensor::object::as_tensor;
-use crate::transform::refuse_captured;
+use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
@@ -279,10 +279,14 @@ fn dispatch<'py>(
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
                 if name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" {
-                    let by_number = arguments.slots[1].is_some_and(|value| as_tensor(value).is_none());
-                    refuse_captured(arguments.tensor(0)?, name, by_number)?;
+                    writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
+                if rushlight::ops::intercept::is_active()
+                    && signature.out.and_then(|slot| arguments.slots[slot]).is_none()
+                {
+                    return intercept::call(&arguments, run);
+                }
                 return match signature.out.and_then(|slot| arguments.slots[slot]) {
                     None => run(),
                     Some(out) => outputs::write(&arguments, out, run),

@@ -3,9 +3,9 @@
 use crate::border::{as_tensor, raise, type_name};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::Tensor;
-use rushlight::dtype::Scalar;
+use rushlight::dtype::{Complex, Scalar};
 use smallvec::SmallVec;
 
 /// A list of sizes, dimensions or strides.
@@ -25,6 +25,9 @@ pub(crate) fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
 pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if object.is_instance_of::<PyFloat>() {
         return object.extract().map(Scalar::Float);
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        return Ok(Scalar::Complex(Complex::new(value.real(), value.imag())));
     }
     if let Ok(value) = object.cast::<PyBool>() {
         return Ok(Scalar::Bool(value.is_true()));

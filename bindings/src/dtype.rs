@@ -18,12 +18,14 @@ pub(crate) struct ElementType(DType);
 static OBJECTS: PyOnceLock<[Py<PyAny>; DType::ALL.len()]> = PyOnceLock::new();
 
 /// Shorter names under which an element type is found in the package.
-const ALIASES: [(&str, DType); 5] = [
+const ALIASES: [(&str, DType); 7] = [
     ("float", DType::Float32),
     ("double", DType::Float64),
     ("short", DType::Int16),
     ("int", DType::Int32),
     ("long", DType::Int64),
+    ("cfloat", DType::Complex64),
+    ("cdouble", DType::Complex128),
 ];
 
 /// Adds the class and its objects to the module.
@@ -67,7 +69,7 @@ impl ElementType {
     /// Whether elements have an imaginary part.
     #[getter]
     fn is_complex(&self) -> bool {
-        false
+        self.0.is_complex()
     }
 
     /// Whether elements can be negative.
@@ -89,14 +91,20 @@ impl ElementType {
             DType::Bool => 'b',
             DType::UInt8 => 'u',
             dtype if dtype.is_float() => 'f',
+            dtype if dtype.is_complex() => 'c',
             _ => 'i',
         };
         format!("{kind}{}", 8 * self.0.size())
     }
 
-    /// The type of the real part: this one.
-    fn to_real(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
+    /// The type of the real part.
+    fn to_real<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.to_real())
+    }
+
+    /// The type of complex numbers whose parts are of this type.
+    fn to_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.to_complex())
     }
 
     fn __repr__(&self) -> String {

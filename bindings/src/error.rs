@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
 use rushlight::Error;
 use rushlight::error::{Foreign, Value};
 
@@ -43,6 +43,7 @@ fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     Ok(match value {
         Value::Int(value) => value.into_pyobject(py)?.into_any(),
         Value::Float(value) => value.into_pyobject(py)?.into_any(),
+        Value::Complex(value) => PyComplex::from_doubles(py, value.re, value.im).into_any(),
         Value::Text(value) => value.into_pyobject(py)?.into_any(),
         Value::Shape(value) => PyList::new(py, value)?.into_any(),
         Value::DType(value) => dtype::wrap_dtype(py, value)?,

@@ -28,6 +28,7 @@ mod functions;
 mod generator;
 mod hooks;
 mod inspect;
+mod intercept;
 mod inventory;
 mod limits;
 mod mapping;
@@ -46,9 +47,12 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod writes;
 
-// Free-threaded interpreters are untested: importing the module switches their lock back on.
-#[pymodule(gil_used = true)]
+// Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
+// their lock back on.
+#[cfg_attr(threads_at_once, pymodule(gil_used = false))]
+#[cfg_attr(not(threads_at_once), pymodule(gil_used = true))]
 mod _rushlight {
     use super::*;
 
@@ -74,11 +78,13 @@ mod _rushlight {
     #[pymodule_export]
     use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
     #[pymodule_export]
+    use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
+    #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
-        randomness, unwrap, within,
+        below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
+        nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};

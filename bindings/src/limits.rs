@@ -36,6 +36,7 @@ impl FloatLimits {
     fn new(r#type: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let dtype =
             r#type.map_or_else(|| Ok(default_dtype::get()), |object| asked("finfo", "type", 1, object))?;
+        let dtype = dtype.to_real();
         if !dtype.is_float() {
             return Err(PyTypeError::new_err(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'",

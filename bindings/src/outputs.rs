@@ -2,9 +2,10 @@
 //! operation, which calculates as without it and never sees the argument.
 use crate::arguments::Arguments;
 use crate::border::{as_tensor, raise, type_name};
+use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 use rushlight::Tensor;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::ops::cast;
@@ -20,12 +21,20 @@ pub(crate) fn write<'py>(
 ) -> PyResult<Py<PyAny>> {
     let py = arguments.py();
     let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
-    if is_grad_enabled() && given().any(Tensor::requires_grad) {
+    let listed = |object: &Bound<'_, PyAny>| {
+        let items = object.cast::<PyList>().ok();
+        items
+            .is_some_and(|items| items.iter().any(|item| as_tensor(&item).is_some_and(Tensor::requires_grad)))
+    };
+    let recorded =
+        || given().any(Tensor::requires_grad) || arguments.slots.iter().flatten().any(|one| listed(one));
+    if is_grad_enabled() && recorded() {
         return Err(PyRuntimeError::new_err(format!(
             "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
             arguments.name
         )));
     }
+    writes::check_out(arguments, out)?;
     let _off = GradModeGuard::off();
     let result = calculate()?.into_bound(py);
     // A tensor made from nothing but its size takes the place of the old one without a word.

@@ -2,7 +2,7 @@
 use crate::border;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 
@@ -84,6 +84,7 @@ impl ToPython for Scalar {
             Scalar::Bool(value) => value.to_python(py),
             Scalar::Int(value) => value.to_python(py),
             Scalar::Float(value) => value.to_python(py),
+            Scalar::Complex(value) => Ok(PyComplex::from_doubles(py, value.re, value.im).into_any()),
         }
     }
 }

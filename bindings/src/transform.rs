@@ -3,7 +3,6 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::Tensor;
 use rushlight::graph::boundary;
 use rushlight::ops::transform;
 use rushlight::tensor::Mapping;
@@ -68,9 +67,7 @@ pub(crate) fn outer<'py>(
 #[pyfunction]
 #[pyo3(name = "_is_tracked_inside")]
 pub(crate) fn is_tracked_inside(tensor: &Bound<'_, TensorBase>) -> bool {
-    let tensor = tensor.get().tensor();
-    let own = tensor.mapping().map_or(0, |mapping| mapping.level());
-    tensor.levels().iter().any(|&level| level > own)
+    tensor.get().tensor().is_followed()
 }
 
 /// Return `tensor` as if it had been made outside of every transform, without history.
@@ -94,30 +91,5 @@ pub(crate) fn refuse_inside_transform(method: &str, hint: &str) -> PyResult<()> 
         "You are attempting to call Tensor.{method}{hint} inside of a function being transformed by a functorch \
          transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, \
          jacfwd, hessian) or call {method} outside of a function being transformed instead."
-    )))
-}
-
-/// Refuses a write to a tensor that a function which is being transformed captured. `method` names the
-/// write; for numbers some have another overload.
-pub(crate) fn refuse_captured(target: &Tensor, method: &str, by_number: bool) -> PyResult<()> {
-    if !target.is_captured() {
-        return Ok(());
-    }
-    let overload = match method {
-        "add_" | "sub_" | "mul_" | "div_" => ".Tensor",
-        "pow_" | "fill_" | "remainder_" | "fmod_" | "__iand__" | "__ior__" | "__ixor__" | "__ilshift__"
-        | "__irshift__" => {
-            if by_number {
-                ".Scalar"
-            } else {
-                ".Tensor"
-            }
-        }
-        _ => "",
-    };
-    Err(PyRuntimeError::new_err(format!(
-        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation \
-         (aten::{method}{overload}) that would mutate a captured Tensor. This is not supported; please rewrite the \
-         function being transformed to explicitly accept the mutated Tensor(s) as inputs."
     )))
 }

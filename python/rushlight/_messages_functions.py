@@ -92,6 +92,10 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
         "hooks is allowed at a time.",
     ),
+    "Intercepted": (
+        RuntimeError,
+        "__torch_dispatch__ answered {got} tensors in the place of {expected} of {node}",
+    ),
     "PackedNothing": (
         RuntimeError,
         "Calling register_hooks on a saved tensor with value None is forbidden",

@@ -15,17 +15,17 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
     ),
     "UnbatchedFallback": (
         RuntimeError,
-        "vmap: {operation}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+        "vmap: aten::{operation}(self, *extra_args) is not possible because there exists a Tensor `other` in "
         "extra_args that has more elements than `self`. This happened due to `other` being vmapped over "
         "but `self` not being vmapped over at level {level}. Please try to use out-of-place operators "
-        "instead of {operation}. If said operator is being called inside the PyTorch framework, please "
+        "instead of aten::{operation}. If said operator is being called inside the PyTorch framework, please "
         "file a bug report instead.",
     ),
     "Escaped": (
         RuntimeError,
         "Either your tensor may have escaped from inside a function being vmapped and this is a user "
         "error (see https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal "
-        "functorch error in `gen_vmap_plumbing` Please file an issue if it looks like the latter",
+        "functorch error in `{plumbing}` Please file an issue if it looks like the latter",
     ),
     "RandomRefused": (
         RuntimeError,
@@ -54,6 +54,14 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
         ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error is "
         "occurring somewhere inside PyTorch internals, please file a bug report.",
+    ),
+    "MappedValue": (
+        RuntimeError,
+        "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor "
+        "in some data-dependent control flow or (3) encountering this error in PyTorch internals. For (1): "
+        "we don't support vmap over calling .item() on a Tensor, please try to rewrite what you're doing "
+        "with other operations. For (2): we don't support data-dependent control flow in vmap yet, please "
+        "file an issue at https://github.com/pytorch/pytorch/issues . For (3): please file an issue.",
     ),
     "MappedTruth": (
         RuntimeError,

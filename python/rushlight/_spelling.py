@@ -30,6 +30,8 @@ _SPELLINGS = {
     "int64": ("Long", "long", "long int"),
     "float32": ("Float", "float", "float"),
     "float64": ("Double", "double", "double"),
+    "complex64": ("ComplexFloat", "complexfloat", "c10::complex<float>"),
+    "complex128": ("ComplexDouble", "complexdouble", "c10::complex<double>"),
 }
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from . import _pieces, _rushlight, _searches
 from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
@@ -91,6 +92,14 @@ def __format__(self: Tensor, format_spec: str) -> str:
     return object.__format__(self, format_spec)
 
 
+def _check_storage(tensor: Tensor) -> None:
+    """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
+    if _rushlight._is_tracked_inside(tensor):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+    if _rushlight._is_batchedtensor(tensor):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+
+
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
@@ -101,6 +110,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         found: Tensor = memo[id(self)]
         return found
+    _check_storage(self)
     from copy import deepcopy
 
     with _no_grad():
@@ -135,6 +145,7 @@ def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def __copy__(self: Tensor) -> Tensor:
     # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    _check_storage(self)
     copied = self.detach()
     if type(self) is not Tensor:
         copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
@@ -150,15 +161,22 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     from .utils.hooks import warn_if_has_hooks
 
     warn_if_has_hooks(self)
+    _check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
-    return _rebuild, (type(self), self.detach().numpy(), self.requires_grad), attributes or None
+    plain = self.detach()
+    shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
+    if shown:
+        plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
+    return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
 
 
-def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = "") -> Tensor:
     """Make the tensor that `__reduce_ex__` took apart."""
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
+    if shown:
+        made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
     if cls is Tensor:
         return made.requires_grad_(requires_grad)
     parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)
@@ -192,3 +210,5 @@ def install(tensor_class: type[Tensor]) -> None:
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)
+    for function in (*_pieces.METHODS, *_searches.METHODS):
+        setattr(tensor_class, function.__name__, function)

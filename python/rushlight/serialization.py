@@ -32,6 +32,8 @@ _DTYPES = {
     "CharStorage": native.int8,
     "ByteStorage": native.uint8,
     "BoolStorage": native.bool,
+    "ComplexFloatStorage": native.complex64,
+    "ComplexDoubleStorage": native.complex128,
 }
 _ARCHIVE = "archive"
 
@@ -60,7 +62,12 @@ def _rebuild_tensor_v2(
     metadata: Any = None,
 ) -> Tensor:
     """Make the tensor that shows a storage in this way."""
-    return storage.as_strided(size, stride, storage_offset).data.requires_grad_(requires_grad)
+    shown = storage.as_strided(size, stride, storage_offset)
+    if metadata and metadata.get("conj"):
+        shown = shown.conj()
+    if metadata and metadata.get("neg"):
+        shown = native._neg_view(shown)
+    return shown.data.requires_grad_(requires_grad)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
@@ -116,6 +123,10 @@ class _Pickler(pickle._Pickler):
         size = self.sizes[block] = max(_reach(obj), self.sizes.get(block, 0))
         if block not in self.storages:
             self.storages[block] = (str(len(self.storages)), obj)
+        if self.storages[block][1].dtype != obj.dtype:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types"
+            )
         storage = _STORAGE_OF[obj.dtype](self.storages[block][0], size)
         how: tuple[Any, ...] = (
             obj.storage_offset(),
@@ -124,6 +135,8 @@ class _Pickler(pickle._Pickler):
             obj.requires_grad,
             OrderedDict(),
         )
+        if obj.is_conj() or obj.is_neg():
+            how += ({"conj" if obj.is_conj() else "neg": True},)
         return _rebuild_tensor_v2, (storage, *how)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
@@ -237,6 +250,11 @@ def save(
         archive.writestr(f"{_ARCHIVE}/byteorder", sys.byteorder)
         for block, (key, tensor) in pickler.storages.items():
             elements = tensor.detach().as_strided((sizes[block],), (1,), 0)
+            # What lies in memory, not what is made of it on reading.
+            if tensor.is_conj():
+                elements = elements.conj()
+            if tensor.is_neg():
+                elements = native._neg_view(elements)
             archive.writestr(f"{_ARCHIVE}/data/{key}", elements.numpy().tobytes())
         archive.writestr(f"{_ARCHIVE}/version", "3\n")
 

@@ -44,6 +44,8 @@ macro_rules! autograd {
     PackingFreed {},
     /// A saved tensor packed twice.
     PackedAlready {},
+    /// An operation whose interceptor answered another number of tensors than it gives.
+    Intercepted { node: String, got: usize, expected: usize },
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.
@@ -85,6 +87,8 @@ macro_rules! autograd {
     GradientCount { function: String, expected: usize, got: usize },
     /// An operation that has no derivative.
     NoDerivative { operation: &'static str },
+    /// An operation through which no tangents pass.
+    NoTangent { operation: &'static str },
     /// `retain_grad` on a tensor without gradient.
     RetainGradNoGrad {},
     /// A hook on a tensor without gradient.
@@ -118,7 +122,7 @@ macro_rules! autograd {
     /// The same by an operation that is run for each sample.
     UnbatchedFallback { operation: &'static str, level: usize },
     /// An operation on a batched tensor after the function was mapped.
-    Escaped {},
+    Escaped { plumbing: &'static str },
     /// A random operation where the caller of a mapping did not say what it is to do.
     RandomRefused {},
     /// The same random numbers for samples that have a say in them and differ.
@@ -129,6 +133,9 @@ macro_rules! autograd {
     MappedRunning {},
     /// A number of a tensor that stands for many samples.
     MappedItem {},
+    /// A number of, or a decision by, a tensor that stands for many samples and that a transform of
+    /// derivatives within follows.
+    MappedValue {},
     /// A decision by a tensor that stands for many samples.
     MappedTruth {},
     /// A comparison of whole tensors that stand for many samples.

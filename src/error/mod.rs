@@ -12,6 +12,7 @@ use std::any::Any;
 use std::fmt;
 
 mod autograd;
+mod complexes;
 mod composites;
 mod elements;
 mod indexing;
@@ -25,6 +26,7 @@ mod value;
 use crate::dtype::DType;
 use crate::origin::Origin;
 use autograd::autograd;
+use complexes::complexes;
 use composites::composites;
 use elements::elements;
 use indexing::indexing;
@@ -82,7 +84,7 @@ macro_rules! errors {
     };
 }
 
-shapes! { matrices making indexing reductions elements layers composites autograd errors {} }
+shapes! { matrices making indexing reductions elements complexes layers composites autograd errors {} }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! What a failure says besides its kind: fields, and their content as the host gets it.
 
-use crate::dtype::{DType, Scalar};
+use crate::dtype::{Complex, DType, Scalar};
 use crate::origin::Origin;
 
 /// The content of one field of an error.
@@ -10,6 +10,8 @@ pub enum Value {
     Int(i64),
     /// A number that may have a fraction.
     Float(f64),
+    /// A complex number.
+    Complex(Complex<f64>),
     /// A name or a piece of text.
     Text(String),
     /// Sizes or strides.
@@ -82,6 +84,7 @@ impl Field for Scalar {
             Scalar::Bool(b) => Value::Bool(b),
             Scalar::Int(i) => Value::Int(i),
             Scalar::Float(f) => Value::Float(f),
+            Scalar::Complex(c) => Value::Complex(c),
         }
     }
 }

@@ -84,6 +84,11 @@ pub(crate) fn levels(depth: usize, tensor: &Tensor) -> Vec<usize> {
     })
 }
 
+/// How many transforms are around the one that began at `since`, if that goes on on this thread.
+pub(crate) fn around(since: u64) -> Option<usize> {
+    FRAMES.with_borrow(|frames| frames.iter().position(|open| open.frame.since == since))
+}
+
 /// `depth`, up to 127, for the mark of a new tensor.
 #[inline]
 pub(crate) fn depth_here() -> u8 {

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::dtype::Scalar;
+use crate::dtype::{Complex, Scalar};
 use crate::shape::{Dims, Layout};
 
 /// What a node shows under one name.
+#[derive(Clone)]
 pub enum Shown {
     /// Something that the operation did without.
     Nothing,
+    /// A tensor that the operation could have kept and did not.
+    NoTensor,
     /// A truth value.
     Bool(bool),
     /// A count, a dimension.
@@ -17,6 +20,8 @@ pub enum Shown {
     Whole(i64),
     /// A number with a fraction.
     Float(f64),
+    /// A complex number.
+    Complex(Complex<f64>),
     /// Sizes, dimensions.
     Ints(Vec<i64>),
     /// A word.
@@ -74,6 +79,7 @@ impl From<Scalar> for Shown {
             Scalar::Bool(value) => Shown::Bool(value),
             Scalar::Int(value) => Shown::Whole(value),
             Scalar::Float(value) => Shown::Float(value),
+            Scalar::Complex(value) => Shown::Complex(value),
         }
     }
 }

@@ -70,6 +70,11 @@ pub fn copy_into<U: Element, A: Element>(out: ArrayViewMutD<'_, U>, a: ArrayView
     apply::each_1(out, a, |out, a| *out = a.convert());
 }
 
+/// Copies into any view of the same shape.
+pub fn move_into<U: Element>(out: ArrayViewMutD<'_, U>, a: ArrayViewD<'_, U>) {
+    apply::each_1(out, a, |out, a| *out = a);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use super::apply::GRAIN;
 use super::dense::{Extent, dense};
 use super::parallel::parallel_parts;
-use crate::dtype::{Element, Number};
+use crate::dtype::{Element, Number, Ring};
 
 /// Goes along `axis` with a state: `step` takes in an element and its index, `emit` says what the
 /// result is at that place.
@@ -54,7 +54,7 @@ pub fn scan<T, S, U>(
 }
 
 /// Cumulative sum; `S` accumulates (`f64` for floating-point elements, as torch does).
-pub fn cumsum<T: Element, S: Number, U: Element>(
+pub fn cumsum<T: Element, S: Ring, U: Element>(
     view: ArrayViewD<'_, T>,
     axis: usize,
     out: &mut [MaybeUninit<U>],
@@ -63,7 +63,7 @@ pub fn cumsum<T: Element, S: Number, U: Element>(
 }
 
 /// Cumulative product; `S` accumulates.
-pub fn cumprod<T: Element, S: Number, U: Element>(
+pub fn cumprod<T: Element, S: Ring, U: Element>(
     view: ArrayViewD<'_, T>,
     axis: usize,
     out: &mut [MaybeUninit<U>],

@@ -8,7 +8,7 @@ use super::dense::{Extent, dense};
 use super::math::exp;
 use super::reduce::{Fold, fold_slice, greater};
 use super::simd::vectorised;
-use crate::dtype::{Number, Real};
+use crate::dtype::{Real, Ring};
 
 /// `exp(x) / sum(exp(x))`
 pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [MaybeUninit<T>]) {
@@ -69,7 +69,7 @@ fn greatest<T: Real>(x: &[T]) -> T {
 }
 
 fn total<T: Real>(x: &[T]) -> T {
-    fold_slice(x, Fold { identity: T::ZERO, map: |x| x, merge: <T as Number>::add })
+    fold_slice(x, Fold { identity: T::ZERO, map: |x| x, merge: <T as Ring>::add })
 }
 
 /// `out[i] = f(out[i], x[i])`

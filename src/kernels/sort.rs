@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 
 use super::along::along;
 use super::dense::{Extent, dense};
-use crate::dtype::Element;
+use crate::dtype::Ordered;
 
 /// The indices that sort `axis`; with `descending`, equal elements keep their order as well.
-pub fn argsort<T: Element>(
+pub fn argsort<T: Ordered>(
     view: ArrayViewD<'_, T>,
     axis: usize,
     descending: bool,
@@ -29,7 +29,7 @@ pub fn argsort<T: Element>(
 
 /// The indices of the `count` greatest (or least) elements along `axis`, the most extreme first;
 /// of equal elements the earlier ones.
-pub fn argtopk<T: Element>(
+pub fn argtopk<T: Ordered>(
     view: ArrayViewD<'_, T>,
     axis: usize,
     count: usize,
@@ -51,13 +51,13 @@ pub fn argtopk<T: Element>(
     });
 }
 
-fn numbered<T: Element>(lane: &[T]) -> Vec<(T, i64)> {
+fn numbered<T: Ordered>(lane: &[T]) -> Vec<(T, i64)> {
     lane.iter().copied().zip(0..).collect()
 }
 
 /// The total order: numbers, then NaN.
 #[inline]
-fn order<T: Element>(a: T, b: T) -> Ordering {
+pub(super) fn order<T: Ordered>(a: T, b: T) -> Ordering {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();
     a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }

@@ -1,6 +1,6 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
-use crate::dtype::{DType, Scalar};
+use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{Form, mode};
 use crate::kernels::{map, zip};
@@ -48,15 +48,15 @@ fn add_dense(a: &Array, b: &Array) -> bool {
     if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() || a.overlaps(b) {
         return false;
     }
-    dispatch!(float a.dtype, T => {
+    dispatch!(field a.dtype, T => {
         let Some(target) = a.writable_slice::<T>() else { return false };
         if let Some(elements) = b.slice::<T>() {
-            zip::zip_slice_in_place(target, elements, |a, b| a + b);
+            zip::zip_slice_in_place(target, elements, |a, b| Ring::add(a, b));
             return true;
         }
         let Some(element) = b.repeated_element() else { return false };
         let element: T = element.to();
-        map::map_slice_in_place(target, move |a| a + element);
+        map::map_slice_in_place(target, move |a| Ring::add(a, element));
         true
     }, else { false })
 }
@@ -105,7 +105,12 @@ pub fn zeros_like(x: &Tensor) -> Result<Tensor> {
 
 /// The tensor as another type.
 pub fn to_dtype(x: Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { Ok(x) } else { super::cast::to_dtype(&x, dtype) }
+    if x.dtype() == dtype {
+        return Ok(x);
+    }
+    // The gradient of a real number is the real part of what arrives.
+    let x = if dtype.is_complex() { x } else { super::conjugate::real(&x)? };
+    super::cast::to_dtype(&x, dtype)
 }
 
 /// Whether any element is not a number.
@@ -114,9 +119,9 @@ pub fn has_nan(x: &Tensor) -> bool {
         return has_nan(&batch.value);
     }
     let array = x.array();
-    dispatch!(float array.dtype, T => match array.slice::<T>() {
+    dispatch!(field array.dtype, T => match array.slice::<T>() {
         // Without a way out in the middle the loop is done several elements at a time.
-        Some(elements) => elements.iter().fold(false, |found, element| found | element.is_nan()),
-        None => array.view::<T>().iter().any(|element| element.is_nan()),
+        Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
+        None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
     }, else { false })
 }

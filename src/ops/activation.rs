@@ -4,7 +4,7 @@ use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::unary::{Elementwise, Integers, Keeps};
 use super::{create, mul, sub};
-use crate::dtype::{DType, Number, Real};
+use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::kernels::math;
 use crate::tensor::Tensor;
@@ -68,9 +68,14 @@ impl Elementwise for Sigmoid {
     const NAME: &'static str = "sigmoid";
     const NODE: &'static str = "SigmoidBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         math::sigmoid(x)
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        ((-x).exp() + 1.0).inv()
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -88,9 +93,14 @@ impl Elementwise2 for SigmoidGradient {
     const NODE: &'static str = "SigmoidBackwardBackward0";
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, g: T, y: T) -> T {
         g * ((T::ONE - y) * y)
+    }
+
+    fn complex(&self, g: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
+        g * ((1.0 - y) * y)
     }
 
     fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {

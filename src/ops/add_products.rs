@@ -1,5 +1,7 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
@@ -7,12 +9,12 @@ use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
 use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, bilinear, binary, expand, in_place};
-use crate::dtype::{Number, Scalar};
+use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -61,6 +63,8 @@ impl Addable for MatrixVector {
 struct AddProduct<P> {
     product: P,
     weights: Weights,
+    /// How the factors lie.
+    factors: [Arc<Layout>; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {
@@ -71,15 +75,29 @@ impl<P: Addable> Op for AddProduct<P> {
         self.product.added_name()
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.name() == "BaddbmmBackward0" { &["batch1", "batch2"] } else { P::ADDED_FACTORS }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { alpha: self.weights.alpha, beta: self.weights.beta }
+        let mut shown = shown! { alpha: self.weights.alpha, beta: self.weights.beta };
+        if self.name() == "AddmmBackward0" {
+            let [left, right] = &self.factors;
+            shown.extend(shown! {
+                mat1_sym_sizes: left,
+                mat1_sym_strides: left.strides(),
+                mat2_sym_sizes: right,
+                mat2_sym_strides: right.strides(),
+            });
+        }
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
         let x = binary::expanded(&inputs[0].array(), y.layout.shape());
         let Weights { beta, alpha } = self.weights;
-        dispatch!(number y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+        dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
             unreachable!("truth values are refused before")
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -91,10 +109,10 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn vjp(&self, kept: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta)).transpose()?;
+        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta.conj())).transpose()?;
         let [left, right] = match at.needs(1) || at.needs(2) {
             true => {
-                let g = arithmetic::times(g, self.weights.alpha)?;
+                let g = arithmetic::times(g, self.weights.alpha.conj())?;
                 gradients_of_factors(&self.product, kept, at, &g, 1)?
             }
             false => [None, None],
@@ -125,7 +143,7 @@ impl<P: Addable> Op for AddProduct<P> {
         bilinear::effort(&self.product, inputs[1], inputs[2])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [a, b] = [call.inputs[1].moved(0)?, call.inputs[2].moved(0)?];
         let together = call.inputs[1].dim.is_some() || call.inputs[2].dim.is_some();
         let product = match together {
@@ -134,18 +152,18 @@ impl<P: Addable> Op for AddProduct<P> {
         };
         let product = Samples { value: product, dim: together.then_some(0) };
         let y = arithmetic::times(&product.value, self.weights.alpha)?;
-        if self.weights.beta.to_f64() == 0.0 {
+        if !self.weights.beta.is_true() {
             let y = Samples { value: y, ..product }.front(call.size)?;
-            return Ok(Some(smallvec![Samples::first(y)]));
+            return Ok(smallvec![Samples::first(y)]);
         }
         let x = arithmetic::times(&call.inputs[0].aligned(product.rank())?, self.weights.beta)?;
-        Ok(Some(smallvec![Samples::first(super::add(&x, &y)?)]))
+        Ok(smallvec![Samples::first(super::add(&x, &y)?)])
     }
 }
 
 /// y ← βx + αy
-fn add_to<T: Number>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    let read = beta.to_f64() != 0.0;
+fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+    let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
     zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };
@@ -157,7 +175,7 @@ fn add_to<T: Number>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
-    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
+    apply_one(AddProduct { product: Matrices::TWO, weights, factors: [a.layout(), b.layout()] }, &[x, a, b])
 }
 
 /// `addmm` in place of x.
@@ -212,7 +230,10 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
     refuse_bool(a, "addmv_impl_cpu")?;
-    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+    apply_one(
+        AddProduct { product: MatrixVector::default(), weights, factors: [a.layout(), v.layout()] },
+        &[x, a, v],
+    )
 }
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
@@ -225,5 +246,8 @@ pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<T
     refuse_bool(a, "bmm")?;
     let (left, right) = (a.layout(), b.layout());
     check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
-    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
+    apply_one(
+        AddProduct { product: Matrices::BATCHES, weights, factors: [a.layout(), b.layout()] },
+        &[x, a, b],
+    )
 }

@@ -10,8 +10,9 @@ use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::{Operand, Value};
 use super::part::from_end;
-use super::{copy, create, expand, gather, reduce};
-use crate::dtype::{Bool, DType, Number, Scalar};
+use super::squeeze::{self, Squeezed};
+use super::{copy, create, expand, gather, reduce, reshape};
+use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
@@ -103,7 +104,7 @@ impl Op for IndexSelect {
         let x = inputs[0].array();
         let Slices { dim, places, .. } = &self.slices;
         let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -126,7 +127,7 @@ impl Op for IndexSelect {
         one(self.slices.select(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(IndexSelect { slices: self.slices.deeper() })
     }
 }
@@ -218,18 +219,26 @@ impl Op for IndexWrite {
         }
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        // The element that fills has no slices: each sample has its own.
-        match self.mode {
-            Mode::Fill if call.inputs[1].dim.is_some() => Ok(None),
-            Mode::Fill => {
-                let op = IndexWrite { slices: self.slices.deeper(), mode: self.mode };
-                let y = apply_one(op, &[&call.inputs[0].front(call.size)?, &call.inputs[1].value])?;
-                Ok(Some(smallvec![Samples::first(y)]))
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let Some(values) = call.inputs.get(1) else {
+            return call.deeper(IndexWrite { slices: self.slices.deeper(), mode: self.mode });
+        };
+        let (x, slices) = (call.inputs[0].vectors(call.size)?, self.slices.deeper());
+        // One element for all slices of a sample is spread over them.
+        let (mode, values) = match values.dim {
+            None if values.rank() == 0 => (self.mode, values.value.clone()),
+            _ if values.rank() > 0 => (self.mode, values.front(call.size)?),
+            _ => {
+                let (shape, mut line) = (slices.shape(x.layout().shape()), Dims::from_elem(1, x.ndim()));
+                line[0] = call.size;
+                let each = reshape::reshape_to(&values.moved(0)?, &line)?;
+                let mode = if self.mode == Mode::Fill { Mode::Copy } else { self.mode };
+                (mode, expand::expand_to(&each, &shape)?)
             }
-            _ if call.inputs.iter().any(|input| input.rank() == 0) => Ok(None),
-            mode => call.front(IndexWrite { slices: self.slices.deeper(), mode }),
-        }
+        };
+        let y = apply_one(IndexWrite { slices, mode }, &[&x, &values])?;
+        let y = if call.inputs[0].rank() == 0 { squeeze::squeeze(&y, Squeezed::One(1))? } else { y };
+        Ok(smallvec![Samples::first(y)])
     }
 }
 
@@ -237,8 +246,8 @@ impl Overwrite for IndexWrite {
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",
-            Mode::Copy => "aten::index_copy_",
-            Mode::Fill | Mode::FillNumber(_) => "aten::index_fill_",
+            Mode::Copy => "index_copy_",
+            Mode::Fill | Mode::FillNumber(_) => "index_fill_",
         }
     }
 
@@ -264,11 +273,11 @@ impl Overwrite for IndexWrite {
         }
         match self.mode {
             Mode::Add(_) => {
-                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
             }
-            _ => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            _ => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
         }
         Ok(())
     }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
-use super::copy;
-use super::in_place::Write;
+use super::in_place::{self, Write};
 use super::record::trace;
-use super::watch;
+use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -30,6 +29,16 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    fn saved_names(&self) -> &'static [&'static str] {
+        Self::SAVED
+    }
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
@@ -58,11 +67,13 @@ pub trait Op: Clone + Send + Sync + 'static {
         inputs.iter().map(|input| input.numel() as u64).sum()
     }
 
-    /// The operation for many samples at once, by operations on the values. Without a rule it is run
-    /// for each sample.
-    fn batch(&self, _call: &Call<'_>) -> Result<Option<Answer>> {
-        Ok(None)
+    /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
+    fn inputs(&self) -> Option<Inputs> {
+        None
     }
+
+    /// The operation for many samples at once, by operations on the values.
+    fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
     /// How its outputs came to be, if they are views of the first input.
     fn shows(&self) -> Option<Creation> {
@@ -99,7 +110,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an input.
     pub fn input(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.inputs[index].array(), Source::Input(index as u8))
+        SavedTensor::new(self.inputs[index].memory(), Source::Input(index as u8))
     }
 
     /// Keeps an input if `condition`.
@@ -109,7 +120,7 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].array(), Source::Output(index as u8))
+        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
     }
 
     /// The element type of an input.
@@ -220,22 +231,28 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
+        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = O::SAVED
+        let missing = self
+            .op
+            .saved_names()
             .iter()
             .zip(self.saved.tensors())
             .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
         shown
     }
 
     fn is_view(&self) -> bool {
         O::VIEW
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
@@ -254,10 +271,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     {
         return batch::apply(op, inputs, &mapping);
     }
-    if !O::VIEW && watch::is_long(op.effort(inputs)) {
-        return watch::at_length(false, || apply(op, inputs));
-    }
-    let outputs = op.forward(inputs)?;
+    let outputs = match intercept::is_active() {
+        true => intercept::structured(&op, inputs)?,
+        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
+            return watch::at_length(false, || apply(op, inputs));
+        }
+        false => op.forward(inputs)?,
+    };
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
@@ -304,6 +324,13 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if watch::is_long(op.effort(inputs)) {
         return watch::at_length(true, || apply_in_place(op, inputs));
     }
+    if inputs[0].is_pending() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
     let apart: SmallVec<[Tensor; 3]> = inputs
@@ -315,7 +342,10 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-    op.overwrite(&target, &apart)?;
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => op.overwrite(&target, &apart)?,
+    }
     write.finish(|needed| {
         let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
         Recorded { op, saved }

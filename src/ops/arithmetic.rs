@@ -3,7 +3,7 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::mul;
 use super::operand::{Kept, Operand, Value};
-use crate::dtype::{DType, Number, Real, Scalar};
+use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -11,16 +11,40 @@ use crate::tensor::Tensor;
 
 /// t · factor, without a multiplication by one
 pub(super) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
-    if factor.to_f64() == 1.0 { Ok(t.clone()) } else { mul(t, factor) }
+    if factor.real() == Some(1.0) { Ok(t.clone()) } else { mul(t, factor) }
 }
 
 /// Whether α can scale an operand of this type.
 fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
     match alpha {
         Scalar::Bool(_) if common != DType::Bool => Err(Error::AlphaBool {}.into()),
-        Scalar::Float(_) if !common.is_float() => Err(Error::AlphaFloat {}.into()),
+        Scalar::Float(_) if !common.is_differentiable() => Err(Error::AlphaFloat {}.into()),
+        Scalar::Complex(_) if !common.is_complex() => Err(Error::AlphaComplex {}.into()),
         _ => Ok(()),
     }
+}
+
+/// αx, where a factor of one leaves zeros and infinities as they are
+fn scaled(x: Complex<f64>, alpha: Scalar) -> Complex<f64> {
+    match alpha {
+        Scalar::Complex(alpha) => x * alpha,
+        alpha => x * alpha.to_f64(),
+    }
+}
+
+/// a/b, the greater part of b divided out first, so that nothing overflows on the way
+fn quotient(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    if b.im == 0.0 && b.re != 0.0 && b.re.is_finite() {
+        return Complex::new(a.re / b.re, a.im / b.re);
+    }
+    if b.re.abs() >= b.im.abs() {
+        let ratio = b.im / b.re;
+        let scale = b.re + b.im * ratio;
+        return Complex::new((a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale);
+    }
+    let ratio = b.re / b.im;
+    let scale = b.re * ratio + b.im;
+    Complex::new((a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale)
 }
 
 /// Truth values are not subtracted, and nothing is subtracted from them.
@@ -44,6 +68,8 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const COMMUTES: bool = true;
+    const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -57,12 +83,20 @@ impl Elementwise2 for Add {
         a + b * self.alpha.to::<T>()
     }
 
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        a + scaled(b, self.alpha)
+    }
+
     fn integer<T: Number>(&self, a: T, b: T) -> T {
         a.add(b.mul(self.alpha.to()))
     }
 
     fn boolean(&self, a: bool, b: bool) -> Option<bool> {
         Some(a || b && self.alpha.to_f64() != 0.0)
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -84,6 +118,7 @@ pub struct Sub {
 impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
+    const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -97,8 +132,16 @@ impl Elementwise2 for Sub {
         a - b * self.alpha.to::<T>()
     }
 
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        a - scaled(b, self.alpha)
+    }
+
     fn integer<T: Number>(&self, a: T, b: T) -> T {
         a.sub(b.mul(self.alpha.to()))
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -120,6 +163,8 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -137,8 +182,16 @@ impl Elementwise2 for Rsub {
         b - a * self.alpha.to::<T>()
     }
 
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        b - scaled(a, self.alpha)
+    }
+
     fn integer<T: Number>(&self, a: T, b: T) -> T {
         b.sub(a.mul(self.alpha.to()))
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -157,10 +210,16 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
+        a * b
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
         a * b
     }
 
@@ -190,6 +249,7 @@ impl Elementwise2 for Div {
     const NODE: &'static str = "DivBackward0";
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {
         binary::floating(common)
@@ -197,6 +257,10 @@ impl Elementwise2 for Div {
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         a / b
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        quotient(a, b)
     }
 
     fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::single;
-use super::in_place::Write;
+use super::in_place::{self, Write};
 use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, record_new};
-use super::{batch, copy, default_dtype, tangents, unary, watch};
-use crate::dtype::{Bool, DType, Element, Real, Scalar};
+use super::{batch, copy, default_dtype, intercept, tangents, unary, watch};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
+use crate::graph::{
+    At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, check_kept, mode,
+};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -33,8 +35,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether the node shows numbers among the operands as tensors.
-    const SHOWS_TENSORS: bool = true;
+    /// Whether torch takes a number that comes first as if it came second.
+    const COMMUTES: bool = false;
+
+    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    const TAKES_NUMBERS_AS_TENSORS: bool = true;
+
+    /// Whether the node shows numbers that do not stand for tensors.
+    const SHOWS_NUMBERS: bool = true;
 
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
@@ -51,6 +59,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether complex numbers are taken.
+    const COMPLEX: bool = false;
+
+    /// What is wrong with an element type that the operation does not take.
+    fn refusal(&self, dtype: DType) -> Error {
+        Error::NotImplementedFor { operation: Self::NAME, dtype }
+    }
+
     /// The type to calculate in, from the promoted type of the operands.
     fn result(&self, common: DType) -> Result<DType> {
         Ok(common)
@@ -64,6 +80,16 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The function on integers, unless `result` makes them floating-point numbers.
     fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function converts integers")
+    }
+
+    /// The function of complex numbers, if they are taken.
+    fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
+        unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        *self
     }
 
     /// The function on truth values, if it has one.
@@ -99,7 +125,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
 
 /// The type in which an operation calculates that makes integers floating-point numbers.
 pub(super) fn floating(common: DType) -> Result<DType> {
-    Ok(if common.is_float() { common } else { default_dtype::get() })
+    Ok(if common.is_differentiable() { common } else { default_dtype::get() })
 }
 
 /// Which operands a derivative needs.
@@ -132,6 +158,12 @@ struct Recorded<E: Elementwise2> {
 }
 
 impl<E: Elementwise2> Recorded<E> {
+    /// Whether the overload that takes these operands could have kept a tensor of that name.
+    fn may_keep(&self) -> bool {
+        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
+        E::SHOWS_NUMBERS || !number
+    }
+
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
         let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
         let a = if needs.left() { self.a.load(at) } else { nothing() }?;
@@ -139,14 +171,10 @@ impl<E: Elementwise2> Recorded<E> {
         Ok((a, b))
     }
 
-    fn left(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::LEFT_NEEDS)?;
-        self.op.left(&a, &b, t)
-    }
-
-    fn right(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::RIGHT_NEEDS)?;
-        self.op.right(&a, &b, t)
+    /// The operands as the rule for gradients takes them.
+    fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let (a, b) = self.load(at, needs)?;
+        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
     }
 }
 
@@ -157,8 +185,11 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
-        let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
+        let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
+        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
+        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
+        let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
+        let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
         Ok(smallvec![left, right])
     }
 
@@ -177,7 +208,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let [a, b] = [self.a.tensor(), self.b.tensor()];
+        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
@@ -185,22 +218,35 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let mut shown = self.op.shown();
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
-        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
+        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(*number)))
                 }
-                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
-                Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
+                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
                 _ => {}
             }
         }
         shown
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        match (&self.a, &self.b) {
+            // A number that stands for a tensor comes second, whichever it was.
+            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
+            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
+            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
+            _ => None,
+        }
+    }
+
     fn keeps(&self) -> bool {
         // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number = |kept: &Kept, wanted| wanted && E::SHOWS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let number =
+            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
         let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
         tensor(&self.a)
             || tensor(&self.b)
@@ -277,11 +323,27 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
-    let y = Tensor::from_array(forward(&op, &left, &right, op.result(common)?)?);
+    let dtype = op.result(common)?;
+    let y = match intercept::is_active() {
+        true => {
+            let (left, right) = (left.clone(), right.clone());
+            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))?
+        }
+        false => Tensor::from_array(forward(&op, &left, &right, dtype)?),
+    };
     tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
         recorded(op, (a, left), (b, right), needed)
     })?;
     Ok(y)
+}
+
+/// torch's name of the node, whether or not anything will be kept.
+fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
+    let kept = |operand| match operand {
+        Operand::Scalar(number) => Kept::Scalar(number),
+        Operand::Tensor(_) => Kept::Nothing,
+    };
+    op.node(&kept(a), &kept(b))
 }
 
 /// `apply` for all samples of a mapping.
@@ -321,6 +383,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
         _ => return Ok(Plain::IsNot),
     };
+    if matches!(number, Some(Scalar::Complex(_))) {
+        return Ok(Plain::IsNot);
+    }
     let left = x.read();
     // The same tensor is not read twice at a time.
     let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
@@ -409,15 +474,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        let name = match E::NAME {
-            name @ ("add" | "sub") => name,
-            "pow" => "aten::pow_",
-            _ => "inplace arithmetic",
-        };
-        return batch::through(x, &others, name, |before| apply(op, before.into(), b));
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
     if watch::is_long(x.numel() as u64) {
         return watch::at_length(true, || apply_in_place(op, x, b));
+    }
+    if x.is_pending() {
+        return in_place::through(x, &others, |before| apply(op, before.into(), b));
     }
     let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
@@ -454,7 +517,13 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         }
         false => None,
     };
-    overwrite(&op, &target, &apart, dtype)?;
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+        }
+        false => overwrite(&op, &target, &apart, dtype)?,
+    }
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
 }
 
@@ -465,14 +534,30 @@ fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> R
     {
         return result;
     }
+    if dtype.is_complex() {
+        if !E::COMPLEX {
+            return Err(op.refusal(dtype).into());
+        }
+        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
+        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+    }
     dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
-                return Err(Error::NotImplementedFor { operation: E::NAME, dtype }.into());
+                return Err(op.refusal(dtype).into());
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
     })
+}
+
+/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+fn combine_complex(
+    a: &Numbers,
+    b: &Numbers,
+    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
+) -> Result<Array> {
+    combine::<Complex<f64>, Complex<f64>>(a, b, f)
 }
 
 /// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.

@@ -4,6 +4,8 @@ use super::pointwise::{Kept, Pointwise, apply};
 use super::{add, div, in_place, mul, neg, sub};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::ops::compare;
 use crate::ops::operand::{Operand, result_type};
 use crate::ops::select::where_;
@@ -24,9 +26,17 @@ impl Pointwise for Addcmul {
         "AddcmulBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcmul { value: self.value.conj() }
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -52,9 +62,17 @@ impl Pointwise for Addcdiv {
         "AddcdivBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcdiv { value: self.value.conj() }
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -85,16 +103,28 @@ impl Pointwise for LerpNumber {
         "LerpBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { weight: self.weight }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
+        if let Scalar::Complex(w) = self.weight {
+            return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        }
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.
         if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
     }
 
+    fn conjugated(&self) -> Self {
+        LerpNumber { weight: self.weight.conj() }
+    }
+
     fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        let w = self.weight.to_f64();
-        mul(t, if index == 0 { 1.0 - w } else { w })
+        let w = self.weight.to_complex();
+        let share = if index == 0 { 1.0 - w } else { w };
+        if share.im == 0.0 { mul(t, share.re) } else { mul(t, Scalar::Complex(share)) }
     }
 }
 
@@ -134,7 +164,7 @@ pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
     if common == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
     }
-    let value = if common.is_float() { value } else { Scalar::Int(value.to()) };
+    let value = if common.is_differentiable() { value } else { Scalar::Int(value.to()) };
     apply(Addcmul { value }, &[x, a, b])
 }
 
@@ -145,7 +175,7 @@ pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()>
 
 /// `x + value · a / b`.
 pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
-    if !a.dtype().is_float() && !b.dtype().is_float() {
+    if !a.dtype().is_differentiable() && !b.dtype().is_differentiable() {
         return Err(Error::AddcdivIntegers {}.into());
     }
     apply(Addcdiv { value }, &[x, a, b])
@@ -165,7 +195,7 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
         }
     };
     same(b.dtype(), "end")?;
-    if !a.dtype().is_float() {
+    if !a.dtype().is_differentiable() {
         let operation = if weight.tensor().is_some() { "lerp_kernel_tensor" } else { "lerp_kernel_scalar" };
         return Err(Error::NotImplementedFor { operation, dtype: a.dtype() }.into());
     }

@@ -8,11 +8,10 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::in_place::Write;
 use super::operand::Operand;
-use super::{batch, binary, copy, in_place};
+use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
-use crate::kernels::map;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -45,7 +44,7 @@ impl Op for Clone {
         one(clone(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Clone { layout: Arc::new(batch::stacked(&self.layout, call.size)) })
     }
 }
@@ -106,7 +105,7 @@ impl Op for ToCopy {
         one(to_dtype(tangent(tangents), self.dtype)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.in_place(self.clone())
     }
 }
@@ -147,11 +146,15 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
         return batch::write_traced(x, source, &mapping, "inplace arithmetic", CopyInto);
     }
     // Integers have no gradients, wherever their values come from.
-    let write = if x.dtype().is_float() { Write::begin(&[x, source]) } else { Write::begin(&[x]) }?;
+    let write = if x.dtype().is_differentiable() { Write::begin(&[x, source]) } else { Write::begin(&[x]) }?;
     in_place::check_broadcast(x, source)?;
-    let (target, values) = (x.array(), source.array());
+    let (target, values) = (x.memory(), source.array());
     target.check_read(&values)?;
-    copy::write(&target, &binary::expanded(&values, target.layout.shape()))?;
+    let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
+    match intercept::is_active() {
+        true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,
+        false => overwrite()?,
+    }
     write.finish(|_| CopyInto)
 }
 
@@ -195,17 +198,16 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         written?;
         return write.finish(|_| Fill { name });
     }
-    fill_elements(&x.array(), value);
+    fill_elements(&x.memory(), value)?;
     write.finish(|_| Fill { name })
 }
 
 /// Writes the value to every element; those that are shown several times, as those of an expanded tensor
 /// are, may be written several times.
-fn fill_elements(target: &Array, value: Scalar) {
+fn fill_elements(target: &Array, value: Scalar) -> Result<()> {
     let layout = &target.layout;
     if layout.is_non_overlapping() {
-        dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
-        return;
+        return copy::fill(target, value);
     }
     let (shape, strides) = (layout.shape(), layout.strides());
     if let Some(dim) = (0..shape.len()).find(|&dim| strides[dim] == 0 && shape[dim] > 1) {
@@ -218,14 +220,20 @@ fn fill_elements(target: &Array, value: Scalar) {
     for row in 0..shape[0] {
         let offset = layout.offset() + strides[0] * row;
         let layout = Layout::strided(shape[1..].into(), strides[1..].into(), offset);
-        fill_elements(&target.with_layout(layout), value);
+        fill_elements(&target.with_layout(layout), value)?;
     }
+    Ok(())
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.
 pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
-        Operand::Scalar(value) => overwrite(x, value, &[x], "FillBackward2"),
+        Operand::Scalar(value) => {
+            if let Scalar::Complex(_) = value {
+                super::create::check_value(value, x.dtype())?;
+            }
+            overwrite(x, value, &[x], "FillBackward2")
+        }
         Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {
             (0, Some(mapping)) => {
                 batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })

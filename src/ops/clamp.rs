@@ -198,7 +198,7 @@ impl Op for Clamp {
         Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 }
@@ -245,6 +245,9 @@ fn clamp_as(
     let operands = [Some(Operand::Tensor(x)), min, max];
     let numbers: SmallVec<[Numbers; 3]> = operands.into_iter().flatten().map(Operand::numbers).collect();
     let dtype = result_type(&numbers);
+    if dtype.is_complex() {
+        return Err(Error::ClampedComplex {}.into());
+    }
     for bound in [min, max] {
         if let Some(Operand::Scalar(number)) = bound {
             create::check_value(number, dtype)?;

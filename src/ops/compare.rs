@@ -4,17 +4,33 @@
 use super::in_place::Write;
 use super::operand::{Numbers, Operand, result_type};
 use super::{batch, binary, cast, copy, in_place, unary};
-use crate::dtype::{Bool, DType, Element, Real};
+use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
 
-/// The questions that elements are asked. Those with `>` are these with the operands exchanged.
-#[derive(Clone, Copy)]
+/// The questions that elements are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Question {
     Equal,
     NotEqual,
     Less,
     LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl Question {
+    /// The name in error messages.
+    fn name(self) -> &'static str {
+        match self {
+            Question::Equal => "eq_cpu",
+            Question::NotEqual => "ne_cpu",
+            Question::Less => "lt_cpu",
+            Question::LessEqual => "le_cpu",
+            Question::Greater => "gt_cpu",
+            Question::GreaterEqual => "ge_cpu",
+        }
+    }
 }
 
 /// The operand with elements of the type in which it is compared, numbers included.
@@ -25,14 +41,23 @@ fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     })
 }
 
-fn ask<T: Element>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
+/// Complex numbers in double precision: comparisons are compiled for these only.
+fn in_wide(numbers: Numbers) -> Result<Numbers> {
+    in_type(numbers, DType::Complex128)
+}
+
+/// Whether elements are equal, if that is `wanted`, or else whether they differ.
+fn same<T: Element>(wanted: bool, a: &Numbers, b: &Numbers) -> Result<Array> {
+    binary::combine::<T, Bool>(a, b, move |a, b| Bool::new((a == b) == wanted))
+}
+
+fn ask<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
     match question {
-        Question::Equal | Question::NotEqual => {
-            let equal = matches!(question, Question::Equal);
-            binary::combine::<T, Bool>(a, b, move |a, b| Bool::new((a == b) == equal))
-        }
+        Question::Equal | Question::NotEqual => same::<T>(question == Question::Equal, a, b),
         Question::Less => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a < b)),
         Question::LessEqual => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a <= b)),
+        Question::Greater => ask::<T>(Question::Less, b, a),
+        Question::GreaterEqual => ask::<T>(Question::LessEqual, b, a),
     }
 }
 
@@ -47,6 +72,10 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
         DType::Int64 => ask::<i64>(question, &a, &b),
         DType::Float32 => ask::<f32>(question, &a, &b),
         DType::Float64 => ask::<f64>(question, &a, &b),
+        _ if !matches!(question, Question::Equal | Question::NotEqual) => {
+            Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
+        }
+        _ => same::<Complex<f64>>(question == Question::Equal, &in_wide(a)?, &in_wide(b)?),
     }
 }
 
@@ -81,12 +110,12 @@ pub fn le<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Te
 
 /// Whether elements of the first are greater.
 pub fn gt<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    compare(Question::Less, b, a)
+    compare(Question::Greater, a, b)
 }
 
 /// Whether elements of the first are greater or equal.
 pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    compare(Question::LessEqual, b, a)
+    compare(Question::GreaterEqual, a, b)
 }
 
 /// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
@@ -96,7 +125,7 @@ pub(super) fn overwrite(x: &Tensor, values: &Tensor, name: &'static str) -> Resu
     if let Some(mapping) = batch::highest([x, values]) {
         batch::write(x, values, &mapping, "inplace arithmetic")?;
     } else {
-        copy::write(&x.array(), &values.array())?;
+        copy::write(&x.memory(), &values.array())?;
     }
     write.finish(|_| cast::Fill { name })
 }
@@ -106,45 +135,46 @@ fn compare_<'a>(
     question: Question,
     x: &Tensor,
     b: impl Into<Operand<'a>>,
-    exchanged: bool,
     [number, tensor]: [&'static str; 2],
 ) -> Result<()> {
     let b = b.into();
-    let values = if exchanged { compare(question, b, x) } else { compare(question, x, b) }?;
+    let values = compare(question, x, b)?;
     overwrite(x, &values, if matches!(b, Operand::Scalar(_)) { number } else { tensor })
 }
 
 /// `eq` in place.
 pub fn eq_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::Equal, x, b, false, ["EqBackward0", "EqBackward1"])
+    compare_(Question::Equal, x, b, ["EqBackward0", "EqBackward1"])
 }
 
 /// `ne` in place.
 pub fn ne_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::NotEqual, x, b, false, ["NeBackward0", "NeBackward1"])
+    compare_(Question::NotEqual, x, b, ["NeBackward0", "NeBackward1"])
 }
 
 /// `lt` in place.
 pub fn lt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::Less, x, b, false, ["LtBackward0", "LtBackward1"])
+    compare_(Question::Less, x, b, ["LtBackward0", "LtBackward1"])
 }
 
 /// `le` in place.
 pub fn le_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::LessEqual, x, b, false, ["LeBackward0", "LeBackward1"])
+    compare_(Question::LessEqual, x, b, ["LeBackward0", "LeBackward1"])
 }
 
 /// `gt` in place.
 pub fn gt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::Less, x, b, true, ["GtBackward0", "GtBackward1"])
+    compare_(Question::Greater, x, b, ["GtBackward0", "GtBackward1"])
 }
 
 /// `ge` in place.
 pub fn ge_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    compare_(Question::LessEqual, x, b, true, ["GeBackward0", "GeBackward1"])
+    compare_(Question::GreaterEqual, x, b, ["GeBackward0", "GeBackward1"])
 }
 
-/// The answer to a question about every floating-point number; all others have the same answer.
+/// The answer to a question about every floating-point number; all others have the same answer. Of a
+/// complex number both parts are asked, and `others` says whether the answers have to be the same: it
+/// is the answer where no part says otherwise.
 fn predicate(
     x: &Tensor,
     others: bool,
@@ -158,6 +188,17 @@ fn predicate(
     let answers = match x.dtype {
         DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
         DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
+        DType::Complex64 | DType::Complex128 => {
+            let ask = move |x: Complex<f64>| {
+                let (re, im) = (double(x.re), double(x.im));
+                Bool::new(if others { re && im } else { re || im })
+            };
+            unary::compute::<Complex<f64>, Bool>(
+                &*copy::as_type_in_order(&x, DType::Complex128)?,
+                DType::Bool,
+                ask,
+            )
+        }
         _ => {
             let mut same = Array::uninit(&x.layout, DType::Bool)?;
             crate::kernels::map::fill_slice(same.fresh(), Bool::new(others));
@@ -182,13 +223,30 @@ pub fn isfinite(x: &Tensor) -> Result<Tensor> {
     predicate(x, true, f32::is_finite, f64::is_finite)
 }
 
+/// Whether elements are real: without an imaginary part.
+pub fn isreal(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return eq(&super::conjugate::imag(x)?, 0);
+    }
+    super::create::full_like(x, Scalar::Bool(true), DType::Bool)
+}
+
+fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::ComplexInputs { operation }.into()),
+        false => Ok(()),
+    }
+}
+
 /// Whether elements are +∞.
 pub fn isposinf(x: &Tensor) -> Result<Tensor> {
+    refuse_complex(x, "isposinf")?;
     predicate(x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
 }
 
 /// Whether elements are -∞.
 pub fn isneginf(x: &Tensor) -> Result<Tensor> {
+    refuse_complex(x, "isneginf")?;
     predicate(x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
 }
 
@@ -204,6 +262,14 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
+    /// The same for complex numbers, of which the distance counts.
+    fn holds_complex(self, a: Complex<f64>, b: Complex<f64>) -> bool {
+        let apart = (a - b).norm();
+        let near = apart.is_finite() && apart <= self.atol + (self.rtol * b.norm()).abs();
+        let nan = |x: Complex<f64>| x.re.is_nan() || x.im.is_nan();
+        a == b || near || self.equal_nan && nan(a) && nan(b)
+    }
+
     fn holds<T: Real>(self, a: T, b: T) -> bool {
         let (a, b): (f64, f64) = (a.as_(), b.as_());
         let apart = (a - b).abs();
@@ -228,6 +294,10 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
     let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
     let close = match result_type([&a, &b]) {
         DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
+        dtype if dtype.is_complex() => {
+            let holds = move |a, b| Bool::new(tolerance.holds_complex(a, b));
+            binary::combine::<Complex<f64>, Bool>(&a, &b, holds)
+        }
         _ => binary::combine::<f64, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
     };
     Ok(Tensor::from_array(close?))

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::dtype::{DType, Element};
+use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::Result;
 use crate::kernels::map;
 use crate::shape::Layout;
@@ -14,7 +14,7 @@ use crate::tensor::Array;
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, array.dtype)?;
-    dispatch!(all array.dtype, T => match array.slice::<T>() {
+    dispatch!(bits array.dtype, T => match array.slice::<T>() {
         Some(slice) => map::map_slice(slice, copy.fresh::<T>(), |x| x),
         None => map::map(array.view::<T>(), copy.fresh::<T>(), |x| x),
     });
@@ -36,11 +36,37 @@ pub(super) fn converted(array: &Array, dtype: DType) -> Result<Array> {
         return converted(&dense(array)?, dtype);
     }
     let mut copy = Array::uninit(&array.layout, dtype)?;
-    dispatch!(all array.dtype, S => dispatch!(all dtype, T => {
+    dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
         let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
         map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
-    }));
+    }, else { return to_complex(array, dtype) }), else { return from_complex(array, dtype) });
     Ok(copy)
+}
+
+/// Elements in row-major order as complex numbers: real ones by way of double precision.
+fn to_complex(array: &Array, dtype: DType) -> Result<Array> {
+    let array = as_type(array, DType::Float64)?;
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    dispatch!(complex dtype, T => map::copy(array.view::<f64>(), copy.fresh::<T>()), else {
+        unreachable!("the type is complex")
+    });
+    Ok(copy)
+}
+
+/// Complex numbers in row-major order as another type: as real numbers by way of their real parts.
+fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
+    let next = match dtype {
+        DType::Bool | DType::Complex64 | DType::Complex128 => dtype,
+        _ => DType::Float64,
+    };
+    let mut copy = Array::uninit(&array.layout, next)?;
+    dispatch!(complex array.dtype, S => match next {
+        DType::Bool => map::map(array.view::<S>(), copy.fresh(), |x: S| Bool::new(x.is_true())),
+        DType::Complex64 => map::copy::<S, Complex<f32>>(array.view(), copy.fresh()),
+        DType::Complex128 => map::copy::<S, Complex<f64>>(array.view(), copy.fresh()),
+        _ => map::copy::<S, f64>(array.view(), copy.fresh()),
+    }, else { unreachable!("the numbers are complex") });
+    if next == dtype { Ok(copy) } else { converted(&copy, dtype) }
 }
 
 /// The elements in memory of their own with this layout, which starts at its start and is of the
@@ -80,9 +106,25 @@ pub(super) fn as_type_in_order(array: &Array, dtype: DType) -> Result<Cow<'_, Ar
     }
 }
 
+/// Writes one number to every element of memory that is shown elsewhere. The caller counts the write.
+pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
+    if target.dtype.is_pending() {
+        let value = Array::from_scalar(value, target.dtype.resolved())?;
+        return write(target, &super::binary::expanded(&value, target.layout.shape()));
+    }
+    dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
+    Ok(())
+}
+
 /// Writes elements of the same shape into memory that is shown elsewhere. The caller counts the write.
 pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
     let own;
+    if target.dtype.is_pending() {
+        // What is done when the memory is read undoes itself: it is done to what is written.
+        let resolved = converted(source, target.dtype.resolved())?;
+        let opposite = Array { dtype: target.dtype, ..resolved }.resolved();
+        return write(&Array { dtype: opposite.dtype, ..target.clone() }, &opposite);
+    }
     let source = match source.dtype != target.dtype || target.overlaps(source) {
         true => {
             own = converted(source, target.dtype)?;
@@ -90,6 +132,6 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         }
         false => source,
     };
-    dispatch!(all target.dtype, T => map::copy_into(target.writable::<T>(), source.view::<T>()));
+    dispatch!(bits target.dtype, T => map::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())
 }

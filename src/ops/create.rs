@@ -106,6 +106,16 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
 /// wrap around.
 pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
     let fits = match (value, dtype) {
+        (Scalar::Complex(value), dtype) if dtype.is_complex() => {
+            let part = |part: f64| check_value(Scalar::Float(part), dtype.to_real()).is_ok();
+            part(value.re) && part(value.im)
+        }
+        (value, DType::Complex64 | DType::Complex128) => check_value(value, dtype.to_real()).is_ok(),
+        (Scalar::Complex(_), DType::Bool) => true,
+        (Scalar::Complex(value), dtype) => {
+            // As in torch, what is left without an imaginary part has to fit, but that has to be zero.
+            value.im == 0.0 && check_value(Scalar::Float(value.re), dtype).is_ok()
+        }
         (Scalar::Bool(_), _) | (_, DType::Bool | DType::Float64) | (Scalar::Int(_), DType::Float32) => true,
         (Scalar::Int(value), DType::UInt8) => (-255..=255).contains(&value),
         (Scalar::Int(value), _) => integers(dtype).contains(&i128::from(value)),
@@ -143,5 +153,7 @@ pub(super) fn name_in_c(dtype: DType) -> &'static str {
         DType::Int64 => "int64_t",
         DType::Float32 => "float",
         DType::Float64 => "double",
+        DType::Complex64 => "c10::complex<float>",
+        _ => "c10::complex<double>",
     }
 }

@@ -122,7 +122,7 @@ fn forms(outputs: &[Option<Tensor>]) -> Forms {
 impl Call<'_> {
     /// Whether an output is one that a derivative exists for.
     fn depends(&self, output: &Tensor) -> bool {
-        output.dtype().is_float() && !among(self.constant, output)
+        output.dtype().is_differentiable() && !among(self.constant, output)
     }
 
     /// One output in its new role: its history is `edge`, if it has one.
@@ -194,7 +194,7 @@ impl Rule for Refusal {
 /// The tensor once more, with a history that cannot be differentiated.
 pub fn refuse(x: &Tensor) -> Result<Tensor> {
     let leaf = x.detach();
-    if leaf.dtype().is_float() {
+    if leaf.dtype().is_differentiable() {
         leaf.set_requires_grad(true)?;
         let y = leaf.detach();
         let edges = SmallVec::from_elem(leaf.gradient_edge()?, 1);

@@ -90,10 +90,26 @@ impl Distribution {
         }
     }
 
+    /// The distribution of the parts of complex numbers, if they can be drawn: the variance of normal
+    /// ones is that of both parts together.
+    pub(super) fn of_parts(&self) -> Option<Distribution> {
+        match *self {
+            Distribution::Uniform { .. } => Some(self.clone()),
+            Distribution::Normal { mean, std } if std >= 0.0 => {
+                Some(Distribution::Normal { mean, std: std / std::f64::consts::SQRT_2 })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the parameters make sense, and elements of this type can be drawn.
     pub(super) fn check(&self, dtype: DType) -> Result<()> {
         let parameter = |operation, argument, verb, range, value| {
             Err(Error::DistributionParameter { operation, argument, range, verb, value }.into())
+        };
+        let refused = |operation| match dtype.is_complex() {
+            true => Err(Error::NotImplementedFor { operation, dtype }.into()),
+            false => Ok(()),
         };
         let only_float = |operation| match dtype.is_float() {
             true => Ok(()),
@@ -122,11 +138,17 @@ impl Distribution {
             Distribution::Cauchy { scale, .. } if scale.is_nan() || scale <= 0.0 => {
                 parameter("cauchy_", "sigma", "found sigma=", "> 0.0", scale)
             }
+            Distribution::Cauchy { .. } if dtype.is_complex() => {
+                Err(Error::CauchyDType { name: super::create::name_in_c(dtype) }.into())
+            }
             Distribution::Cauchy { .. } => only_float("cauchy"),
             Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {
                 parameter("log_normal_", "std", "found std=", "> 0.0", std)
             }
-            Distribution::LogNormal { .. } => only_float("log_normal"),
+            Distribution::LogNormal { .. } => only_float("log_normal_cpu"),
+            Distribution::Integers { .. } | Distribution::From { .. } if dtype.is_complex() => {
+                Err(Error::RandomComplex {}.into())
+            }
             Distribution::Integers { low, high, .. } => {
                 if low >= high {
                     return Err(Error::RandomBounds { low, high }.into());
@@ -135,6 +157,9 @@ impl Distribution {
                 check_integer(high - 1, "to - 1", dtype)
             }
             Distribution::From { low } => check_integer(low, "from", dtype),
+            Distribution::Bernoulli { .. } => refused("bernoulli_scalar_cpu_"),
+            Distribution::Geometric { .. } => refused("geometric_cpu"),
+            Distribution::Natural => refused("random_kernel_cpu"),
             _ => Ok(()),
         }
     }
@@ -167,12 +192,12 @@ impl Distribution {
                     not_for(out.dtype)
                 })
             }
-            Distribution::Bernoulli { probability } => dispatch!(all out.dtype, T => {
+            Distribution::Bernoulli { probability } => dispatch!(ordered out.dtype, T => {
                 kernels::fill_bernoulli(generator, elements::<T>(out), probability);
-            }),
-            Distribution::Geometric { probability } => dispatch!(all out.dtype, T => {
+            }, else { not_for(out.dtype) }),
+            Distribution::Geometric { probability } => dispatch!(ordered out.dtype, T => {
                 kernels::fill_geometric(generator, elements::<T>(out), probability);
-            }),
+            }, else { not_for(out.dtype) }),
             Distribution::Integers { low, high, .. } => {
                 fill_integers(generator, out, low, high.wrapping_sub(low) as u64)
             }
@@ -181,7 +206,9 @@ impl Distribution {
                 fill_integers(generator, out, low, range);
             }
             Distribution::Natural => {
-                dispatch!(all out.dtype, T => kernels::fill_natural(generator, elements::<T>(out)));
+                dispatch!(ordered out.dtype, T => kernels::fill_natural(generator, elements::<T>(out)), else {
+                    not_for(out.dtype)
+                });
             }
         }
     }
@@ -189,10 +216,10 @@ impl Distribution {
 
 /// Integers of [base, base + range); of all 64 bits if the range is zero, as which 2⁶⁴ is written.
 fn fill_integers(generator: &mut Generator, out: &Array, base: i64, range: u64) {
-    dispatch!(all out.dtype, T => match NonZeroU64::new(range) {
+    dispatch!(ordered out.dtype, T => match NonZeroU64::new(range) {
         Some(range) => kernels::fill_integers(generator, elements::<T>(out), base, range),
         None => kernels::fill_all_integers(generator, elements::<T>(out)),
-    });
+    }, else { not_for(out.dtype) });
 }
 
 fn not_for(dtype: DType) {

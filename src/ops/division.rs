@@ -106,6 +106,13 @@ impl Floored {
             false => Err(Error::NoDerivative { operation: "floor_divide" }.into()),
         }
     }
+
+    fn slope_forth(self, t: &Tensor) -> Result<Tensor> {
+        match self.differentiable {
+            true => create::zeros_like(t),
+            false => Err(Error::NoTangent { operation: "floor_divide" }.into()),
+        }
+    }
 }
 
 impl Elementwise2 for Floored {
@@ -113,7 +120,7 @@ impl Elementwise2 for Floored {
     const NODE: &'static str = "DivBackward2";
 
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
-        if self.differentiable { Self::NODE } else { "NotImplemented" }
+        if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
@@ -134,6 +141,14 @@ impl Elementwise2 for Floored {
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
         self.slope(t)
+    }
+
+    fn left_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.slope_forth(t)
+    }
+
+    fn right_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.slope_forth(t)
     }
 }
 
@@ -173,7 +188,13 @@ pub struct Remainder;
 
 impl Elementwise2 for Remainder {
     const NAME: &'static str = "remainder_cpu";
-    const NODE: &'static str = "RemainderBackward0";
+    const NODE: &'static str = "RemainderBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "RemainderBackward0" } else { Self::NODE }
+    }
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
@@ -204,7 +225,13 @@ pub struct Fmod;
 
 impl Elementwise2 for Fmod {
     const NAME: &'static str = "fmod_cpu";
-    const NODE: &'static str = "FmodBackward0";
+    const NODE: &'static str = "FmodBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "FmodBackward0" } else { Self::NODE }
+    }
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

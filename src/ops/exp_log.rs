@@ -5,7 +5,7 @@ use std::f64::consts::{LN_2, LN_10};
 use super::power::square;
 use super::unary::{Elementwise, Keeps};
 use super::{add, div, mul, neg};
-use crate::dtype::Real;
+use crate::dtype::{Complex, Real};
 use crate::error::Result;
 use crate::kernels::math;
 use crate::tensor::Tensor;
@@ -18,9 +18,14 @@ impl Elementwise for Exp {
     const NAME: &'static str = "exp";
     const NODE: &'static str = "ExpBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         math::exp(x)
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.exp()
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -36,9 +41,14 @@ impl Elementwise for Expm1 {
     const NAME: &'static str = "expm1";
     const NODE: &'static str = "Expm1Backward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.exp_m1()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.exp() - 1.0
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -54,9 +64,14 @@ impl Elementwise for Exp2 {
     const NAME: &'static str = "exp2";
     const NODE: &'static str = "Exp2Backward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.exp2()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        (x * LN_2).exp()
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -72,8 +87,13 @@ impl Elementwise for Log {
     const NAME: &'static str = "log";
     const NODE: &'static str = "LogBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.ln()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.ln()
     }
 
@@ -90,9 +110,14 @@ impl Elementwise for Log2 {
     const NAME: &'static str = "log2";
     const NODE: &'static str = "Log2Backward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.log2()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.ln() / LN_2
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -108,9 +133,14 @@ impl Elementwise for Log10 {
     const NAME: &'static str = "log10";
     const NODE: &'static str = "Log10Backward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.log10()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.ln() / LN_10
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -132,9 +162,14 @@ impl Elementwise for Log1p {
     const NAME: &'static str = "log1p";
     const NODE: &'static str = "Log1PBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.ln_1p()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        (x + 1.0).ln()
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -150,8 +185,13 @@ impl Elementwise for Sqrt {
     const NAME: &'static str = "sqrt";
     const NODE: &'static str = "SqrtBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.sqrt()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.sqrt()
     }
 
@@ -169,9 +209,14 @@ impl Elementwise for Rsqrt {
     const NAME: &'static str = "rsqrt";
     const NODE: &'static str = "RsqrtBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.sqrt().recip()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.sqrt().inv()
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -187,9 +232,14 @@ impl Elementwise for Reciprocal {
     const NAME: &'static str = "reciprocal";
     const NODE: &'static str = "ReciprocalBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.recip()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.inv()
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -210,7 +260,7 @@ fn in_double<T: Real>(x: T, f: fn(f64) -> f64) -> T {
 pub struct Erf;
 
 impl Elementwise for Erf {
-    const NAME: &'static str = "erf";
+    const NAME: &'static str = "erf_vml_cpu";
     const NODE: &'static str = "ErfBackward0";
     const KEEPS: Keeps = Keeps::Input;
 
@@ -228,7 +278,7 @@ impl Elementwise for Erf {
 pub struct Erfc;
 
 impl Elementwise for Erfc {
-    const NAME: &'static str = "erfc";
+    const NAME: &'static str = "erfc_vml_cpu";
     const NODE: &'static str = "ErfcBackward0";
     const KEEPS: Keeps = Keeps::Input;
 

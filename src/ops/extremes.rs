@@ -6,8 +6,8 @@ use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::select::where_;
 use super::{cast, logical, mul, sub};
-use crate::dtype::{Number, Real};
-use crate::error::Result;
+use crate::dtype::{DType, Number, Real};
+use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
 /// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, of equals 1/2 each
@@ -33,6 +33,10 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     const NODE: &'static str = if MAX { "MaximumBackward0" } else { "MinimumBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn refusal(&self, _dtype: DType) -> Error {
+        Error::ExtremeOfComplex { operation: Self::NAME }
+    }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         extreme::<T, MAX>(a, b)
@@ -95,6 +99,10 @@ impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
     const NODE: &'static str = if MAX { "FmaxBackward0" } else { "FminBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn refusal(&self, _dtype: DType) -> Error {
+        Error::ExtremeOfComplex { operation: Self::NAME }
+    }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         number_extreme::<T, MAX>(a, b)

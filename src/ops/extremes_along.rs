@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
-use crate::shape::{self, Layout};
+use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// y = the extreme element along a dimension, i = the index of the first
@@ -50,6 +50,10 @@ impl Op for ExtremeAlong {
         shown! { dim: self.over.given().and_then(|given| given.first().copied()), keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let shape = self.over.shape(x.layout.shape());
@@ -79,7 +83,7 @@ impl Op for ExtremeAlong {
         Ok(smallvec![Some(picked), None])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(ExtremeAlong { dim: self.dim + 1, over: self.over.deeper(), greatest: self.greatest })
     }
 }
@@ -102,9 +106,17 @@ fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor,
 
 /// An extreme of no element does not exist; of no lane there is none to find.
 fn check(x: &Tensor, dim: usize, operation: &'static str) -> Result<()> {
+    refuse_complex(x, operation)?;
     match x.layout().shape().get(dim) {
         Some(0) => Err(Error::ReduceEmptyDimension { operation, dim }.into()),
         _ => Ok(()),
+    }
+}
+
+fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::PlaceOfComplex { operation }.into()),
+        false => Ok(()),
     }
 }
 
@@ -135,17 +147,23 @@ fn batched_arg(
     keepdim: bool,
     operation: &'static str,
 ) -> Option<Result<Tensor>> {
-    let rank = x.ndim() as i64;
-    match dim {
-        Some(dim) if rank > 0 => {
-            let dim = if dim < 0 { dim } else { dim.saturating_add(1) };
-            batch::front(x, |x, _| {
-                shape::normalize_dim(if dim < 0 { dim } else { dim - 1 }, rank as usize)?;
-                arg(x, Some(dim), keepdim, operation)
-            })
+    let layout = x.layout();
+    batch::front(x, |x, size| {
+        if let Some(dim) = dim
+            && layout.ndim() > 0
+        {
+            let dim = shape::normalize_dim(dim, layout.ndim())?;
+            return arg(x, Some(dim as i64 + 1), keepdim, operation);
         }
-        _ => batch::each_one(&[x], |x| arg(x[0], dim, keepdim, operation)),
-    }
+        shape::normalize_dim(dim.unwrap_or(0), layout.ndim())?;
+        if layout.numel() == 0 {
+            return Err(Error::ArgumentReduceEmpty { operation }.into());
+        }
+        let y = arg(&reshape::reshape_to(x, &[size, layout.numel()])?, Some(1), false, operation)?;
+        let mut shape = Dims::from_elem(1, if keepdim { layout.ndim() + 1 } else { 1 });
+        shape[0] = size;
+        reshape::reshape_to(&y, &shape)
+    })
 }
 
 fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
@@ -159,6 +177,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             check(x, dim, operation)?;
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
+        None if x.dtype().is_complex() => return Err(Error::PlaceOfComplex { operation }.into()),
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
         None => (Over::new(None, keepdim, x)?, 0),
     };

@@ -3,11 +3,11 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
-use super::batch::{Answer, Call};
+use super::batch::{self, Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::operand::Operand;
-use super::{copy, create};
-use crate::dtype::{Bool, DType, Number, Scalar};
+use super::{copy, create, squeeze};
+use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -43,7 +43,7 @@ impl Op for Gather {
         let index = self.index.array();
         let index = copy::as_type(&index, DType::Int64)?;
         let mut y = Array::uninit(&index.layout, x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -65,9 +65,10 @@ impl Op for Gather {
         one(apply_one(Gather { dim: self.dim, given: self.given, index }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
-        call.front(Gather { dim: self.dim + 1, given: self.given, index })
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let op = Gather { dim: self.dim + 1, given: self.given, index: lines(call, self.dim)? };
+        let y = apply_one(op, &[&call.inputs[0].vectors(call.size)?])?;
+        as_samples_of(&call.held[0], y)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -162,9 +163,12 @@ impl Op for Scatter {
         one(apply_one(Scatter { dim, given: self.given, index, mode: self.mode }, &[&x, &values])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        let Some(index) = fronts(call, self.dim)? else { return Ok(None) };
-        call.front(Scatter { dim: self.dim + 1, index, ..self.clone() })
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let op = Scatter { dim: self.dim + 1, index: lines(call, self.dim)?, ..self.clone() };
+        let inputs: SmallVec<[Tensor; 2]> =
+            call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
+        let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
+        as_samples_of(&call.inputs[0], y)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -178,7 +182,7 @@ impl Op for Scatter {
 
 impl Overwrite for Scatter {
     fn in_place_name(&self) -> &'static str {
-        if self.mode == Mode::Add { "aten::scatter_add_" } else { "aten::scatter_" }
+        if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
 
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
@@ -203,9 +207,9 @@ impl Overwrite for Scatter {
             };
         }
         match self.mode {
-            Mode::Replace | Mode::Fill(_) => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            Mode::Replace | Mode::Fill(_) => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
             Mode::Add => {
-                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
             }
@@ -246,12 +250,13 @@ fn checked(
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
-    in_range(index, dim, size)?;
+    if !batch::is_batched(index) {
+        in_range(index, dim, size)?;
+    }
     Ok(dim)
 }
 
-/// Whether there is what an index names. Of a batched one each sample is looked at where its value
-/// is used.
+/// Whether there is what an index names.
 fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
     let array = index.array();
     let array = copy::as_type(&array, DType::Int64)?;
@@ -261,17 +266,19 @@ fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
     }
 }
 
-/// The values of a tensor and an index with all samples along the first dimension, if they have
-/// dimensions beside it.
-fn fronts(call: &Call<'_>, dim: usize) -> Result<Option<Tensor>> {
-    if call.inputs.iter().chain(call.held).any(|samples| samples.rank() == 0) {
-        return Ok(None);
-    }
-    let index = call.held[0].front(call.size)?;
+/// The index of many samples, after a look at whether there is what it names.
+pub(super) fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
+    let index = call.held[0].vectors(call.size)?;
     if index.numel() > 0 {
-        in_range(&index, dim, call.inputs[0].shape()[dim])?;
+        in_range(&index, dim + 1, counted(&call.inputs[0].shape())[dim])?;
     }
-    Ok(Some(index))
+    Ok(index)
+}
+
+/// Results whose samples have as many dimensions as those of `like`.
+pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
+    let y = if like.rank() == 0 { squeeze::squeeze(&y, squeeze::Squeezed::One(1))? } else { y };
+    Ok(smallvec![Samples::first(y)])
 }
 
 /// The elements that an index names along a dimension, in the shape of the index.
@@ -322,6 +329,11 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         })?,
     );
     Ok(Scatter { dim, given, index: index.clone(), mode })
+}
+
+/// Checks what is scattered from a tensor; answers the dimension.
+pub(super) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<usize> {
+    prepared(x, dim, index, Operand::Tensor(values), Mode::Add).map(|scatter| scatter.dim)
 }
 
 /// What a scatter of an operand does, and its inputs.

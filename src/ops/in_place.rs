@@ -14,6 +14,7 @@ use super::passing::Passing;
 use super::record::{MakeRule, form, gradient_edges, needed, once, records};
 use super::tangents;
 use super::{batch, copy, view};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
@@ -182,7 +183,13 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     };
     let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::from_elem(base.gradient_edge()?, 1);
     edges.extend(write.edges().iter().skip(1).cloned());
-    let rule = CopySlices { base: base.layout(), window: x.layout(), write };
+    let (memory, window) = (base.memory(), x.memory());
+    // Gradients have nothing that is still to be done: what is to be done with one of the two counts.
+    let dtype = match memory.dtype.is_pending() {
+        true => window.dtype.conjugated().negated(),
+        false => window.dtype,
+    };
+    let rule = CopySlices { base: memory.layout, window: window.layout, dtype, write };
     let node = Node::record(rule, edges, Forms::one(form(&base)));
     writes::led_to(&x.array().storage, &node);
     base.set_edge(Some(Edge { node, output: 0 }));
@@ -195,6 +202,8 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
 struct CopySlices {
     base: Arc<Layout>,
     window: Arc<Layout>,
+    /// As which element type the window shows the memory.
+    dtype: DType,
     write: NodeRef,
 }
 
@@ -202,9 +211,10 @@ impl CopySlices {
     /// A copy of a gradient or tangent of the base, and the window of it.
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
         let whole = laid_out(whole, &self.base)?;
-        let offset = self.window.offset() - self.base.offset();
+        let start = start(&self.base) * whole.dtype().size() / self.dtype.size();
+        let offset = self.window.offset() - start;
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
-        let window = view::window(&whole, layout)?;
+        let window = view::window_as(&whole, layout, self.dtype)?;
         Ok((whole, window))
     }
 
@@ -271,6 +281,12 @@ impl Rule for CopySlices {
     }
 }
 
+/// Where a copy of what a base shows begins: at the base, or one element before, so that pairs of
+/// elements stay pairs.
+fn start(base: &Layout) -> usize {
+    base.offset() - base.offset() % 2
+}
+
 /// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
 /// window of it.
 fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
@@ -280,8 +296,8 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
     if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
         return copy;
     }
-    let start = base.offset();
-    let layout = Layout::strided(base.shape().into(), base.strides().into(), 0);
+    let start = start(base);
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
     let bytes = (base.end() - start).saturating_mul(x.dtype().size());
     let storage = Storage::zeroed(bytes)?;
     let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
@@ -307,11 +323,11 @@ pub fn through(
     }
     let recording = records(&inputs);
     check(x, recording)?;
-    let target = x.array();
+    let target = x.memory();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let before = match recording || mode::special() {
         true => {
-            Tensor::with_history(copy::dense(&target)?, if recording { x.gradient_edge()? } else { None })
+            Tensor::with_history(copy::dense(&x.array())?, if recording { x.gradient_edge()? } else { None })
         }
         false => x.clone(),
     };

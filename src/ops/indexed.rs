@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
-use super::{create, permute, reshape, squeeze};
+use super::{create, expand, masked, permute, reshape, squeeze};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -61,7 +61,18 @@ impl Indices {
     /// Those of each sample, as indices of a tensor with all samples, which lie along a dimension of
     /// the indices; and, if the tensor has the samples along its first dimension, theirs.
     fn of_samples(&self, held: &[Samples], many: Option<usize>) -> Result<Vec<(usize, Tensor)>> {
-        let rank = held.iter().map(Samples::rank).max().unwrap_or(0);
+        // A mask, which all samples share, names elements as the indices of their dimensions do.
+        let mut given: Vec<(usize, Samples)> = Vec::with_capacity(held.len());
+        for ((dim, _), samples) in self.given.iter().zip(held) {
+            match super::index::is_mask(&samples.value) {
+                true => {
+                    let numbers = masked::nonzero_by_dimension(&samples.value)?;
+                    given.extend((*dim..).zip(numbers.into_iter().map(Samples::shared)));
+                }
+                false => given.push((*dim, samples.clone())),
+            }
+        }
+        let rank = given.iter().map(|(_, index)| index.rank()).max().unwrap_or(0);
         let mut indices = Vec::with_capacity(held.len() + 1);
         if let Some(size) = many {
             let mut line: Vec<i64> = vec![1; rank + 1];
@@ -70,10 +81,19 @@ impl Indices {
             indices.push((0, reshape::view(&Tensor::from_slice(&[size], &numbers)?, &line)?));
         }
         let deeper = usize::from(many.is_some());
-        for ((dim, _), index) in self.given.iter().zip(held) {
+        for (dim, index) in given {
             indices.push((dim + deeper, index.aligned(rank)?));
         }
         Ok(indices)
+    }
+
+    /// How the dimensions of what such indices name of a tensor with samples in front are those of
+    /// what was named of each: the samples and what was picked come first.
+    fn order(&self, ndim: usize) -> Vec<i64> {
+        let (before, picked) = self.places.standing();
+        let moved = (1..=before).map(|dim| dim + picked);
+        let all = std::iter::once(0).chain(moved).chain(1..=picked).chain(picked + before + 1..ndim);
+        all.map(|dim| dim as i64).collect()
     }
 }
 
@@ -124,33 +144,23 @@ impl Op for Indexed {
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         if call.held.iter().all(|index| index.dim.is_none()) {
             let last = x.rank();
             let indices = self.indices.with_last(call.size)?;
             let value = apply_one(Indexed { indices }, &[&x.moved(last)?])?;
             let dim = Some(value.ndim() - 1);
-            return Ok(Some(smallvec![Samples { value, dim }]));
-        }
-        if self.indices.given.iter().any(|(_, index)| super::index::is_mask(index)) {
-            return Ok(None);
+            return Ok(smallvec![Samples { value, dim }]);
         }
         let many = x.dim.map(|_| call.size);
         let value = index(&x.moved(0)?, &self.indices.of_samples(call.held, many)?)?;
-        let (before, picked) = self.indices.places.standing();
         if many.is_none() {
-            return Ok(Some(smallvec![Samples { value, dim: Some(before) }]));
+            let (before, _) = self.indices.places.standing();
+            return Ok(smallvec![Samples { value, dim: Some(before) }]);
         }
-        // The samples and what was picked of each come first; the dimensions before go between them.
-        let (picked, before) = (picked + 1, before + 1);
-        let moved = (1..before).map(|dim| (dim + picked - 1) as i64);
-        let order: Vec<i64> = std::iter::once(0)
-            .chain(moved)
-            .chain((1..picked).map(|dim| dim as i64))
-            .chain((picked + before - 1..value.ndim()).map(|dim| dim as i64))
-            .collect();
-        Ok(Some(smallvec![Samples::first(permute::permute(&value, &order)?)]))
+        let order = self.indices.order(value.ndim());
+        Ok(smallvec![Samples::first(permute::permute(&value, &order)?)])
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -169,6 +179,27 @@ impl Op for Indexed {
 struct IndexPut {
     indices: Indices,
     accumulate: bool,
+}
+
+impl IndexPut {
+    /// Many samples, each with indices of its own.
+    fn batch_by_sample(&self, call: &Call<'_>, x: &Samples, values: &Samples) -> Result<Answer> {
+        let x = x.front(call.size)?;
+        let indices = self.indices.of_samples(call.held, Some(call.size))?;
+        let indices = Indices::new(x.layout().shape(), &indices)?;
+        let mut shape = self.indices.places.result();
+        let values = values.aligned(shape.len())?;
+        shape.insert(0, call.size);
+        // The values lie as what the indices of each sample name; here they are to lie as what those
+        // of all samples do.
+        let mut back = vec![0; shape.len()];
+        for (to, from) in (0..).zip(self.indices.order(shape.len())) {
+            back[from as usize] = to;
+        }
+        let values = permute::permute(&expand::expand_to(&values, &shape)?, &back)?;
+        let y = apply_one(IndexPut { indices, accumulate: self.accumulate }, &[&x, &values])?;
+        Ok(smallvec![Samples::first(y)])
+    }
 }
 
 impl Op for IndexPut {
@@ -215,11 +246,11 @@ impl Op for IndexPut {
         one(apply_one(put, &[&x, &values])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        if call.held.iter().any(|index| index.dim.is_some()) {
-            return Ok(None);
-        }
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let [x, values] = [&call.inputs[0], &call.inputs[1]];
+        if call.held.iter().any(|index| index.dim.is_some()) {
+            return self.batch_by_sample(call, x, values);
+        }
         let indices = self.indices.with_last(call.size)?;
         let x = Samples::first(x.front(call.size)?).moved(x.rank())?;
         let values = match values.dim {
@@ -228,7 +259,7 @@ impl Op for IndexPut {
         };
         let value = apply_one(IndexPut { indices, accumulate: self.accumulate }, &[&x, &values])?;
         let dim = Some(value.ndim() - 1);
-        Ok(Some(smallvec![Samples { value, dim }]))
+        Ok(smallvec![Samples { value, dim }])
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {

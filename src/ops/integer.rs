@@ -3,7 +3,7 @@
 
 use num_traits::PrimInt;
 
-use crate::dtype::Number;
+use crate::dtype::{Number, Ring};
 
 /// What integers can do beyond what all numbers can.
 pub trait Integer: Number {
@@ -48,23 +48,23 @@ impl<T: Number + PrimInt> Integer for T {
         let quotient = self.quotient(other);
         let remainder = self.remainder(other);
         let below = remainder != T::ZERO && (remainder < T::ZERO) != (other < T::ZERO);
-        if below && other != T::ZERO { Number::sub(quotient, T::ONE) } else { quotient }
+        if below && other != T::ZERO { Ring::sub(quotient, T::ONE) } else { quotient }
     }
 
     fn remainder(self, other: Self) -> Self {
-        Number::sub(self, Number::mul(other, self.quotient(other)))
+        Ring::sub(self, Ring::mul(other, self.quotient(other)))
     }
 
     fn modulo(self, other: Self) -> Self {
         let remainder = self.remainder(other);
         let below = remainder != T::ZERO && (remainder < T::ZERO) != (other < T::ZERO);
-        if below { Number::add(remainder, other) } else { remainder }
+        if below { Ring::add(remainder, other) } else { remainder }
     }
 
     fn power(self, exponent: Self) -> Self {
         let odd = exponent & T::ONE == T::ONE;
         if exponent < T::ZERO {
-            let minus_one = Number::sub(T::ZERO, T::ONE);
+            let minus_one = Ring::sub(T::ZERO, T::ONE);
             return match self {
                 base if base == T::ONE => T::ONE,
                 base if base == minus_one => {
@@ -80,9 +80,9 @@ impl<T: Number + PrimInt> Integer for T {
         let (mut result, mut square, mut left) = (T::ONE, self, exponent);
         while left > T::ZERO {
             if left & T::ONE == T::ONE {
-                result = Number::mul(result, square);
+                result = Ring::mul(result, square);
             }
-            square = Number::mul(square, square);
+            square = Ring::mul(square, square);
             left = left >> 1;
         }
         result
@@ -107,7 +107,7 @@ impl<T: Number + PrimInt> Integer for T {
     fn shifted_down(self, count: Self) -> Self {
         match places(count) {
             Some(count) => self >> count,
-            None if self < T::ZERO => Number::sub(T::ZERO, T::ONE),
+            None if self < T::ZERO => Ring::sub(T::ZERO, T::ONE),
             None => T::ZERO,
         }
     }

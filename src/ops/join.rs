@@ -86,7 +86,7 @@ impl Op for Join {
         super::apply::one(apply_one(join, &parts)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let places = self.places.iter().map(|part| part.map(|part| part.deeper())).collect();
         let mut shape = self.shape.clone();
         shape.insert(0, call.size);

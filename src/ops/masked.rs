@@ -5,10 +5,11 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
-use super::part::from_end;
+use super::part::{self, from_end};
 use super::{batch, binary, copy, create, reshape, split, view};
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gather;
@@ -33,6 +34,15 @@ impl Numbers {
 
     fn keep(&self) -> SavedTensor {
         SavedTensor::constant(&self.given)
+    }
+
+    /// The same elements of each of many samples, which have so many each.
+    fn of_samples(&self, size: usize, numel: usize) -> Numbers {
+        let of_sample = |sample: usize| self.places.iter().map(move |place| place + (sample * numel) as i64);
+        let places = (0..size).flat_map(of_sample).collect();
+        let mut shape = self.shape.clone();
+        shape.insert(0, size);
+        Numbers { places, shape, given: self.given.clone() }
     }
 }
 
@@ -67,7 +77,7 @@ impl Op for Pick {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = flat(&inputs[0].array())?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -89,6 +99,12 @@ impl Op for Pick {
         at.load(given)?;
         let op = Pick { name: self.name, numbers: self.numbers.clone(), repeats: self.repeats };
         one(apply_one(op, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let numel = call.inputs[0].shape().iter().product();
+        let numbers = self.numbers.of_samples(call.size, numel);
+        call.front(Pick { name: self.name, numbers, repeats: self.repeats })
     }
 }
 
@@ -152,6 +168,15 @@ impl Op for Place {
         let values = tangent_or_zeros(at, tangents, 1, values.shape())?;
         one(apply_one(Place { numbers: self.numbers.clone(), add: self.add }, &[&x, &values])?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let numel = |samples: &Samples| samples.shape().iter().product::<usize>();
+        let [x, values] = [&call.inputs[0], &call.inputs[1]];
+        let lines = reshape::reshape_to(&values.front(call.size)?, &[call.size, numel(values)])?;
+        let first = part::narrow(&lines, 1, 0, self.numbers.places.len() as i64)?;
+        let op = Place { numbers: self.numbers.of_samples(call.size, numel(x)), add: self.add };
+        Ok(smallvec![Samples::first(apply_one(op, &[&x.front(call.size)?, &first])?)])
+    }
 }
 
 /// A vector with zeros after it, in a shape.
@@ -167,7 +192,7 @@ fn padded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
 
 impl Overwrite for Place {
     fn in_place_name(&self) -> &'static str {
-        "aten::masked_scatter_"
+        "masked_scatter_"
     }
 
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
@@ -177,11 +202,11 @@ impl Overwrite for Place {
         let values = values.with_layout(first);
         let whole = flat(target)?;
         match self.add {
-            false => dispatch!(all target.dtype, T => {
+            false => dispatch!(bits target.dtype, T => {
                 gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |_, value| value);
             }),
-            true => dispatch!(float target.dtype, T => {
-                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| old + value);
+            true => dispatch!(field target.dtype, T => {
+                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| Ring::add(old, value));
             }, else {
                 return Err(Error::NotImplementedFor { operation: "put", dtype: target.dtype }.into())
             }),
@@ -282,6 +307,35 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
     let numbers =
         Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.clone() };
     apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
+}
+
+/// The tensor with elements in place of those of these numbers in row-major order, or added to them.
+pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+    if index.dtype() != DType::Int64 {
+        return Err(Error::LongIndex { operation: "put_", dtype: index.dtype() }.into());
+    }
+    if x.dtype() != source.dtype() {
+        return Err(Error::PutDTypes { target: x.dtype(), source: source.dtype() }.into());
+    }
+    let (numel, count) = (x.numel(), index.numel());
+    if source.numel() != count {
+        return Err(Error::PutCount { source: source.numel(), index: count }.into());
+    }
+    if numel == 0 && count > 0 {
+        return Err(Error::TakeEmpty {}.into());
+    }
+    let outside = |&&place: &&i64| from_end(place, numel).is_none();
+    if let Some(&index) = index.to_vec::<i64>().iter().find(outside) {
+        return Err(Error::TakeRange { index, numel }.into());
+    }
+    let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+    let y = super::indexed::index_put(&line(x)?, &[&line(index)?], &line(source)?, accumulate)?;
+    reshape::reshape_to(&y, x.layout().shape())
+}
+
+/// `put` in place.
+pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
+    super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
 }
 
 /// The coordinates of the elements that are not zero, a row each.

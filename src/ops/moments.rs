@@ -4,8 +4,10 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::batch::{Answer, Call};
+use super::conjugate::part;
+use super::operand::Numbers;
 use super::reduce::Over;
-use super::{add, div, fixed, mul, sub};
+use super::{add, binary, complex, div, fixed, mul, sub};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -29,6 +31,23 @@ pub struct Moments {
 impl Moments {
     fn mean(&self, x: &Tensor) -> Result<Tensor> {
         div(&self.over.sum(x)?, self.over.count(x.layout().shape()) as f64)
+    }
+
+    /// The moments of complex numbers: variances are the sums of those of the parts.
+    fn of_complex(&self, x: &Array) -> Result<Outputs> {
+        let [re, im] = [0, 1].map(|index| Tensor::from_array(part(x, index)));
+        let variance = Moments { root: false, with_mean: false, ..self.clone() };
+        let [re, im] = [re, im].map(|x| variance.forward(&[&x]));
+        let [re, im] = [re?, im?].map(|outputs| Numbers::Array(outputs[0].array()));
+        let root = self.root;
+        let spread = dispatch!(float x.dtype.to_real(), T => binary::combine::<T, T>(&re, &im, move |re, im| {
+            if root { num_traits::Float::sqrt(re + im) } else { re + im }
+        })?, else { unreachable!("the parts are real numbers") });
+        let mut outputs: Outputs = smallvec![Tensor::from_array(spread)];
+        if self.with_mean {
+            outputs.push(self.mean(&Tensor::from_array(x.clone()))?);
+        }
+        Ok(outputs)
     }
 
     /// dv/dx
@@ -60,6 +79,14 @@ impl Op for Moments {
         }
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        match (self.root, self.with_mean) {
+            (false, _) => &["self", ""],
+            (true, false) => &["self", "result"],
+            (true, true) => &["self", "result0"],
+        }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
         // What torch takes for granted is not shown.
@@ -75,8 +102,15 @@ impl Op for Moments {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1 + usize::from(self.with_mean)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        if x.dtype.is_complex() {
+            return self.of_complex(&x);
+        }
         let shape = self.over.shape(x.layout.shape());
         let mut spread = Array::uninit_shape(&shape, x.dtype)?;
         let mut mean = Array::uninit_shape(&shape, x.dtype)?;
@@ -128,7 +162,9 @@ impl Op for Moments {
             unreachable!("the input is kept")
         };
         let t = tangent(tangents);
-        let spread = self.over.sum(&mul(&self.slope(&x)?, t)?)?;
+        let slope = self.slope(&x)?;
+        let along = if x.dtype().is_complex() { complex::real_product(&slope, t)? } else { mul(&slope, t)? };
+        let spread = self.over.sum(&along)?;
         let mut outputs: Gradients = smallvec![Some(self.through_root(saved, at, &spread)?)];
         if self.with_mean {
             outputs.push(Some(self.mean(t)?));
@@ -136,13 +172,13 @@ impl Op for Moments {
         Ok(outputs)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Moments { over: self.over.deeper(), ..*self })
     }
 }
 
 fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, root: bool) -> Result<Moments> {
-    if !x.dtype().is_float() {
+    if !x.dtype().is_differentiable() {
         return Err(Error::VarianceDType {}.into());
     }
     let over = Over::new(dims, keepdim, x)?;

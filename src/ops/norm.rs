@@ -1,11 +1,12 @@
 //! Norms of vectors.
 
+use crate::dtype::Scalar;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
-use super::{abs, copy, div, fixed, mul, pow, sgn};
+use super::{abs, complex, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -35,7 +36,7 @@ impl VectorNorm {
         if self.order.is_infinite() {
             let _off = mode::GradModeGuard::off();
             let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
-            let hits = fixed::zip(&x, &y, hit)?;
+            let hits = fixed::zip(&if x.dtype().is_complex() { abs(&x)? } else { x }, &y, hit)?;
             let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
             return mul(&sign, &div(&hits, &count)?);
         }
@@ -64,14 +65,20 @@ impl Op for VectorNorm {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
-        shown! { dim: dims, keepdim: self.over.keepdim, ord: self.order }
+        // Orders are mostly given as whole numbers.
+        let order = match self.order.fract() == 0.0 {
+            true => Scalar::Int(self.order as i64),
+            false => Scalar::Float(self.order),
+        };
+        shown! { dim: dims, keepdim: self.over.keepdim, ord: order }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::as_type(&x, self.dtype)?;
-        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), self.dtype)?;
-        dispatch!(float self.dtype, T => {
+        let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(float x.dtype, T => {
             kernels::norm(x.view::<T>(), &self.over.dims, self.order, y.fresh())
         }, else {
             return Err(Error::NormDType { dtype: self.dtype }.into())
@@ -95,10 +102,13 @@ impl Op for VectorNorm {
         if self.order == 0.0 {
             return Ok(smallvec![None]);
         }
-        one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+        let (slope, t) = (self.slope(saved, at)?, tangent(tangents));
+        let along =
+            if slope.dtype().is_complex() { complex::real_product(&slope, t)? } else { mul(&slope, t)? };
+        one(self.over.sum(&along)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
 }
@@ -112,11 +122,11 @@ pub fn vector_norm(
     dtype: Option<DType>,
 ) -> Result<Tensor> {
     let from = x.dtype();
-    if !from.is_float() {
+    if !from.is_differentiable() {
         return Err(Error::NormDType { dtype: from }.into());
     }
     let to = dtype.unwrap_or(from);
-    if !to.is_float() {
+    if !to.is_differentiable() {
         return Err(Error::NormResultDType { dtype: to }.into());
     }
     if from > to {

@@ -67,6 +67,25 @@ pub enum Value {
     Scalar(Scalar),
 }
 
+impl Value {
+    /// The conjugate: the operand itself if it is real.
+    pub(super) fn conj(self) -> Result<Value> {
+        match self {
+            Value::Tensor(tensor) => super::conjugate::conj(tensor).map(Value::Tensor),
+            Value::Scalar(scalar) => Ok(Value::Scalar(scalar.conj())),
+        }
+    }
+}
+
+impl From<Operand<'_>> for Value {
+    fn from(operand: Operand<'_>) -> Self {
+        match operand {
+            Operand::Tensor(tensor) => Value::Tensor(tensor.clone()),
+            Operand::Scalar(scalar) => Value::Scalar(scalar),
+        }
+    }
+}
+
 /// An operand as backward keeps it.
 pub enum Kept {
     /// It was not needed.
@@ -179,6 +198,8 @@ pub(super) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -
         }
     }
     let prefer = |strong: Option<DType>, weak: Option<DType>| match (strong, weak) {
+        // The precision is that of the strong one, wherever it has one.
+        (Some(strong), Some(weak)) if strong.is_float() && weak.is_complex() => Some(strong.to_complex()),
         (Some(strong), Some(weak)) if weak.category() > strong.category() => Some(weak),
         (None, weak) => weak,
         (strong, _) => strong,
@@ -192,5 +213,6 @@ pub fn scalar_type(scalar: Scalar) -> DType {
         Category::Bool => DType::Bool,
         Category::Integer => DType::Int64,
         Category::Float => super::default_dtype::get(),
+        Category::Complex | Category::Pending => super::default_dtype::get().to_complex(),
     }
 }

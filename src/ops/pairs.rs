@@ -8,7 +8,7 @@ use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
 use super::{add, compare, div, fixed, hypot, log, log1p, logical, mul, sigmoid, sub};
-use crate::dtype::{DType, Number, Real};
+use crate::dtype::{DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -25,7 +25,7 @@ fn only_floats(common: DType, operation: &'static str) -> Result<DType> {
 pub struct Hypot;
 
 impl Elementwise2 for Hypot {
-    const NAME: &'static str = "hypot";
+    const NAME: &'static str = "hypot_cpu";
     const NODE: &'static str = "HypotBackward0";
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -68,7 +68,7 @@ impl<const TWO: bool> LogAddExp<TWO> {
 }
 
 impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
-    const NAME: &'static str = if TWO { "logaddexp2" } else { "logaddexp" };
+    const NAME: &'static str = if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" };
     const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -81,7 +81,7 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
         if a.is_infinite() && a == b {
             return a;
         }
-        let (most, apart) = (if a > b || Number::is_nan(a) { a } else { b }, -(a - b).abs());
+        let (most, apart) = (if a > b || Ring::is_nan(a) { a } else { b }, -(a - b).abs());
         match TWO {
             true => most + apart.exp2().ln_1p() * T::from_f64(1.0 / LN_2),
             false => most + apart.exp().ln_1p(),
@@ -112,8 +112,9 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
 pub struct Xlogy<const ONE_MORE: bool>;
 
 impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
-    const NAME: &'static str = if ONE_MORE { "xlog1py" } else { "xlogy" };
+    const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
     const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -132,7 +133,7 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        if Number::is_nan(b) {
+        if Ring::is_nan(b) {
             b
         } else if a == T::ZERO {
             T::ZERO
@@ -162,8 +163,10 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
 pub struct Copysign;
 
 impl Elementwise2 for Copysign {
-    const NAME: &'static str = "copysign";
+    const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
@@ -182,12 +185,18 @@ impl Elementwise2 for Copysign {
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let Value::Tensor(a) = a else { unreachable!("a number has no gradient") };
         let sign = |x: f64| if x.is_sign_negative() { -1.0 } else { 1.0 };
+        // The quotient of the result and a, but for zero.
+        let turn = move |a: f64, sign_b: f64| match a {
+            0.0 => 0.0,
+            a if a.is_finite() => sign(a) * sign_b,
+            _ => f64::NAN,
+        };
         let turn = match b {
             Value::Scalar(b) => {
                 let sign_b = sign(b.to_f64());
-                fixed::map(a, move |a| if a == 0.0 { 0.0 } else { sign(a) * sign_b })?
+                fixed::map(a, move |a| turn(a, sign_b))?
             }
-            Value::Tensor(b) => fixed::zip(a, b, move |a, b| if a == 0.0 { 0.0 } else { sign(a) * sign(b) })?,
+            Value::Tensor(b) => fixed::zip(a, b, move |a, b| turn(a, sign(b)))?,
         };
         mul(t, &turn)
     }

@@ -74,7 +74,7 @@ impl Passing {
             let _below = tangents::Ceiling::below(level);
             let results = run(node, &tangents)?;
             for (output, result) in outputs.iter().zip(results) {
-                let Some(result) = result.filter(|_| output.dtype().is_float()) else { continue };
+                let Some(result) = result.filter(|_| output.dtype().is_differentiable()) else { continue };
                 let is_new = output.forward_base(level).is_some()
                     || !tangents.iter().flatten().any(|tangent| is_shared(&result, tangent));
                 let result = if is_new { result } else { cast::clone(&result)? };

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, tangent};
+use super::batch::{Answer, Call};
 use super::{copy, create, gather, part, squeeze};
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Ordered};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -47,7 +48,7 @@ struct Picked {
 }
 
 /// Where the picked elements are, in a tensor of at least one dimension.
-fn places<T: Element>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
+fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
     let mut shape = x.layout.shape().to_vec();
     let length = shape[dim];
     if let Pick::Top { count, greatest } = pick {
@@ -102,6 +103,20 @@ fn most_frequent<T: PartialEq>(length: usize, value: impl Fn(usize) -> T) -> usi
 }
 
 impl Picked {
+    /// What is wrong with complex numbers, which have no order.
+    fn refusal(&self, dtype: DType) -> Error {
+        let operation = match self.pick {
+            Pick::Sorted { .. } => return Error::SortedComplex { operation: "Sort" },
+            Pick::Top { .. } => return Error::SortedComplex { operation: "topk" },
+            Pick::Nth(_) => "kthvalue_cpu",
+            Pick::Middle { .. } => "median_cpu",
+            Pick::MostFrequent => "mode_cpu",
+            Pick::Running { greatest: true } => "cummax_cpu",
+            Pick::Running { greatest: false } => "cummin_cpu",
+        };
+        Error::NotImplementedFor { operation, dtype }
+    }
+
     /// A tensor along whose dimension things can be picked: one without dimensions has one.
     fn lifted(&self, x: &Tensor) -> Result<Tensor> {
         if x.ndim() == 0 { squeeze::unsqueeze(x, 0) } else { Ok(x.clone()) }
@@ -139,6 +154,10 @@ impl Op for Picked {
         shown
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let ndim = inputs[0].ndim();
         let x = self.lifted(&inputs[0].detach())?;
@@ -152,10 +171,12 @@ impl Op for Picked {
                 dispatch!(number wide.dtype, T => {
                     let mut values = Array::uninit(&wide.layout, wide.dtype)?;
                     scan::cumulative_extreme(wide.view::<T>(), self.dim, greatest, values.fresh(), index.fresh());
-                }, else { unreachable!("truth values were converted") });
+                }, else { return Err(self.refusal(wide.dtype).into()) });
                 index
             }
-            pick => dispatch!(all array.dtype, T => places::<T>(pick, &array, self.dim)?),
+            pick => dispatch!(ordered array.dtype, T => places::<T>(pick, &array, self.dim)?, else {
+                return Err(self.refusal(array.dtype).into())
+            }),
         };
         let index = Tensor::from_array(index);
         let values = gather::gather(&x, self.dim as i64, &index)?;
@@ -186,6 +207,10 @@ impl Op for Picked {
         let index = self.aligned(&at.load(index)?, ndim)?;
         let moved = gather::gather(&self.lifted(tangent(tangents))?, self.dim as i64, &index)?;
         Ok(smallvec![Some(self.settled(&moved, ndim)?), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Picked { dim: self.dim + 1, ..*self })
     }
 }
 
@@ -238,19 +263,6 @@ pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result
     }
     let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };
     run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)
-}
-
-/// The element in the middle of all.
-pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
-    if x.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
-    }
-    if x.numel() == 0 {
-        return create::full(&[], f64::NAN.into(), x.dtype());
-    }
-    let name = if numbers_only { "NanmedianBackward0" } else { "MedianBackward0" };
-    let flat = super::reshape::reshape(x, &[-1])?;
-    run(&flat, Pick::Middle { numbers_only }, 0, true, name).map(|(value, _)| value)
 }
 
 /// The most frequent element along a dimension, and where it was last.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::index::is_mask;
 use super::part::from_end;
 use super::{binary, copy, permute};
-use crate::dtype::{DType, Number};
+use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout};
@@ -156,7 +156,7 @@ impl Places {
             None => self.merged_copy(array)?,
         };
         let mut y = Array::uninit_shape(&self.result(), array.dtype)?;
-        dispatch!(all array.dtype, T => {
+        dispatch!(bits array.dtype, T => {
             gather::index_select(merged.view::<T>(), self.before, &self.positions, y.fresh::<T>());
         });
         Ok(y)
@@ -190,9 +190,9 @@ impl Places {
             };
         }
         match accumulate {
-            false => dispatch!(all target.dtype, T => into!(T, |_, value| value)),
+            false => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
             true => {
-                dispatch!(number target.dtype, T => into!(T, |old: T, value: T| Number::add(old, value)), else {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     type Truth = crate::dtype::Bool;
                     into!(Truth, |old: Truth, value: Truth| Truth::new(old.get() || value.get()))
                 })

@@ -4,8 +4,8 @@ use super::binary::{Elementwise2, Needs};
 use super::integer::Integer;
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
-use super::{compare, copy, create, logical, mul, pow, pow_, sub, unary};
-use crate::dtype::{DType, Real, Scalar};
+use super::{cast, compare, conjugate, copy, create, logical, mul, pow, pow_, sub, unary};
+use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::tensor::{Array, Tensor};
 
@@ -17,9 +17,10 @@ impl Elementwise2 for Pow {
     const NAME: &'static str = "pow";
     const NODE: &'static str = "PowBackward1";
     const SAVED: [&'static str; 2] = ["self", "exponent"];
-    const SHOWS_TENSORS: bool = false;
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
 
     fn node(&self, a: &Kept, b: &Kept) -> &'static str {
         match (a, b) {
@@ -34,16 +35,22 @@ impl Elementwise2 for Pow {
             (Operand::Tensor(_), Operand::Tensor(_)) if common == DType::Bool => {
                 Err(Error::NotImplementedFor { operation: Self::NAME, dtype: common }.into())
             }
-            (_, Operand::Scalar(Scalar::Int(exponent))) if exponent < 0 && !common.is_float() => {
+            (_, Operand::Scalar(Scalar::Int(exponent))) if exponent < 0 && !common.is_differentiable() => {
                 Err(Error::IntegerPower {}.into())
             }
-            (_, Operand::Scalar(exponent)) if !common.is_float() => create::check_value(exponent, common),
+            (_, Operand::Scalar(exponent)) if !common.is_differentiable() => {
+                create::check_value(exponent, common)
+            }
             _ => Ok(()),
         }
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         a.powf(b)
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        complex_power(a, b)
     }
 
     fn integer<T: Integer>(&self, a: T, b: T) -> T {
@@ -77,10 +84,10 @@ impl Elementwise2 for Pow {
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         match b {
-            Value::Scalar(exponent) if exponent.to_f64() == 0.0 => create::zeros_like(t),
+            Value::Scalar(exponent) if exponent.real() == Some(0.0) => create::zeros_like(t),
             // Short cuts, unless the slope is recorded: it depends on `a`, even if no number shows it.
-            Value::Scalar(exponent) if exponent.to_f64() == 1.0 && !is_recorded(a) => Ok(t.clone()),
-            Value::Scalar(exponent) if exponent.to_f64() == 2.0 && !is_recorded(a) => {
+            Value::Scalar(exponent) if exponent.real() == Some(1.0) && !is_recorded(a) => Ok(t.clone()),
+            Value::Scalar(exponent) if exponent.real() == Some(2.0) && !is_recorded(a) => {
                 mul(t, &mul(Operand::from(a), 2)?)
             }
             Value::Scalar(exponent) => mul(t, &mul(&pow(a, less_one(*exponent))?, *exponent)?),
@@ -94,14 +101,52 @@ impl Elementwise2 for Pow {
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let power = pow(a, b)?;
         let (logarithm, at_zero) = match a {
-            Value::Scalar(base) if base.to_f64() != 0.0 => return mul(t, &mul(&power, base.to_f64().ln())?),
-            Value::Scalar(_) => (mul(&power, f64::NEG_INFINITY)?, compare::ge(b, 0)?),
+            Value::Scalar(base) if base.is_true() => {
+                let logarithm = match power.dtype().is_complex() {
+                    true => Scalar::Complex(base.to_complex().ln()),
+                    false => Scalar::Float(base.to_f64().ln()),
+                };
+                return mul(t, &mul(&power, logarithm)?);
+            }
+            Value::Scalar(_) => (mul(&power, f64::NEG_INFINITY)?, is_positive(b)?),
             Value::Tensor(base) => {
-                let at_zero = logical::and(&compare::eq(base, 0)?, &compare::ge(b, 0)?)?;
-                (mul(&power, &super::log(base)?)?, at_zero)
+                let base = match power.dtype().is_complex() {
+                    true => cast::to_dtype(base, power.dtype())?,
+                    false => base.clone(),
+                };
+                let at_zero = logical::and(&compare::eq(&base, 0)?, &is_positive(b)?)?;
+                (mul(&power, &super::log(&base)?)?, at_zero)
             }
         };
         where_(&at_zero, 0, &mul(t, &logarithm)?)
+    }
+}
+
+/// Whether exponents, or their real parts, are zero or more.
+fn is_positive(exponent: &Value) -> Result<Tensor> {
+    match exponent {
+        Value::Tensor(exponent) => compare::ge(&conjugate::real(exponent)?, 0),
+        Value::Scalar(exponent) => compare::ge(exponent.to_f64(), 0),
+    }
+}
+
+/// aᵇ of complex numbers; the exponents that are a few multiplications or a root are these.
+fn complex_power(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    if b == Complex::ZERO {
+        return Complex::ONE;
+    }
+    if a == Complex::ZERO && b.re > 0.0 {
+        return Complex::ZERO;
+    }
+    match b.re {
+        1.0 if b.im == 0.0 => a,
+        2.0 if b.im == 0.0 => a * a,
+        3.0 if b.im == 0.0 => a * a * a,
+        0.5 if b.im == 0.0 => a.sqrt(),
+        -0.5 if b.im == 0.0 => a.sqrt().inv(),
+        -1.0 if b.im == 0.0 => a.inv(),
+        -2.0 if b.im == 0.0 => (a * a).inv(),
+        _ => a.powc(b),
     }
 }
 
@@ -112,6 +157,7 @@ fn is_recorded(value: &Value) -> bool {
 fn less_one(exponent: Scalar) -> Scalar {
     match exponent {
         Scalar::Int(exponent) => Scalar::Int(exponent.saturating_sub(1)),
+        Scalar::Complex(exponent) => Scalar::Complex(exponent - 1.0),
         other => Scalar::Float(other.to_f64() - 1.0),
     }
 }

@@ -4,10 +4,11 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::conjugate::conj;
 use super::reduce::{Over, accumulated};
 use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -57,8 +58,14 @@ impl Op for Prod {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let x = copy::as_type(&x, dtype)?;
-        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         let dims = &self.over.dims;
+        if dtype.is_complex() {
+            let x = copy::as_type(&x, DType::Complex128)?;
+            let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+            kernels::prod::<Complex<f64>, Complex<f64>>(x.view(), dims, y.fresh());
+            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, dtype)?.into_owned())]);
+        }
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(number dtype, T => kernels::prod::<T, T>(x.view::<T>(), dims, y.fresh::<T>()), else {
             kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
         });
@@ -70,7 +77,7 @@ impl Op for Prod {
     }
 
     fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let x = at.load(x)?;
+        let x = conj(at.load(x)?)?;
         let g = self.over.aligned(single(gradients), x.layout().shape())?;
         one(mul(&g, &self.others(&x)?)?)
     }
@@ -79,17 +86,18 @@ impl Op for Prod {
         one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         // The rule for gradients knows one dimension, or all: those of a sample are made one.
         if self.over.dims.len() == 1 {
             return call.front(Prod { over: self.over.deeper(), dtype: self.dtype });
         }
-        if self.over.keepdim || self.over.dims.is_empty() {
-            return Ok(None);
-        }
-        let flat = reshape::flatten(&call.inputs[0].front(call.size)?, 1, -1)?;
+        let (x, shape) = (&call.inputs[0], call.inputs[0].shape());
+        let flat = reshape::reshape_to(&x.front(call.size)?, &[call.size, shape.iter().product()])?;
         let y = apply_one(Prod { over: Over::along(1, false, 2), dtype: self.dtype }, &[&flat])?;
-        Ok(Some(smallvec![Samples::first(y)]))
+        let mut shape = self.over.shape(&shape);
+        shape.insert(0, call.size);
+        let y = reshape::reshape_to(&y, &shape)?;
+        Ok(smallvec![Samples::first(y)])
     }
 }
 

@@ -7,9 +7,11 @@ use ndarray::{ArrayView, Dimension, Ix2, Ix3};
 use smallvec::smallvec;
 
 use super::bilinear::Product;
+use super::conjugate::{self, part};
 use super::matmul::matmul;
+use super::operand::Numbers;
 use super::squeeze::{self, Squeezed};
-use super::{copy, mul, permute, reduce, reshape};
+use super::{binary, copy, mul, permute, reduce, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::kernels::gemm;
@@ -156,23 +158,38 @@ fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
     if turned { permute::transpose(a, -2, -1) } else { Ok(a.clone()) }
 }
 
-/// y = Σ aᵢ bᵢ
+/// y = Σ aᵢ bᵢ, or with the conjugates of a
 ///
-/// ā = ȳ b, b̄ = ȳ a
+/// ā = ȳ b, b̄ = ȳ a; with conjugates the gradient of what is conjugated is conjugated once more
 #[derive(Clone, Copy)]
 pub(super) struct Vectors {
-    name: &'static str,
+    conjugated: bool,
 }
 
 impl Product for Vectors {
     const FACTORS: &'static [&'static str] = &["self", "tensor"];
 
     fn name(&self) -> &'static str {
-        self.name
+        if self.conjugated { "VdotBackward0" } else { "DotBackward0" }
     }
 
     fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
         let (a, b) = (copy::in_order(a)?, copy::in_order(b)?);
+        if a.dtype.is_complex() {
+            let row = |x: &Array| {
+                x.with_layout(Layout::strided(
+                    smallvec![1, x.layout.numel()],
+                    smallvec![1, 1],
+                    x.layout.offset(),
+                ))
+            };
+            let a = if self.conjugated {
+                Array { dtype: a.dtype.conjugated(), ..row(&a) }.resolved()
+            } else {
+                row(&a)
+            };
+            return product(&[], (&a, false), (&row(&b), true));
+        }
         dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
             (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
             _ => unreachable!("the elements lie in a row"),
@@ -180,15 +197,17 @@ impl Product for Vectors {
     }
 
     fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        mul(g, b)
+        let gradient = mul(g, b)?;
+        if self.conjugated { conjugate::conj(gradient) } else { Ok(gradient) }
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        mul(g, a)
+        if self.conjugated { mul(g, &conjugate::conj(a.clone())?) } else { mul(g, a) }
     }
 
     fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        reduce::sum(&mul(a, b)?, Some(&[-1]), false, None)
+        let a = if self.conjugated { conjugate::conj(a.clone())? } else { a.clone() };
+        reduce::sum(&mul(&a, b)?, Some(&[-1]), false, None)
     }
 
     fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {
@@ -201,6 +220,9 @@ impl Product for Vectors {
 fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
     let dtype = a.0.dtype;
     shape::checked_shape(&shape::signed(shape))?;
+    if dtype.is_complex() {
+        return complex_product(shape, a, b);
+    }
     let wide = if dtype.is_float() { dtype } else { DType::Int64 };
     let mut c = Array::uninit_shape(shape, wide)?;
     let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);
@@ -209,6 +231,21 @@ fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Arra
         multiply::<i64>(factors.0, factors.1, c.fresh());
     });
     if wide == dtype { Ok(c) } else { copy::converted(&c, dtype) }
+}
+
+/// The product of complex matrices, by four products of their parts.
+fn complex_product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
+    let term = |left: usize, right: usize| -> Result<Numbers> {
+        let (left, right) = (part(a.0, left), part(b.0, right));
+        product(shape, (&left, a.1), (&right, b.1)).map(Numbers::Array)
+    };
+    let y = Array::uninit_shape(shape, a.0.dtype)?;
+    let (whole, crossed) = ((term(0, 0)?, term(1, 1)?), (term(0, 1)?, term(1, 0)?));
+    dispatch!(float a.0.dtype.to_real(), T => {
+        copy::write(&part(&y, 0), &binary::combine::<T, T>(&whole.0, &whole.1, |a, b| a - b)?)?;
+        copy::write(&part(&y, 1), &binary::combine::<T, T>(&crossed.0, &crossed.1, |a, b| a + b)?)?;
+    }, else { unreachable!("the parts are real numbers") });
+    Ok(y)
 }
 
 fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUninit<T>]) {
@@ -310,15 +347,15 @@ pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
 
 /// The inner product of two vectors.
 pub fn dot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    vectors(a, b, "DotBackward0")
+    vectors(a, b, false)
 }
 
 /// The inner product of two vectors, the first conjugated, which changes no real number.
 pub fn vdot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    vectors(a, b, "VdotBackward0")
+    vectors(a, b, true)
 }
 
-fn vectors(a: &Tensor, b: &Tensor, name: &'static str) -> Result<Tensor> {
+fn vectors(a: &Tensor, b: &Tensor, conjugated: bool) -> Result<Tensor> {
     let (left, right) = (a.layout(), b.layout());
     let (&[length1], &[length2]) = (left.shape(), right.shape()) else {
         return Err(Error::DotDimensions { ndim1: left.ndim(), ndim2: right.ndim() }.into());
@@ -329,5 +366,5 @@ fn vectors(a: &Tensor, b: &Tensor, name: &'static str) -> Result<Tensor> {
     if length1 != length2 {
         return Err(Error::DotSizes { length1, length2 }.into());
     }
-    Vectors { name }.call(a, b)
+    Vectors { conjugated }.call(a, b)
 }

@@ -11,7 +11,7 @@ pub use super::generator::Generator;
 use super::generator::given;
 use super::in_place::Write;
 use super::record::trace;
-use super::{batch, binary, copy, create};
+use super::{batch, binary, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, mode};
@@ -87,6 +87,11 @@ fn overwrite(
     let write = Write::begin(inputs)?;
     match batch::is_mapping() {
         true => batch::overdraw(x, &|x| fill(&x.array()))?,
+        false if x.is_pending() => {
+            let drawn = x.array();
+            fill(&drawn)?;
+            copy::write(&x.memory(), &drawn)?;
+        }
         false => fill(&x.array())?,
     }
     write.finish(|_| Drawn { name })
@@ -94,6 +99,11 @@ fn overwrite(
 
 /// Draws the elements of an array in the order in which they lie in memory.
 fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    if target.dtype.is_complex()
+        && let Some(distribution) = distribution.of_parts()
+    {
+        return fill(&conjugate::as_parts(target), &distribution, generator);
+    }
     distribution.check(target.dtype)?;
     let generator = given(generator);
     if target.layout.is_contiguous() {
@@ -141,13 +151,15 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         DType::Float64 if n > (1 << 53) + 1 => {
             return Err(Error::PermutationLength { power: 53, dtype }.into());
         }
-        dtype if !dtype.is_float() && i128::from(n) - 1 > *create::integers(dtype).end() => {
+        dtype if !dtype.is_differentiable() && i128::from(n) - 1 > *create::integers(dtype).end() => {
             return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
         }
         _ => {}
     }
     let mut generator = given(generator).lock();
-    dispatch!(all dtype, T => fill_permutation(&mut generator, elements::<T>(&array)));
+    dispatch!(ordered dtype, T => fill_permutation(&mut generator, elements::<T>(&array)), else {
+        return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
+    });
     drop(generator);
     Ok(permutation)
 }
@@ -247,8 +259,11 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
             return Err(Error::Probability {}.into());
         }
         let mut generator = given(generator).lock();
-        dispatch!(all target.dtype, T => {
+        dispatch!(ordered target.dtype, T => {
             fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied());
+        }, else {
+            let dtype = target.dtype;
+            return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_self_", dtype }.into())
         });
     }, else { return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_p_", dtype }.into()) });
     copy::write(target, &drawn)

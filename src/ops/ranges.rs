@@ -1,8 +1,8 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
-use crate::dtype::{Category, DType, Element, Scalar};
+use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::ops::{create, default_dtype};
+use crate::ops::{copy, create, default_dtype};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -76,7 +76,29 @@ pub fn linspace(start: Scalar, end: Scalar, steps: i64, dtype: DType) -> Result<
 
 /// `steps` powers of `base`, with exponents as `linspace` gives them.
 pub fn logspace(start: Scalar, end: Scalar, steps: i64, base: f64, dtype: DType) -> Result<Tensor> {
-    spaced(start, end, steps, dtype, "logspace_cpu", |x| base.powf(x))
+    spaced(start, end, steps, dtype, "logspace_cpu", |x| {
+        if x.im == 0.0 { Complex::new(base.powf(x.re), 0.0) } else { Complex::new(base, 0.0).powc(x) }
+    })
+}
+
+/// `spaced` of complex numbers, whose parts are at equal distances each.
+fn spaced_complex(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: DType,
+    map: impl Fn(Complex<f64>) -> Complex<f64>,
+) -> Result<Tensor> {
+    let (first, last) = (start.to_complex(), end.to_complex());
+    let step = (last - first) / (steps - 1) as f64;
+    let value = |index: i64| match steps {
+        1 => first,
+        _ if index < steps / 2 => first + step * index as f64,
+        _ => last - step * (steps - index - 1) as f64,
+    };
+    let elements: Vec<Complex<f64>> = (0..steps).map(|index| map(value(index))).collect();
+    let array = Array::from_slice(&shape::checked_shape(&[steps])?, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
 fn spaced(
@@ -85,10 +107,13 @@ fn spaced(
     steps: i64,
     dtype: DType,
     operation: &'static str,
-    map: impl Fn(f64) -> f64,
+    map: impl Fn(Complex<f64>) -> Complex<f64>,
 ) -> Result<Tensor> {
     if steps < 0 {
         return Err(Error::StepsNegative {}.into());
+    }
+    if dtype.is_complex() {
+        return spaced_complex(start, end, steps, dtype, map);
     }
     if dtype == DType::Bool {
         return Err(Error::NotImplementedFor { operation, dtype }.into());
@@ -97,7 +122,7 @@ fn spaced(
     create::check_value(end, dtype)?;
     let mut array = Array::uninit_shape(&shape::checked_shape(&[steps])?, dtype)?;
     let middle = (steps / 2) as usize;
-    dispatch!(all dtype, T => {
+    dispatch!(ordered dtype, T => {
         let rounded = |x: f64| if T::DTYPE.is_float() { T::from_f64(x).to_f64() } else { x };
         let (first, last): (T, T) = (start.to(), end.to());
         let (first, last) = (first.to_f64(), last.to_f64());
@@ -108,8 +133,8 @@ fn spaced(
                 _ if index < middle => step.mul_add(index as f64, first),
                 _ => (-step).mul_add((steps as usize - index - 1) as f64, last),
             };
-            out.write(T::from_f64(map(value)));
+            out.write(T::from_f64(map(Complex::new(value, 0.0)).re));
         }
-    });
+    }, else { unreachable!("complex numbers are spaced apart") });
     Ok(Tensor::from_array(array))
 }

@@ -7,8 +7,9 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::given::apply_one_given;
 use super::part::Part;
-use super::{along, batch, binary, cast, copy, expand, reduce, reshape, squeeze};
+use super::{along, batch, binary, cast, copy, create, expand, join, part, reduce, reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -47,7 +48,7 @@ impl Op for Flip {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
             map::map(view, y.fresh::<T>(), |x| x);
@@ -65,7 +66,7 @@ impl Op for Flip {
         self.again(tangent(tangents))
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Flip { dims: self.dims.iter().map(|dim| dim + 1).collect(), given: self.given.clone() })
     }
 }
@@ -139,14 +140,16 @@ impl Op for Roll {
         one(apply_one(Roll { turns: self.turns.clone(), flat: self.flat }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        match self.flat {
-            true => Ok(None),
-            false => {
-                let turns = self.turns.iter().map(|&(dim, shift)| (dim + 1, shift)).collect();
-                call.front(Roll { turns, flat: false })
-            }
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let turns = self.turns.iter().map(|&(dim, shift)| (dim + 1, shift)).collect();
+        let op = Roll { turns, flat: false };
+        if !self.flat {
+            return call.front(op);
         }
+        let x = call.inputs[0].front(call.size)?;
+        let lines = reshape::reshape_to(&x, &[call.size, call.inputs[0].shape().iter().product()])?;
+        let y = reshape::reshape_to(&apply_one(op, &[&lines])?, x.layout().shape())?;
+        Ok(smallvec![Samples::first(y)])
     }
 }
 
@@ -155,10 +158,17 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     let layout = x.layout();
     let shift = |shift: i64, size: usize| shift.rem_euclid(size.max(1) as i64) as usize;
     if let ([only], []) = (shifts, dims) {
-        return apply_one(Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true }, &[x]);
+        let roll = Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true };
+        return apply_one_given(roll, shown! { dims: dims, shifts: shifts }, &[x]);
     }
-    if shifts.len() != dims.len() || shifts.is_empty() {
+    if shifts.is_empty() {
+        return Err(Error::RollNothing {}.into());
+    }
+    if shifts.len() != dims.len() {
         return Err(Error::RollCount { shifts: shifts.len(), ndim: dims.len() }.into());
+    }
+    if let (0, Some(&dim)) = (layout.ndim(), dims.first()) {
+        return Err(Error::RollScalar { dim }.into());
     }
     let mut turns = SmallVec::new();
     for (&by, &dim) in shifts.iter().zip(dims) {
@@ -167,7 +177,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
             turns.push((dim, shift(by, size)));
         }
     }
-    apply_one(Roll { turns, flat: false }, &[x])
+    apply_one_given(Roll { turns, flat: false }, shown! { dims: dims, shifts: shifts }, &[x])
 }
 
 /// y = x so many times along every dimension
@@ -227,7 +237,7 @@ impl Op for Repeat {
         one(apply_one(Repeat { times: self.times.clone() }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let mut times = self.times.clone();
         times.insert(0, 1);
         let rank = self.times.len();
@@ -276,11 +286,6 @@ pub fn repeat_interleave(x: &Tensor, times: i64, dim: Option<i64>) -> Result<Ten
 
 /// Every element of a dimension, or of all as one, as often as a vector says for it.
 pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> Result<Tensor> {
-    if batch::is_batched(times)
-        && let Some(y) = batch::each_one(&[x, times], |x| repeat_interleave_each(x[0], x[1], dim))
-    {
-        return y;
-    }
     if !matches!(times.dtype(), DType::Int32 | DType::Int64) {
         let operation = "repeat_interleave_cpu";
         return Err(Error::NotImplementedFor { operation, dtype: times.dtype() }.into());
@@ -290,13 +295,28 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
         None => (reshape::reshape(x, &[-1])?, 0),
     };
     let size = x.layout().shape().get(dim).copied().unwrap_or(1);
-    let counts = match times.numel() {
-        1 => vec![times.to_vec::<i64>()[0]; size],
-        _ => times.to_vec::<i64>(),
-    };
-    if times.ndim() > 1 || counts.len() != size {
-        return Err(Error::RepeatsCount { repeats: counts.len(), dim, size }.into());
+    if times.ndim() > 1 || !matches!(times.numel(), count if count == 1 || count == size) {
+        return Err(Error::RepeatsCount { repeats: times.numel(), dim, size }.into());
     }
+    along::index_select(&x, dim as i64, &repeated(times, size)?)
+}
+
+/// The index of slices of which each is there as often as `times` says.
+fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
+    let samples = |times: &Tensor, samples: usize| {
+        let rows = (0..samples).map(|sample| repeated(&part::select(times, 0, sample as i64)?, size));
+        let rows: Vec<Tensor> = rows.collect::<Result<_>>()?;
+        if rows.is_empty() {
+            create::zeros(&[0, 0], DType::Int64)
+        } else {
+            join::stack(&rows.iter().collect::<Vec<_>>(), 0)
+        }
+    };
+    if let Some(index) = batch::front(times, samples) {
+        return index;
+    }
+    let counts = times.to_vec::<i64>();
+    let counts = if counts.len() == 1 { vec![counts[0]; size] } else { counts };
     let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));
     if counts.iter().any(|&count| count < 0) {
         return Err(Error::RepeatsBelowZero {}.into());
@@ -304,5 +324,5 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
     shape::checked_shape(&[total.unwrap_or(i64::MAX)])?;
     let each = counts.iter().zip(0i64..).flat_map(|(&count, place)| (0..count).map(move |_| place));
     let index: Vec<i64> = each.collect();
-    along::index_select(&x, dim as i64, &Tensor::from_slice(&[index.len()], &index)?)
+    Tensor::from_slice(&[index.len()], &index)
 }

@@ -57,7 +57,7 @@ pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
         return;
     }
     for output in outputs {
-        let reason = if output.dtype().is_float() { Reason::NoGrad } else { Reason::Integer };
+        let reason = if output.dtype().is_differentiable() { Reason::NoGrad } else { Reason::Integer };
         output.set_cut(standing.cut(reason));
     }
 }
@@ -79,8 +79,8 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    let array = tensor.array();
-    Form { layout: array.layout, dtype: array.dtype }
+    let memory = tensor.memory();
+    Form { layout: memory.layout, dtype: memory.dtype.resolved() }
 }
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
@@ -96,7 +96,7 @@ pub(super) fn record_new(
 fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
     check_kept(&*rule)?;
     let form = Form { layout: y.layout.clone(), dtype: y.dtype };
-    let differentiable = y.dtype.is_float();
+    let differentiable = y.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
         true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
@@ -130,7 +130,7 @@ pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
 /// Makes the floating-point outputs those of a node.
 pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
-        if output.dtype().is_float() {
+        if output.dtype().is_differentiable() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         } else {
             output.set_cut(Cut::here(Reason::Integer));

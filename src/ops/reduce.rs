@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
+use super::conjugate::by_parts;
 use super::record::records;
 use super::{copy, expand, reshape};
 use crate::dtype::{Bool, DType};
@@ -111,6 +112,17 @@ pub struct Sum {
     dtype: Option<DType>,
 }
 
+impl Sum {
+    /// The sums of real numbers or truth values.
+    fn run(&self, x: &Array, shape: &[usize]) -> Result<Array> {
+        let mut y = Array::uninit_shape(shape, x.dtype)?;
+        dispatch!(number x.dtype, T => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()), else {
+            kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
+        });
+        Ok(y)
+    }
+}
+
 impl Op for Sum {
     type Saved = Arc<Layout>;
 
@@ -130,11 +142,11 @@ impl Op for Sum {
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let shape = self.over.shape(x.layout.shape());
         let x = copy::as_type(&x, dtype)?;
-        let mut y = Array::uninit_shape(&shape, dtype)?;
-        dispatch!(number dtype, T => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()), else {
-            kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
-        });
-        Ok(smallvec![Tensor::from_array(y)])
+        if dtype.is_complex() {
+            let y = by_parts(&x, |x| self.run(x, &self.over.shape(x.layout.shape())))?;
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
+        Ok(smallvec![Tensor::from_array(self.run(&x, &shape)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -149,14 +161,14 @@ impl Op for Sum {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
     }
 }
 
 /// The type that elements are added or multiplied in unless the caller names one.
 pub(super) fn accumulated(dtype: DType) -> DType {
-    if dtype.is_float() { dtype } else { DType::Int64 }
+    if dtype.is_differentiable() { dtype } else { DType::Int64 }
 }
 
 /// The sum over some dimensions, or all.
@@ -171,6 +183,17 @@ pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>
 pub struct Mean {
     over: Over,
     dtype: DType,
+}
+
+impl Mean {
+    /// The means of real numbers.
+    fn run(&self, x: &Array) -> Result<Array> {
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(float x.dtype, T => kernels::mean(x.view::<T>(), &self.over.dims, y.fresh()), else {
+            return Err(Error::FloatNeeded { operation: "mean", dtype: x.dtype }.into())
+        });
+        Ok(y)
+    }
 }
 
 impl Op for Mean {
@@ -191,10 +214,7 @@ impl Op for Mean {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::as_type(&x, self.dtype)?;
-        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), self.dtype)?;
-        dispatch!(float self.dtype, T => kernels::mean(x.view::<T>(), &self.over.dims, y.fresh()), else {
-            return Err(Error::FloatNeeded { operation: "mean", dtype: self.dtype }.into())
-        });
+        let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -211,7 +231,7 @@ impl Op for Mean {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
 }
@@ -219,10 +239,10 @@ impl Op for Mean {
 /// The mean over some dimensions, or all.
 pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     match dtype {
-        Some(dtype) if !dtype.is_float() => {
+        Some(dtype) if !dtype.is_differentiable() => {
             return Err(Error::FloatResultNeeded { operation: "mean", dtype }.into());
         }
-        None if !x.dtype().is_float() => {
+        None if !x.dtype().is_differentiable() => {
             return Err(Error::FloatNeeded { operation: "mean", dtype: x.dtype() }.into());
         }
         _ => {}

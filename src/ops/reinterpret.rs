@@ -15,7 +15,10 @@ pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::front(x, |x, _| view_dtype(x, dtype)) {
         return y;
     }
-    let array = x.array();
+    if x.is_pending() && x.dtype() != dtype {
+        return Err(Error::UnresolvedView {}.into());
+    }
+    let array = x.memory();
     let layout = match (array.dtype.size(), dtype.size()) {
         (old, new) if old == new => array.layout.clone(),
         (old, new) => {
@@ -26,6 +29,7 @@ pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
             Arc::new(if old > new { finer(&array, to, old / new)? } else { coarser(&array, to, new / old)? })
         }
     };
+    let dtype = if x.dtype() == dtype { array.dtype } else { dtype };
     Ok(Tensor::from_array(Array { storage: array.storage, layout, dtype }))
 }
 

@@ -1,8 +1,8 @@
 //! Signs, magnitudes and roundings: functions made of straight pieces.
 
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{mul, neg};
-use crate::dtype::{DType, Number, Real};
+use super::{complex, create, mul, neg};
+use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -139,8 +139,13 @@ impl Elementwise for Neg {
     const NODE: &'static str = "NegBackward0";
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Stay;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        -x
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         -x
     }
 
@@ -173,6 +178,10 @@ impl Elementwise for Abs {
 
     fn integer<T: Number>(&self, x: T) -> T {
         if x < T::ZERO { T::ZERO.sub(x) } else { x }
+    }
+
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        Some(complex::magnitude(x))
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -215,18 +224,25 @@ impl Elementwise for Sign {
     }
 }
 
-/// y = -1, 0 or 1 by the sign of x,  dy/dx = 0. Complex numbers would tell it from `Sign`.
+/// y = x/|x|, and 0 for x = 0. Of real numbers that is the sign, and dy/dx = 0; of complex ones see
+/// `complex::sign_change`.
 #[derive(Clone, Copy)]
 pub struct Sgn;
 
 impl Elementwise for Sgn {
     const NAME: &'static str = "sgn_cpu";
     const NODE: &'static str = "SgnBackward0";
-    const KEEPS: Keeps = Keeps::Flat;
+    const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
+    const COMPLEX: bool = true;
+    const ANALYTIC: bool = false;
 
     fn real<T: Real>(&self, x: T) -> T {
         sign(x)
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        if x == Complex::ZERO { x } else { x / x.norm() }
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
@@ -235,6 +251,13 @@ impl Elementwise for Sgn {
 
     fn boolean(&self, x: bool) -> Option<bool> {
         Some(x)
+    }
+
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        match x {
+            Some(x) if x.dtype().is_complex() => complex::sign_change(x, t),
+            _ => create::zeros_like(t),
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
 
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
 use super::reduce::{Over, accumulated};
 use super::select::where_;
 use super::{
@@ -52,10 +55,17 @@ impl Op for Nansum {
         let x = at.load(saved)?;
         one(self.over.sum(&where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Nansum { over: self.over.deeper() })
+    }
 }
 
 /// The sum of what is a number.
 pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return Err(Error::NanSumOfComplex {}.into());
+    }
     if !x.dtype().is_float() {
         return reduce::sum(x, dims, keepdim, dtype);
     }
@@ -86,6 +96,10 @@ impl Op for Trace {
         "TraceBackward0"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { self_sym_sizes: saved }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let diagonal = part::diagonal(&inputs[0].detach(), 0, 0, 1)?;
         Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
@@ -103,6 +117,11 @@ impl Op for Trace {
 
     fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(trace(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let diagonal = part::diagonal(&call.inputs[0].moved(0)?, 0, 1, 2)?;
+        Ok(smallvec![Samples::first(reduce::sum(&diagonal, Some(&[1]), false, None)?)])
     }
 }
 
@@ -183,6 +202,10 @@ impl Op for Logcumsumexp {
         let (most, y) = (finite(&most)?, finite(&y)?);
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Logcumsumexp { dim: self.dim + 1 })
     }
 }
 

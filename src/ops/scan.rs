@@ -8,9 +8,10 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
+use super::conjugate::{by_parts, conj};
 use super::reduce::accumulated;
 use super::{copy, in_place, mul};
-use crate::dtype::{DType, Element, Number, Real};
+use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -70,6 +71,12 @@ impl Way {
     }
 }
 
+/// What `f` makes of complex numbers, which it sees in double precision only.
+fn in_double(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+    let y = f(&*copy::as_type(x, DType::Complex128)?)?;
+    Ok(copy::as_type(&y, x.dtype)?.into_owned())
+}
+
 /// yₖ = x₀ + … + xₖ
 ///
 /// dy is dx summed so; x̄ is ȳ summed the other way
@@ -79,6 +86,17 @@ pub struct Cumsum {
     /// The dimension as the caller named it.
     given: i64,
     dtype: Option<DType>,
+}
+
+impl Cumsum {
+    /// The sums of real numbers.
+    fn run(&self, x: &Array) -> Result<Array> {
+        dispatch!(float x.dtype, T => self.way.run(x, kernels::cumsum::<T, f64, T>), else {
+            dispatch!(integer x.dtype, T => self.way.run(x, kernels::cumsum::<T, T, T>), else {
+                Err(Error::NotImplementedFor { operation: "cumsum_out_cpu", dtype: x.dtype }.into())
+            })
+        })
+    }
 }
 
 impl Op for Cumsum {
@@ -96,11 +114,7 @@ impl Op for Cumsum {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let x = copy::as_type(&x, dtype)?;
-        let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumsum::<T, f64, T>)?, else {
-            dispatch!(integer dtype, T => self.way.run(&x, kernels::cumsum::<T, T, T>)?, else {
-                return Err(Error::NotImplementedFor { operation: "cumsum_out_cpu", dtype }.into())
-            })
-        });
+        let y = if dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -114,7 +128,7 @@ impl Op for Cumsum {
         one(apply_one(self.clone(), &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumsum { way: self.way.deeper(), ..*self })
     }
 }
@@ -158,6 +172,12 @@ impl Op for Cumprod {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let x = copy::as_type(&x, dtype)?;
+        if dtype.is_complex() {
+            let y = in_double(&x, |x| {
+                self.way.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
+            })?;
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
         let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumprod::<T, f64, T>)?, else {
             dispatch!(integer dtype, T => self.way.run(&x, kernels::cumprod::<T, T, T>)?, else {
                 return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
@@ -171,10 +191,9 @@ impl Op for Cumprod {
     }
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let before = shift(&at.load(y)?, self.way, 1.0)?;
-        let s =
-            recurrence(&shift(&at.load(x)?, self.way.turned(), 0.0)?, single(gradients), self.way.turned())?;
-        one(mul(&before, &s)?)
+        let (x, y) = (conj(at.load(x)?)?, conj(at.load(y)?)?);
+        let (before, back) = (shift(&y, self.way, 1.0)?, self.way.turned());
+        one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, single(gradients), back)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -182,7 +201,7 @@ impl Op for Cumprod {
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumprod { way: self.way.deeper(), ..*self })
     }
 }
@@ -213,12 +232,12 @@ struct Recurrence {
 }
 
 impl Recurrence {
-    fn run<T: Real>(&self, a: &Array, b: &Array) -> Result<Array> {
+    fn run<T: Ring>(&self, a: &Array, b: &Array) -> Result<Array> {
         let pairs: Vec<(T, T)> = a.view::<T>().iter().copied().zip(b.view::<T>().iter().copied()).collect();
         let pairs = ArrayD::from_shape_vec(IxDyn(a.layout.shape()), pairs)
             .unwrap_or_else(|_| unreachable!("both operands have this shape"));
         let mut y = Array::uninit(&a.layout, T::DTYPE)?;
-        let step = |y: T, (a, b): (T, T), _| b + a * y;
+        let step = |y: T, (a, b): (T, T), _| b.add(a.mul(y));
         kernels::scan(self.way.facing(pairs.view()), self.way.dim, y.fresh(), T::ZERO, step, |y| y);
         self.way.settled::<T>(y)
     }
@@ -236,7 +255,8 @@ impl Op for Recurrence {
         let (a, b) = (inputs[0].array(), inputs[1].array());
         let b = copy::as_type(&b, a.dtype)?;
         let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
-            return Err(Error::NotImplementedFor { operation: "recurrence", dtype: a.dtype }.into())
+            let b = copy::as_type(&b, DType::Complex128)?;
+            in_double(&a, |a| self.run::<Complex<f64>>(a, &b))?
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
@@ -247,9 +267,9 @@ impl Op for Recurrence {
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let back = self.way.turned();
-        let b = recurrence(&shift(&at.load(a)?, back, 0.0)?, single(gradients), back)?;
+        let b = recurrence(&shift(&conj(at.load(a)?)?, back, 0.0)?, single(gradients), back)?;
         let a = match at.needs(0) {
-            true => Some(mul(&b, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            true => Some(mul(&b, &shift(&conj(at.load(y)?)?, self.way, 0.0)?)?),
             false => None,
         };
         Ok(smallvec![a, Some(b)])
@@ -268,7 +288,7 @@ impl Op for Recurrence {
         one(recurrence(&at.load(a)?, &b, self.way)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Recurrence { way: self.way.deeper() })
     }
 }
@@ -286,6 +306,16 @@ struct Shift {
     first: f64,
 }
 
+impl Shift {
+    fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
+        self.way.run(x, |view: ArrayViewD<'_, T>, dim, out| {
+            // The state is what the element before left.
+            let state = (T::from_f64(self.first), T::ZERO);
+            kernels::scan(view, dim, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
+        })
+    }
+}
+
 impl Op for Shift {
     type Saved = ();
 
@@ -295,14 +325,8 @@ impl Op for Shift {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let y = dispatch!(float x.dtype, T => {
-            self.way.run(&x, |view: ArrayViewD<'_, T>, dim, out| {
-                // The state is what the element before left.
-                let state = (T::from_f64(self.first), T::ZERO);
-                kernels::scan(view, dim, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
-            })?
-        }, else {
-            return Err(Error::NotImplementedFor { operation: "shift", dtype: x.dtype }.into())
+        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+            in_double(&x, |x| self.run::<Complex<f64>>(x))?
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
@@ -317,7 +341,7 @@ impl Op for Shift {
         one(shift(tangent(tangents), self.way, 0.0)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Shift { way: self.way.deeper(), first: self.first })
     }
 }

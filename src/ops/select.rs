@@ -23,36 +23,25 @@ struct Select<const FILL: bool> {
     dtype: DType,
 }
 
-/// The type of which a kernel moves elements: it needs their size only.
-fn bits(dtype: DType) -> DType {
-    match dtype.size() {
-        1 => DType::UInt8,
-        2 => DType::Int16,
-        4 => DType::Int32,
-        _ => DType::Int64,
-    }
-}
-
 fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
     let shape = shape::broadcast(condition.layout.shape(), &shape)?;
-    let as_bits = |array: &Array| -> Result<Array> {
+    let in_type = |array: &Array| -> Result<Array> {
         let converted = copy::as_type_in_order(array, dtype)?.into_owned();
-        Ok(Array { dtype: bits(dtype), ..binary::expanded(&converted, &shape) })
+        Ok(binary::expanded(&converted, &shape))
     };
     let shown = |array| binary::expanded(array, &shape);
     let order = MemoryOrder::of(&[&shown(condition), &shown(a), &shown(b)]);
-    let (condition, a, b) = (shown(condition), as_bits(a)?, as_bits(b)?);
+    let (condition, a, b) = (shown(condition), in_type(a)?, in_type(b)?);
     let (condition, a, b) = match &order {
         Some(order) => (order.sorted(&condition), order.sorted(&a), order.sorted(&b)),
         None => (condition, a, b),
     };
-    let mut y = Array::uninit_shape(a.layout.shape(), bits(dtype))?;
-    dispatch!(integer bits(dtype), T => {
+    let mut y = Array::uninit_shape(a.layout.shape(), dtype)?;
+    dispatch!(bits dtype, T => {
         let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };
         zip::zip3(condition.view::<Bool>(), a.view::<T>(), b.view::<T>(), y.fresh::<T>(), pick);
-    }, else { unreachable!("bits are integers") });
-    let y = Array { dtype, ..y };
+    });
     Ok(match order {
         Some(order) => order.restored(&y),
         None => y,
@@ -96,7 +85,7 @@ impl<const FILL: bool> Op for Select<FILL> {
         Ok(smallvec![Some(view::expand_to(&y, at.node.form(0).layout.shape())?)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 
@@ -170,7 +159,7 @@ impl Op for Fill {
         Ok(smallvec![Some(part(&at.load(saved)?, super::apply::tangent(tangents), false)?)])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.aligned(self.clone())
     }
 

@@ -89,7 +89,7 @@ impl Op for Softmax {
         })
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Softmax { dim: self.dim + 1, ..*self })
     }
 }
@@ -182,7 +182,7 @@ impl Op for SoftmaxGradient {
         joined(through_g, through_y)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
     }
 }
@@ -260,12 +260,25 @@ impl Op for LogSumExp {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(LogSumExp { over: self.over.deeper() })
     }
 }
 
+/// `logsumexp` of complex numbers, of which the greatest real part is taken out first.
+fn complex_logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    let greatest = super::extremes_over::amax(&super::conjugate::real(&x.detach())?, dims, true)?;
+    let apart = super::sub(x, &greatest)?;
+    let sum = super::reduce::sum(&super::exp(&apart)?, Some(dims), keepdim, None)?;
+    let over = Over::new(Some(dims), keepdim, x)?;
+    let greatest = super::reshape::reshape_to(&greatest, &over.shape(x.layout().shape()))?;
+    super::add(&super::log(&sum)?, &greatest)
+}
+
 /// The logarithm of the sum of exponentials over some dimensions.
 pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return complex_logsumexp(x, dims, keepdim);
+    }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

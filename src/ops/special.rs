@@ -7,8 +7,8 @@ use super::logical;
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{add, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
-use crate::dtype::{Number, Real};
+use super::{add, complex, conjugate, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
+use crate::dtype::{Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -47,7 +47,7 @@ macro_rules! special {
 
 special! {
     /// y = ln |Γ(x)|,  dy/dx = ψ(x)
-    Lgamma, "lgamma", "LgammaBackward0", Input, libm::lgamma, |x| unary::apply(Digamma, x)
+    Lgamma, "lgamma_vml_cpu", "LgammaBackward0", Input, libm::lgamma, |x| unary::apply(Digamma, x)
 }
 special! {
     /// y = ψ(x),  dy/dx = ψ′(x)
@@ -55,7 +55,7 @@ special! {
 }
 special! {
     /// erf y = x,  dy/dx = √π/2 exp(y²)
-    Erfinv, "erfinv", "ErfinvBackward0", Input, special::erfinv,
+    Erfinv, "erfinv_vml_cpu", "ErfinvBackward0", Input, special::erfinv,
     |x| mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI)
 }
 special! {
@@ -65,7 +65,7 @@ special! {
 }
 special! {
     /// y = I₀(x),  dy/dx = I₁(x)
-    I0, "i0", "I0Backward0", Input, special::i0, |x| unary::apply(I1, x)
+    I0, "i0_vml_cpu", "I0Backward0", Input, special::i0, |x| unary::apply(I1, x)
 }
 special! {
     /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
@@ -133,7 +133,10 @@ impl Elementwise for Polygamma {
     }
 
     fn real<T: Real>(&self, x: T) -> T {
-        wide(x, |x| special::polygamma(self.order, x))
+        match self.order {
+            1 => special::trigamma(x),
+            order => wide(x, |x| special::polygamma(order, x)),
+        }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -165,7 +168,7 @@ pub struct Logit {
 }
 
 impl Elementwise for Logit {
-    const NAME: &'static str = "logit";
+    const NAME: &'static str = "logit_cpu";
     const NODE: &'static str = "LogitBackward0";
     const KEEPS: Keeps = Keeps::Input;
 
@@ -209,8 +212,16 @@ impl Elementwise for NanToNum {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
 
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        let y = || {
+            let parts = conjugate::view_as_real(&conjugate::resolve(x)?)?;
+            conjugate::view_as_complex(&unary::apply(*self, &parts)?)
+        };
+        Some(complex::refuse_history(x, "nan_to_num").and_then(|()| y()))
+    }
+
     fn real<T: Real>(&self, x: T) -> T {
-        if Number::is_nan(x) {
+        if Ring::is_nan(x) {
             T::from_f64(self.nan)
         } else if x == T::HIGHEST {
             self.positive.map_or(T::max_value(), T::from_f64)

@@ -74,6 +74,10 @@ impl Op for Split {
         shown
     }
 
+    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+        self.parts(inputs[0].layout().shape()[self.dim]).len()
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let layout = inputs[0].layout();
         let parts = self.parts(layout.shape()[self.dim]);
@@ -108,7 +112,7 @@ impl Op for Split {
         parts.into_iter().map(|part| take(tangent(tangents), part).map(Some)).collect()
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Split { dim: self.dim + 1, ..self.clone() })
     }
 

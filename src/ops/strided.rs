@@ -6,8 +6,10 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
-use crate::dtype::Number;
+use super::given::apply_one_given;
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
+use crate::graph::Shown;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
@@ -58,11 +60,11 @@ impl Op for AsStrided {
         one(apply_one(window, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         let layout = Arc::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
-        Ok(Some(smallvec![Samples { value, dim: x.dim.map(|_| 0) }]))
+        Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
     fn shows(&self) -> Option<Creation> {
@@ -82,7 +84,7 @@ pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Te
 
 /// The elements of the memory of `x` at these sizes and strides.
 pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
-    let array = x.array();
+    let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
         return Err(Error::StridedRank {}.into());
@@ -90,6 +92,7 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
     }
+    let given = offset;
     let offset = offset.unwrap_or(array.layout.offset() as i64);
     if offset < 0 {
         return Err(Error::StridedOffset { offset }.into());
@@ -106,7 +109,11 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
         return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    apply_one(AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) }, &[x])
+    let op = AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) };
+    match given {
+        Some(_) => apply_one(op, &[x]),
+        None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -130,7 +137,7 @@ impl Window {
         Window { source: self.source.clone(), window: self.window.clone(), direction }
     }
 
-    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+    fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
         let (from, to) = match self.direction {
             Direction::Read => (&self.source, &self.window),
             Direction::Write => (&self.window, &self.source),
@@ -180,7 +187,7 @@ impl Op for Window {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+        let y = dispatch!(field x.dtype, T => self.run::<T>(&x)?, else {
             return Err(Error::NotImplementedFor { operation: "as_strided", dtype: x.dtype }.into())
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -198,5 +205,19 @@ impl Op for Window {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(self.turned(self.direction), &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        // Every sample has memory of its own, of which both layouts are.
+        let start = self.source.offset().min(self.window.offset());
+        let memory = self.source.end().max(self.window.end()) - start;
+        let apart = |one: &Layout| {
+            let (mut shape, mut strides): (Dims, Dims) = (one.shape().into(), one.strides().into());
+            shape.insert(0, call.size);
+            strides.insert(0, memory);
+            Arc::new(Layout::strided(shape, strides, one.offset() - start))
+        };
+        let (source, window) = (apart(&self.source), apart(&self.window));
+        call.front(Window { source, window, direction: self.direction })
     }
 }

@@ -6,7 +6,6 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::copy;
 use super::part::{self, Part};
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -53,10 +52,10 @@ impl Op for Triangle {
             let ahead = column as i64 - row as i64;
             if self.upper { ahead >= diagonal } else { ahead <= diagonal }
         };
-        dispatch!(all x.dtype, T => {
+        dispatch!(bits x.dtype, T => {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
             map::fill_with_index(y.fresh::<T>(), |place| {
-                if stays(place) { elements[place] } else { Scalar::Int(0).to::<T>() }
+                if stays(place) { elements[place] } else { T::default() }
             });
         });
         Ok(smallvec![Tensor::from_array(y)])
@@ -72,7 +71,7 @@ impl Op for Triangle {
         self.again(tangent(tangents))
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
 }
@@ -109,6 +108,15 @@ impl Op for DiagonalCopy {
         "DiagonalBackward0_copy"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        match self.part {
+            Part::Diagonal { offset, first, second } => {
+                shown! { dim1: first, dim2: second, offset: offset, self_sym_sizes: saved }
+            }
+            _ => unreachable!("it is the copy of a diagonal"),
+        }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array()))?)])
     }
@@ -125,7 +133,7 @@ impl Op for DiagonalCopy {
         one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(DiagonalCopy { part: self.part.deeper() })
     }
 }
@@ -161,5 +169,7 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
         whole.insert(dim, side);
     }
     let whole = shape::checked_shape(&whole)?;
-    part::embed(x, Part::Diagonal { offset, first, second }, &whole, "DiagEmbedBackward0")
+    let part = Part::Diagonal { offset, first, second };
+    let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
+    part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }

@@ -3,9 +3,10 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::power::square;
+use super::select::where_;
 use super::unary::{Elementwise, Keeps};
-use super::{add, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
-use crate::dtype::{DType, Real};
+use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
+use crate::dtype::{Complex, DType, Real};
 use crate::error::Result;
 use crate::kernels::math;
 use crate::tensor::Tensor;
@@ -18,8 +19,13 @@ impl Elementwise for Sin {
     const NAME: &'static str = "sin";
     const NODE: &'static str = "SinBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.sin()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.sin()
     }
 
@@ -36,8 +42,13 @@ impl Elementwise for Cos {
     const NAME: &'static str = "cos";
     const NODE: &'static str = "CosBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.cos()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.cos()
     }
 
@@ -54,8 +65,13 @@ impl Elementwise for Tan {
     const NAME: &'static str = "tan";
     const NODE: &'static str = "TanBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.tan()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.tan()
     }
 
@@ -72,8 +88,13 @@ impl Elementwise for Asin {
     const NAME: &'static str = "asin";
     const NODE: &'static str = "AsinBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.asin()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.asin()
     }
 
@@ -90,8 +111,13 @@ impl Elementwise for Acos {
     const NAME: &'static str = "acos";
     const NODE: &'static str = "AcosBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.acos()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.acos()
     }
 
@@ -108,8 +134,13 @@ impl Elementwise for Atan {
     const NAME: &'static str = "atan";
     const NODE: &'static str = "AtanBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.atan()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.atan()
     }
 
@@ -128,8 +159,14 @@ fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
     mul(t, &div(Operand::from(x), &radius)?)
 }
 
+/// Zero in place of a gradient at the origin, where there is no angle.
+fn but_at_origin(a: &Value, b: &Value, gradient: &Tensor) -> Result<Tensor> {
+    let zero = |x: &Value| compare::eq(Operand::from(x), 0);
+    where_(&super::logical::and(&zero(a)?, &zero(b)?)?, 0.0, gradient)
+}
+
 impl Elementwise2 for Atan2 {
-    const NAME: &'static str = "atan2";
+    const NAME: &'static str = "atan2_cpu";
     const NODE: &'static str = "Atan2Backward0";
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -143,10 +180,18 @@ impl Elementwise2 for Atan2 {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        over_square(a, b, b, t)
+        but_at_origin(a, b, &over_square(a, b, b, t)?)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        but_at_origin(a, b, &neg(&over_square(a, b, a, t)?)?)
+    }
+
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        over_square(a, b, b, t)
+    }
+
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         neg(&over_square(a, b, a, t)?)
     }
 }
@@ -159,8 +204,13 @@ impl Elementwise for Sinh {
     const NAME: &'static str = "sinh";
     const NODE: &'static str = "SinhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.sinh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.sinh()
     }
 
@@ -177,8 +227,13 @@ impl Elementwise for Cosh {
     const NAME: &'static str = "cosh";
     const NODE: &'static str = "CoshBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.cosh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.cosh()
     }
 
@@ -195,6 +250,7 @@ impl Elementwise for Tanh {
     const NAME: &'static str = "tanh";
     const NODE: &'static str = "TanhBackward0";
     const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         match T::DTYPE {
@@ -207,6 +263,10 @@ impl Elementwise for Tanh {
             }
             _ => x.tanh(),
         }
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.tanh()
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -224,9 +284,14 @@ impl Elementwise2 for TanhGradient {
     const NODE: &'static str = "TanhBackwardBackward0";
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, g: T, y: T) -> T {
         g * (T::ONE - y * y)
+    }
+
+    fn complex(&self, g: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
+        g * (1.0 - y * y)
     }
 
     fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
@@ -246,8 +311,13 @@ impl Elementwise for Asinh {
     const NAME: &'static str = "asinh";
     const NODE: &'static str = "AsinhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.asinh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.asinh()
     }
 
@@ -264,13 +334,22 @@ impl Elementwise for Acosh {
     const NAME: &'static str = "acosh";
     const NODE: &'static str = "AcoshBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
         x.acosh()
     }
 
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.acosh()
+    }
+
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        rsqrt(&sub(&square(x)?, 1)?)
+        // Of complex numbers the root of the product is not the product of the roots.
+        match x.dtype().is_complex() {
+            true => mul(&rsqrt(&sub(x, 1)?)?, &rsqrt(&add(x, 1)?)?),
+            false => rsqrt(&sub(&square(x)?, 1)?),
+        }
     }
 }
 
@@ -282,8 +361,13 @@ impl Elementwise for Atanh {
     const NAME: &'static str = "atanh";
     const NODE: &'static str = "AtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
+        x.atanh()
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.atanh()
     }
 

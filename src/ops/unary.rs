@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, single, tangent};
-use super::in_place::Write;
+use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, copy, default_dtype, watch};
-use crate::dtype::{Bool, DType, Element, Number, Real};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, watch};
+use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
 use crate::kernels::map;
@@ -56,6 +56,22 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
 
     /// Whether there are results of integer types, for which kernels have to be compiled.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);
+
+    /// Whether complex numbers are taken.
+    const COMPLEX: bool = false;
+    /// Whether the function has a complex derivative: see Note [Gradients of complex numbers]. Without
+    /// one `chain` gets what was kept as it is, in both directions.
+    const ANALYTIC: bool = true;
+
+    /// The function of complex numbers, if they are taken.
+    fn complex(&self, _x: Complex<f64>) -> Complex<f64> {
+        unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// Another operation that is this one for complex numbers.
+    fn of_complex(&self, _x: &Tensor) -> Option<Result<Tensor>> {
+        None
+    }
 
     /// The function, unless floating-point numbers are refused.
     fn real<T: Real>(&self, _x: T) -> T {
@@ -109,9 +125,8 @@ struct Recorded<E: Elementwise> {
 }
 
 impl<E: Elementwise> Recorded<E> {
-    fn chain(&self, at: &At<'_>, t: &Tensor) -> Result<Gradients> {
-        let kept = self.kept.as_ref().map(|kept| at.load(kept)).transpose()?;
-        one(self.op.chain(kept.as_ref(), t)?)
+    fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
+        self.kept.as_ref().map(|kept| at.load(kept)).transpose()
     }
 }
 
@@ -121,11 +136,16 @@ impl<E: Elementwise> Rule for Recorded<E> {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        self.chain(at, single(gradients))
+        let kept = self.load(at)?;
+        let kept = match kept {
+            Some(kept) if E::COMPLEX && E::ANALYTIC => Some(conjugate::conj(kept)?),
+            kept => kept,
+        };
+        one(self.op.chain(kept.as_ref(), single(gradients))?)
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        self.chain(at, tangent(tangents))
+        one(self.op.chain(self.load(at)?.as_ref(), tangent(tangents))?)
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
@@ -148,6 +168,10 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return apply_traced(op, x);
     }
     let reading = x.read();
+    if !reading.array().dtype.is_plain() {
+        drop(reading);
+        return op.of_complex(x).unwrap_or_else(|| apply_traced(op, x));
+    }
     if watch::is_long(reading.array().layout.numel() as u64) {
         drop(reading);
         return watch::at_length(false, || apply(op, x));
@@ -177,6 +201,11 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
 /// `apply` where more than the history of the operand may matter.
 #[cold]
 fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex()
+        && let Some(y) = op.of_complex(x)
+    {
+        return y;
+    }
     if let Some(y) = batch::unary(x, |x| apply(op, x)) {
         let (x, y) = (x.clone(), y?);
         let values = y.array();
@@ -187,8 +216,14 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return Ok(y);
     }
     let array = x.array();
-    let values = forward(&op, &array)?;
-    let y = Tensor::from_array(values.clone());
+    let y = match intercept::is_active() {
+        true => {
+            let array = array.clone();
+            intercept::elementwise(E::NODE, &[x.into()], move || forward(&op, &array))?
+        }
+        false => Tensor::from_array(forward(&op, &array)?),
+    };
+    let values = y.array();
     trace(&[x], std::slice::from_ref(&y), |_| Recorded { op, kept: kept::<E>(Some(array), values) })?;
     Ok(y)
 }
@@ -210,6 +245,12 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if watch::is_long(x.numel() as u64) {
         return watch::at_length(true, || apply_in_place(op, x));
     }
+    if x.dtype().is_complex() && op.of_complex(x).is_some() {
+        return Err(Error::AbsInPlace {}.into());
+    }
+    if x.is_pending() {
+        return in_place::through(x, &[], |before| apply(op, before));
+    }
     let write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;
@@ -221,6 +262,18 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         true => Some(copy::dense(&target)?),
         false => None,
     };
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(E::NODE, &[x.into()], move || overwrite(&op, &target))?;
+        }
+        false => overwrite(&op, &target)?,
+    }
+    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
+}
+
+fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
+    let op = *op;
     let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
         Some(elements) => {
             map::map_slice_in_place(elements, move |x| op.real(x));
@@ -228,16 +281,14 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         }
         None => false,
     }, else { false });
-    if !in_place {
-        copy::write(&target, &forward(&op, &target)?)?;
-    }
-    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
+    if in_place { Ok(()) } else { copy::write(target, &forward(&op, target)?) }
 }
 
 fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {
     match (E::INTEGERS, dtype) {
         (Integers::Only, dtype) if dtype.is_float() => Err(op.refusal(dtype).into()),
-        (_, dtype) if dtype.is_float() => Ok(dtype),
+        (_, dtype) if dtype.is_float() || dtype.is_complex() && E::COMPLEX => Ok(dtype),
+        (_, dtype) if dtype.is_complex() => Err(complex::refusal(op.refusal(dtype))),
         (Integers::Promote, _) => Ok(default_dtype::get()),
         (Integers::Stay, DType::Bool) if op.boolean(false).is_none() => Err(op.refusal(dtype).into()),
         (Integers::Stay | Integers::Only, dtype) => Ok(dtype),
@@ -254,6 +305,9 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let dtype = result_type(op, x.dtype)?;
     let x = copy::as_type_in_order(x, dtype)?;
     let op = *op;
+    if E::COMPLEX && dtype.is_complex() {
+        return compute_complex(&x, &|x| op.complex(x));
+    }
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
         if !E::LEAVES_INTEGERS {
             unreachable!("integers were converted or refused");
@@ -262,6 +316,14 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
             compute::<Bool, Bool>(&x, dtype, move |x| truth(&op, x))
         })
     })
+}
+
+/// A fresh array of a function of every complex number. The functions share one loop, and calculate in
+/// double precision: complex numbers are rarer than real ones, and a copy of a kernel for each is not.
+fn compute_complex(x: &Array, f: &(dyn Fn(Complex<f64>) -> Complex<f64> + Sync)) -> Result<Array> {
+    let wide = copy::as_type_in_order(x, DType::Complex128)?;
+    let y = compute::<Complex<f64>, Complex<f64>>(&wide, DType::Complex128, f)?;
+    Ok(copy::as_type_in_order(&y, x.dtype)?.into_owned())
 }
 
 /// A fresh array of `f` of every element.

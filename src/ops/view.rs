@@ -7,7 +7,8 @@ use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent};
 use super::record::trace;
-use super::{batch, in_place, strided};
+use super::{batch, conjugate, in_place, intercept, strided};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
@@ -27,7 +28,17 @@ pub(super) fn show(source: &Tensor, layout: Layout) -> Tensor {
 
 /// `show` by an operation of that kind.
 pub(super) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
-    Tensor::view_of(source, source.array().with_layout(layout), None, created_now(creation), refresh)
+    show_memory(source, source.memory().with_layout(layout), creation)
+}
+
+/// A view of `source` that shows this of its memory, still without an edge.
+pub(super) fn show_memory(source: &Tensor, memory: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, memory, None, created_now(creation), refresh)
+}
+
+/// A view of `source` that somebody else has made, which shows memory of its own perhaps.
+pub(super) fn adopt(source: &Tensor, array: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, array, None, created_now(creation), refresh)
 }
 
 /// How a view comes to be now that would by itself come to be as `creation`.
@@ -42,6 +53,12 @@ fn created_now(creation: Creation) -> Creation {
 /// The edge of a view whose base was written to since: a strided window on the base.
 pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     let Some(edge) = base.gradient_edge()? else { return Ok(None) };
+    let memory = base.memory().dtype;
+    if memory != view.dtype || memory.is_pending() {
+        let _on = mode::GradModeGuard::new(true);
+        let base = if memory.is_pending() { conjugate::pending(base)? } else { base.clone() };
+        return window_as(&base, (*view.layout).clone(), view.dtype)?.edge();
+    }
     let rule = strided::rule(base.layout(), view.layout.clone());
     let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
     Ok(Some(Edge { node: Node::record(rule, smallvec![Some(edge)], forms), output: 0 }))
@@ -50,6 +67,24 @@ pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
 /// The window of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn window(x: &Tensor, layout: Layout) -> Result<Tensor> {
     apply_one(strided::AsStrided { layout: Arc::new(layout) }, &[x])
+}
+
+/// `window` of memory that is shown as another element type: the parts of complex numbers, or the other
+/// way round, conjugates, negatives.
+pub(super) fn window_as(x: &Tensor, layout: Layout, dtype: DType) -> Result<Tensor> {
+    let y = match (x.dtype().is_complex(), dtype.resolved().is_complex()) {
+        (true, false) => window(&conjugate::view_as_real(x)?, layout)?,
+        (false, true) => conjugate::view_as_complex(&window(x, conjugate::parts(&layout))?)?,
+        _ => window(x, layout)?,
+    };
+    if dtype.is_pending() { conjugate::pending(&y) } else { Ok(y) }
+}
+
+/// What a view shows of a base, of something else that lies as the base does.
+pub(super) fn window_like(whole: &Tensor, view: &Tensor) -> Result<Tensor> {
+    let shown = view.memory();
+    let whole = if whole.is_pending() { conjugate::pending(whole)? } else { whole.clone() };
+    window_as(&whole, (*shown.layout).clone(), shown.dtype)
 }
 
 /// A kind of view as a linear map of values.
@@ -105,7 +140,14 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
     {
         return batch::view(kind, x, batch, layout);
     }
-    let y = show(x, layout);
+    let y = match intercept::is_active() {
+        true => {
+            let mut attributes = kind.shown(&x.layout());
+            attributes.push(("size", layout.shape().into()));
+            intercept::shown(kind.name(), attributes, x, move |x| show(x, layout.clone()))?
+        }
+        false => show(x, layout),
+    };
     trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
     Ok(y)
 }
@@ -113,7 +155,7 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 /// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
 pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
-    let y = Tensor::view_apart(x, x.array(), creation, refresh, level);
+    let y = Tensor::view_apart(x, x.memory(), creation, refresh, level);
     trace(&[x], std::slice::from_ref(&y), |_| Shown {
         kind: Reshape { name, along: Along::Nothing },
         source: x.layout(),

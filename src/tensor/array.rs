@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
+use super::resolve;
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::shape::{self, Layout};
@@ -63,6 +64,11 @@ impl Array {
         Ok(array)
     }
 
+    /// One element without dimensions.
+    pub fn from_scalar(value: Scalar, dtype: DType) -> Result<Array> {
+        dispatch!(all dtype, T => Array::from_slice::<T>(&[], &[value.to()]))
+    }
+
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
     /// that it stays inside of the storage.
     pub fn with_layout(&self, layout: Layout) -> Array {
@@ -75,9 +81,21 @@ impl Array {
         if !self.layout.is_contiguous() {
             return None;
         }
-        // SAFETY: `start` points at `numel` elements of this type (layouts stay inside of their
-        // storage); Note [Memory of tensors] for aliasing.
+        // SAFETY: `start` points at `numel` elements of this type, or of one of the same size (layouts
+        // stay inside of their storage); every bit pattern is a value of every element type; Note
+        // [Memory of tensors] for aliasing.
         Some(unsafe { std::slice::from_raw_parts(self.start::<T>(), self.layout.numel()) })
+    }
+
+    /// The elements with nothing left to be done: in memory of their own, if something was.
+    pub fn resolved(&self) -> Array {
+        if !self.dtype.is_pending() {
+            return self.clone();
+        }
+        match resolve::resolve(self) {
+            Ok(array) => array,
+            Err(_) => unreachable!("there is memory for a copy of what is in memory"),
+        }
     }
 
     /// The elements as an ndarray view.
@@ -96,7 +114,9 @@ impl Array {
 
     /// The element, if the layout shows nothing but one element again and again.
     pub fn repeated_element(&self) -> Option<Scalar> {
-        let repeats = self.layout.numel() > 1 && self.layout.strides().iter().all(|&stride| stride == 0);
+        let repeats = !self.dtype.is_pending()
+            && self.layout.numel() > 1
+            && self.layout.strides().iter().all(|&stride| stride == 0);
         // SAFETY: there is an element at `start`, as in `slice`.
         repeats.then(|| dispatch!(all self.dtype, T => unsafe { *self.start::<T>() }.to_scalar()))
     }
@@ -127,7 +147,8 @@ impl Array {
 
     /// The first element.
     pub fn start<T: Element>(&self) -> *mut T {
-        assert_eq!(T::DTYPE, self.dtype, "an array is read as what it is");
+        let fits = T::DTYPE == self.dtype.resolved() || T::DTYPE == self.dtype.bits();
+        assert!(fits, "an array is read as what it is, or as what is moved like it");
         self.address().cast()
     }
 

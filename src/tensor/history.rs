@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode};
+use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -131,7 +131,7 @@ impl Tensor {
         if core.edge.is_some() {
             return if requires_grad { Ok(()) } else { Err(Error::RequiresGradNonLeaf {}.into()) };
         }
-        if requires_grad && !core.array.dtype.is_float() {
+        if requires_grad && !core.array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
         if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
@@ -207,7 +207,7 @@ impl Tensor {
         let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
             return Tensor::with_history(array, edge);
         };
-        if leaf.array().is(&array) { leaf } else { Tensor::apart(array, edge) }
+        if leaf.memory().is(&array) { leaf } else { Tensor::apart(array, edge) }
     }
 
     /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
@@ -248,7 +248,7 @@ impl Tensor {
 
     /// A tensor on the same memory and version counter, without history.
     pub fn detach(&self) -> Tensor {
-        let detached = self.aside(self.array());
+        let detached = self.aside(self.memory());
         let cut = self.standing().cut(Reason::Detach);
         if cut != Cut::NONE {
             detached.set_cut(cut);
@@ -277,7 +277,7 @@ impl Tensor {
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
-        let mut array = self.array();
+        let mut array = self.memory();
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
@@ -289,6 +289,9 @@ impl Tensor {
         }
         let cut = self.standing().cut(Reason::Detach);
         self.replace_edge(None);
+        for level in tangents::live() {
+            self.set_tangent(level, None);
+        }
         let mut core = self.0.core.write();
         core.requires_grad = false;
         core.cut = cut;

@@ -7,6 +7,7 @@ pub mod circle;
 mod foreign;
 mod history;
 pub mod print;
+mod resolve;
 mod tangent;
 mod transform;
 mod view;
@@ -79,6 +80,10 @@ impl Birth {
     fn depth(self) -> u8 {
         self.0 & !Birth::VIEW
     }
+
+    fn at_most(self, depth: u8) -> Birth {
+        Birth(self.0 & Birth::VIEW | self.depth().min(depth))
+    }
 }
 
 impl Core {
@@ -138,7 +143,7 @@ impl Tensor {
 
     /// What an operation that was not recorded made of inputs with this standing.
     pub(crate) fn unrecorded(array: Array, standing: Standing) -> Tensor {
-        let reason = if array.dtype.is_float() { Reason::NoGrad } else { Reason::Integer };
+        let reason = if array.dtype.is_differentiable() { Reason::NoGrad } else { Reason::Integer };
         Tensor::with_cut(array, standing.cut(reason))
     }
 
@@ -172,12 +177,24 @@ impl Tensor {
 
     /// A leaf without dimensions.
     pub fn from_scalar(value: Scalar, dtype: DType) -> Result<Tensor> {
-        dispatch!(all dtype, T => Tensor::from_slice::<T>(&[], &[value.to()]))
+        Array::from_scalar(value, dtype).map(Tensor::from_array)
     }
 
     /// The numbers, without history.
     pub fn array(&self) -> Array {
+        let array = self.memory();
+        if array.dtype.is_pending() { array.resolved() } else { array }
+    }
+
+    /// The memory as the tensor shows it, which may be as an element type with something still to be
+    /// done: what views, writes and saved tensors are made of.
+    pub fn memory(&self) -> Array {
         self.0.core.read().array.clone()
+    }
+
+    /// Whether something is still to be done with the memory before its numbers are read.
+    pub fn is_pending(&self) -> bool {
+        self.0.core.read().array.dtype.is_pending()
     }
 
     /// Reads the tensor; the shorter the better.
@@ -191,6 +208,7 @@ impl Tensor {
             let core = self.0.core.read();
             (core.array.clone(), core.records())
         };
+        let array = if array.dtype.is_pending() { array.resolved() } else { array };
         (array, known.unwrap_or_else(|| self.base_requires_grad()))
     }
 
@@ -201,7 +219,7 @@ impl Tensor {
 
     /// The element type.
     pub fn dtype(&self) -> DType {
-        self.0.core.read().array.dtype
+        self.0.core.read().array.dtype.resolved()
     }
 
     /// Number of elements.
@@ -282,7 +300,7 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.is_batched() {
-            return Err(Error::MappedItem {}.into());
+            return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
         let array = self.array();
         match array.layout.numel() {
@@ -300,8 +318,8 @@ impl Tensor {
 
     /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
     pub fn set_data(&self, data: &Tensor) -> Result<()> {
-        let array = data.array();
-        if self.requires_grad() && !array.dtype.is_float() {
+        let array = data.memory();
+        if self.requires_grad() && !array.dtype.resolved().is_differentiable() {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;

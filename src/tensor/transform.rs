@@ -10,7 +10,7 @@ impl Tensor {
     pub(crate) fn inner_leaf(&self, tracked: bool) -> Result<Tensor> {
         let onward = if tracked { self.gradient_edge()? } else { None };
         let array = self.array();
-        if !array.dtype.is_float() {
+        if !array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
         let form = Form { layout: array.layout.clone(), dtype: array.dtype };
@@ -43,6 +43,12 @@ impl Tensor {
             })
     }
 
+    /// Whether a transform that goes on, further in than what this tensor is batched by, follows it.
+    pub fn is_followed(&self) -> bool {
+        let own = self.mapping().map_or(0, |mapping| mapping.level());
+        self.levels().iter().any(|&level| level > own)
+    }
+
     /// The numbers of the transforms that go on and that this tensor was made
     /// inside of, or is an argument of.
     pub fn levels(&self) -> Vec<usize> {
@@ -68,12 +74,34 @@ impl Tensor {
     /// This tensor as the world outside of the transform that began at `since` sees it: without what
     /// was recorded inside, unless that leads out and the outside is `tracked`.
     pub(crate) fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
-        match self.gradient_edge()? {
+        let outer = match self.gradient_edge()? {
             Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
                 let stays = tracked && boundary::leads_out(&edge.node, since);
-                Ok(if stays { self.clone() } else { self.without_history() })
+                if stays { self.clone() } else { self.without_history() }
             }
-            _ => Ok(self.clone()),
+            _ => self.clone(),
+        };
+        if let Some(depth) = boundary::around(since) {
+            outer.rise(depth.min(127) as u8);
         }
+        Ok(outer)
+    }
+
+    /// Takes the tensor out of all but so many transforms.
+    fn rise(&self, depth: u8) {
+        {
+            let mut core = self.0.core.write();
+            core.birth = core.birth.at_most(depth);
+        }
+        if let Some(batch) = self.batch() {
+            batch.value.rise(depth);
+        }
+    }
+
+    /// Of the outermost `depth` transforms that were going on when this tensor was made, how many have
+    /// ended without letting it out, but for those that are around `inner` others.
+    pub fn escaped(&self, depth: usize, inner: usize) -> usize {
+        let made: usize = self.0.core.read().birth.depth().into();
+        made.min(depth).saturating_sub(inner.max(boundary::depth()))
     }
 }

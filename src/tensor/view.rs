@@ -196,7 +196,7 @@ impl Tensor {
             return Ok(());
         }
         self.check_creation(true)?;
-        let edge = (view.refresh)(&self.array(), &view.base)?;
+        let edge = (view.refresh)(&self.memory(), &view.base)?;
         self.replace_edge(edge);
         view.seen.store(version, Ordering::Release);
         Ok(())

@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Function] = &[
         answer(a, a.tensor(0)?.dtype().is_float())
     }),
     question("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
-        answer(a, a.tensor(0).map(|_| false)?)
+        answer(a, a.tensor(0)?.dtype().is_complex())
     }),
     question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
@@ -142,7 +142,7 @@ fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let object = receiver(arguments)?;
     let value = arguments.boolean(1);
     object.get().check_leaf(value, false)?;
-    if value && !object.get().tensor().dtype().is_float() {
+    if value && !object.get().tensor().dtype().is_differentiable() {
         return Err(PyRuntimeError::new_err("only Tensors of floating point dtype can require gradients"));
     }
     object.get().tensor().set_requires_grad(value).map_err(raise)?;

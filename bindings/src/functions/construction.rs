@@ -60,7 +60,7 @@ fn check_device(arguments: &Arguments<'_, '_>, index: usize) -> PyResult<()> {
 /// The tensor, made to require grad if it was asked for.
 fn finished(arguments: &Arguments<'_, '_>, tensor: Tensor, requires_grad: bool) -> PyResult<Py<PyAny>> {
     if requires_grad {
-        if !tensor.dtype().is_float() {
+        if !tensor.dtype().is_differentiable() {
             return Err(PyRuntimeError::new_err(
                 "Only Tensors of floating point and complex dtype can require gradients",
             ));

@@ -7,11 +7,14 @@ use crate::dtype::tensor_type_name;
 use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::tensor::numpy::to_numpy;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rushlight::dtype::DType;
 use rushlight::{Tensor, ops};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const LOST_PART: &std::ffi::CStr = c"Casting complex values to real discards the imaginary part";
 
 const NAMED: &[&str] = &["(Tensor input, *, memory_format? memory_format=None)"];
 
@@ -28,6 +31,8 @@ const fn named(
 pub(super) const TABLE: &[Function] = &[
     named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
     named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
+    named("cfloat", "The elements as complex numbers in single precision.", |a| given(a, DType::Complex64)),
+    named("cdouble", "The elements as complex numbers in double precision.", |a| given(a, DType::Complex128)),
     named("bool", "Whether each element is not zero.", |a| given(a, DType::Bool)),
     named("byte", "The elements as unsigned 8-bit integers.", |a| given(a, DType::UInt8)),
     named("char", "The elements as 8-bit integers.", |a| given(a, DType::Int8)),
@@ -79,6 +84,7 @@ fn given(arguments: &Arguments<'_, '_>, dtype: DType) -> PyResult<Py<PyAny>> {
 fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResult<Py<PyAny>> {
     let tensor: &Tensor = arguments.tensor(0)?;
     if tensor.dtype() != dtype {
+        warn_of_lost_part(arguments.py(), tensor.dtype(), dtype)?;
         ops::cast::to_dtype(tensor, dtype).to_python(arguments.py())
     } else if copy {
         ops::cast::clone(tensor).to_python(arguments.py())
@@ -86,6 +92,16 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResul
         arguments.object(0).to_python(arguments.py())
     }
     .map(Bound::unbind)
+}
+
+/// Warns if imaginary parts get lost, once in the life of the process.
+pub(super) fn warn_of_lost_part(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    let lost = from.is_complex() && !to.is_complex() && to != DType::Bool;
+    if !lost || WARNED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), LOST_PART, 1)
 }
 
 fn cuda(_: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::dtype::Scalar;
+use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::operand::scalar_type;
 use rushlight::ops::{create, default_dtype, ranges};
 
@@ -143,7 +143,7 @@ pub(super) const TABLE: &[Function] = &[
         "`steps` numbers from `start` to `end` at equal distances.",
         |a| {
             let ([start, end], steps) = (ends(a)?, a.int(2)?);
-            made(a, 4, default_dtype::get(), |dtype| ranges::linspace(start, end, steps, dtype))
+            made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
     ),
     entry(
@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Function] = &[
         "`steps` powers of `base` with exponents from `start` to `end` at equal distances.",
         |a| {
             let ([start, end], steps, base) = (ends(a)?, a.int(2)?, a.float(3)?);
-            made(a, 5, default_dtype::get(), |dtype| ranges::logspace(start, end, steps, base, dtype))
+            made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     ),
 ];
@@ -176,6 +176,12 @@ fn arange(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         _ => (number(0)?, number(1)?, number(2)?, 4),
     };
     made(arguments, first, ranges::dtype(start, end, step), |dtype| ranges::arange(start, end, step, dtype))
+}
+
+/// The type of numbers at equal distances: the default one, or the complex one of that precision.
+fn spaced_type(ends: &[Scalar]) -> DType {
+    let complex = ends.iter().any(|end| matches!(end, Scalar::Complex(_)));
+    if complex { default_dtype::get().to_complex() } else { default_dtype::get() }
 }
 
 /// Where a range begins and ends: numbers, or tensors without dimensions.

@@ -49,7 +49,7 @@ pub(super) fn made(
     }
     let dtype = arguments.dtype(first).unwrap_or(dtype);
     let requires_grad = arguments.boolean(first + 4);
-    if requires_grad && !dtype.is_float() {
+    if requires_grad && !dtype.is_differentiable() {
         let text = "Only Tensors of floating point and complex dtype can require gradients";
         return Err(PyRuntimeError::new_err(text));
     }

@@ -6,6 +6,7 @@ mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
+mod complexes;
 mod composites;
 mod construction;
 mod conversion;
@@ -13,6 +14,7 @@ mod creation;
 mod elementwise;
 mod entries;
 mod extremes;
+mod factors;
 mod factory;
 mod indexing;
 mod linalg;
@@ -31,6 +33,7 @@ mod views;
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
 use crate::tensor::object::TensorBase;
+pub(crate) use complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
 use rushlight::ops;
 
@@ -40,6 +43,7 @@ const TABLES: &[&[Function]] = &[
     arithmetic::TABLE,
     attributes::TABLE,
     blends::TABLE,
+    complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
@@ -49,6 +53,7 @@ const TABLES: &[&[Function]] = &[
     elementwise::STRICT,
     elementwise::TESTS,
     extremes::TABLE,
+    factors::TABLE,
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,

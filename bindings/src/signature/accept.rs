@@ -4,7 +4,7 @@ use super::Kind;
 use crate::border;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::dtype::{Category, DType};
 
 /// The answer.
@@ -68,7 +68,8 @@ pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
     } else if object.is(py.get_type::<PyInt>()) {
         Some(DType::Int64)
     } else {
-        object.is(py.get_type::<PyBool>()).then_some(DType::Bool)
+        let truth = object.is(py.get_type::<PyBool>()).then_some(DType::Bool);
+        truth.or_else(|| object.is(py.get_type::<PyComplex>()).then_some(DType::Complex128))
     }
 }
 
@@ -88,7 +89,10 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 
 /// A Python or numpy number, truth values included.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() || numpy(object).is_some()
+    object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyComplex>()
+        || numpy(object).is_some()
 }
 
 /// A number, or a tensor that can be read as one.
@@ -167,6 +171,7 @@ fn numpy(object: &Bound<'_, PyAny>) -> Option<Category> {
     } else if starts(&["int", "uint", "long", "ulong"]) && name != "longdouble" {
         Some(Category::Integer)
     } else {
-        starts(&["float", "longdouble"]).then_some(Category::Float)
+        let real = starts(&["float", "longdouble"]).then_some(Category::Float);
+        real.or_else(|| starts(&["complex"]).then_some(Category::Complex))
     }
 }

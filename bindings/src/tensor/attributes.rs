@@ -1,17 +1,19 @@
 //! What a tensor is: its shape, its type, its place in memory. Nothing here records or computes.
 
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::Error;
 use rushlight::dtype::DType;
-use rushlight::ops::permute;
+use rushlight::ops::{cast, conjugate, permute};
+use rushlight::{Error, Tensor};
 
-use super::object::{TensorBase, wrap};
+use super::number::number;
+use super::object::{TensorBase, as_tensor, wrap};
 use super::values::check_memory;
 use crate::device::{Device, Layout, strided};
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
+use crate::functions::{is_conj, is_neg};
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 
@@ -115,7 +117,7 @@ impl TensorBase {
 
     /// Whether elements have an imaginary part.
     fn is_complex(&self) -> bool {
-        false
+        self.tensor().dtype().is_complex()
     }
 
     /// Whether elements can be negative.
@@ -125,12 +127,12 @@ impl TensorBase {
 
     /// Whether the memory is a view that is conjugated when read.
     fn is_conj(&self) -> bool {
-        false
+        is_conj(self.tensor())
     }
 
     /// Whether the memory is a view that is negated when read.
     fn is_neg(&self) -> bool {
-        false
+        is_neg(self.tensor())
     }
 
     /// Whether the tensor was made in inference mode.
@@ -190,16 +192,26 @@ impl TensorBase {
         false
     }
 
-    /// The tensor itself: its elements are real.
+    /// The real parts, on the same memory; the tensor itself if its elements are real.
     #[getter]
     fn real<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap(py, self.tensor().clone())
+        conjugate::real(self.tensor()).to_python(py)
     }
 
-    /// Not there: the elements are real.
+    #[setter]
+    fn set_real(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        overwrite(&conjugate::real(self.tensor()).map_err(raise)?, value)
+    }
+
+    /// The imaginary parts, on the same memory.
     #[getter]
-    fn imag(&self) -> PyResult<()> {
-        Err(PyRuntimeError::new_err("imag is not implemented for tensors with non-complex dtypes."))
+    fn imag<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        conjugate::imag(self.tensor()).to_python(py)
+    }
+
+    #[setter]
+    fn set_imag(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        overwrite(&conjugate::imag(self.tensor()).map_err(raise)?, value)
     }
 
     /// The tensor with its dimensions in the opposite order.
@@ -219,19 +231,19 @@ impl TensorBase {
         self.transposed(py, "mT")
     }
 
-    /// The same, since the elements are real.
+    /// That with conjugates.
     #[getter]
     #[allow(non_snake_case, reason = "the name in Python")]
     fn mH<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.transposed(py, "mH")
     }
 
-    /// The matrix transposed, since the elements are real.
+    /// The matrix transposed, with conjugates.
     #[getter]
     #[allow(non_snake_case, reason = "the name in Python")]
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
-            0 | 2 => permute::T(self.tensor()).to_python(py),
+            0 | 2 => permute::T(self.tensor()).and_then(|x| conjugate::conj(x)).to_python(py),
             ndim => {
                 let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
                 Err(PyRuntimeError::new_err(format!(
@@ -264,6 +276,15 @@ impl TensorBase {
     }
 }
 
+/// Overwrites elements with those of a tensor or with a number.
+fn overwrite(target: &Tensor, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match (as_tensor(value), number(value)?) {
+        (Some(value), _) => cast::copy_(target, value).map_err(raise),
+        (None, Some(number)) => cast::fill_(target, number).map_err(raise),
+        (None, None) => Err(PyTypeError::new_err("can't assign this to the part of a tensor")),
+    }
+}
+
 impl TensorBase {
     fn transposed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
@@ -271,7 +292,10 @@ impl TensorBase {
             1 => Err(PyRuntimeError::new_err(format!(
                 "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
             ))),
-            _ => permute::transpose(self.tensor(), -2, -1).to_python(py),
+            _ => {
+                let transposed = permute::transpose(self.tensor(), -2, -1).map_err(raise)?;
+                if name == "mH" { conjugate::conj(transposed) } else { Ok(transposed) }.to_python(py)
+            }
         }
     }
 }

@@ -6,8 +6,8 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
-use rushlight::dtype::{Bool, DType, Element};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rushlight::dtype::{Bool, Complex, DType, Element};
 use rushlight::ops::{self, default_dtype};
 use rushlight::tensor::Array;
 use rushlight::{Tensor, dispatch};
@@ -190,6 +190,9 @@ fn infer(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<DType> {
     if object.is_instance_of::<PyInt>() {
         return Ok(DType::Int64);
     }
+    if object.is_instance_of::<PyComplex>() {
+        return Ok(default_dtype::get().to_complex());
+    }
     if is_text(object) {
         return Err(not_data(object));
     }
@@ -264,6 +267,13 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     if T::DTYPE == DType::Bool {
         return Ok(Bool::new(object.is_truthy()?).convert());
     }
+    if T::DTYPE.is_complex() {
+        if let Some(tensor) = as_tensor(object) {
+            return tensor.item().map(|item| item.to()).map_err(raise);
+        }
+        let value = complex(object)?;
+        return Ok(T::from_complex(value));
+    }
     if T::DTYPE.is_float() {
         if let Some(tensor) = as_tensor(object) {
             return tensor.item().map(|item| item.to()).map_err(raise);
@@ -284,6 +294,19 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     let value: i64 =
         index.extract().map_err(|_| PyValueError::new_err("Overflow when unpacking long long"))?;
     fitted(value)
+}
+
+/// Anything that Python takes for a complex number.
+fn complex(object: &Bound<'_, PyAny>) -> PyResult<Complex<f64>> {
+    if let Ok(value) = object.cast::<PyComplex>() {
+        return Ok(Complex::new(value.real(), value.imag()));
+    }
+    // SAFETY: a live object; a failure is minus one with an exception set.
+    let value = unsafe { ffi::PyComplex_AsCComplex(object.as_ptr()) };
+    match PyErr::take(object.py()) {
+        Some(error) => Err(error),
+        None => Ok(Complex::new(value.real, value.imag)),
+    }
 }
 
 /// An integer as an element. Unsigned types wrap negative numbers around, as in C.

@@ -4,8 +4,9 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
-
-use rushlight::graph::HookId;
+use rushlight::Error;
+use rushlight::graph::{HookId, mode};
+use rushlight::ops::batch;
 use rushlight::tensor::NamedHooks;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
@@ -15,6 +16,7 @@ use crate::hooks::{PythonHook, RemovableHandle};
 use crate::node::wrap_node;
 use crate::overrides;
 use crate::transform::refuse_inside_transform;
+use crate::writes::{self, Given};
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -40,7 +42,7 @@ impl TensorBase {
             return Err(PyRuntimeError::new_err("requires_grad must be a bool"));
         };
         self.check_leaf(value.is_true(), value.is_true())?;
-        if value.is_true() && !self.tensor().dtype().is_float() {
+        if value.is_true() && !self.tensor().dtype().is_differentiable() {
             return Err(PyRuntimeError::new_err(
                 "only Tensors of floating point and complex dtype can require gradients",
             ));
@@ -214,7 +216,7 @@ impl TensorBase {
     /// A tensor on the same memory without history, whose writes autograd does not see.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().is_batched() {
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
             return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
         }
         wrap(py, self.tensor().data().map_err(raise)?)
@@ -222,6 +224,10 @@ impl TensorBase {
 
     #[setter]
     fn set_data(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.tensor().is_followed() {
+            let text = "mutating directly with `.data` inside functorch transform is not allowed.";
+            return Err(PyRuntimeError::new_err(text));
+        }
         if self.tensor().is_batched() {
             let text = "mutating directly with `.data` under vmap transform is not allowed.";
             return Err(PyRuntimeError::new_err(text));
@@ -245,22 +251,30 @@ impl TensorBase {
         {
             return Ok(answer);
         }
-        wrap(slf.py(), slf.get().tensor().detach())
+        let tensor = slf.get().tensor();
+        if mode::special() {
+            batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
+        }
+        wrap(slf.py(), tensor.detach())
     }
 
     /// Forgets the history.
     #[pyo3(name = "detach_")]
     fn detach_in_place<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        writes::check_in_place(self.tensor(), "detach_", &Given::default())?;
+        if self.tensor().is_batched() && !self.tensor().is_followed() {
+            return Err(raise(Error::DetachView {}.into()));
+        }
         self.tensor().detach_in_place().map_err(raise)?;
         wrap(py, self.tensor().clone())
     }
 
     /// Keeps the gradient in `grad` although the tensor is not a leaf.
     fn retain_grad(&self) -> PyResult<()> {
-        refuse_inside_transform("retain_grad()", "")?;
         if !self.tensor().requires_grad() {
             return Err(PyRuntimeError::new_err("can't retain_grad on Tensor that has requires_grad=False"));
         }
+        refuse_inside_transform("retain_grad()", "")?;
         self.tensor().retain_grad().map_err(raise)
     }
 
@@ -279,7 +293,7 @@ impl TensorBase {
         };
         let made = data.detach();
         if require_grad {
-            if !made.dtype().is_float() {
+            if !made.dtype().is_differentiable() {
                 return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
             }
             made.set_requires_grad(true).map_err(raise)?;

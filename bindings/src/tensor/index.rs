@@ -3,10 +3,11 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
 use rushlight::Tensor;
-use rushlight::dtype::{Category, DType, Scalar};
+use rushlight::dtype::{Category, Complex, DType, Scalar};
 use rushlight::ops::cast::to_dtype;
+use rushlight::ops::create::check_value;
 use rushlight::ops::index::Index;
 use rushlight::ops::{Operand, Value, index};
 
@@ -16,7 +17,7 @@ use super::object::as_tensor;
 use crate::border::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
-use crate::transform::refuse_captured;
+use crate::writes::{self, Given};
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";
@@ -39,8 +40,11 @@ pub(super) fn get(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 
 /// `x[key] = value`.
 pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    refuse_captured(tensor, "copy_", false)?;
     let items = parse(key)?;
+    if tensor.is_captured() {
+        let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
+        writes::check_in_place(tensor, if by_tensor { "index_put_" } else { "copy_" }, &Given::default())?;
+    }
     let value = assigned(tensor, value)?;
     index::put(tensor, &items, Operand::from(&value)).map_err(raise)
 }
@@ -180,6 +184,11 @@ fn assigned(target: &Tensor, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     if let Ok(value) = value.cast::<PyFloat>() {
         return Ok(Value::Scalar(Scalar::Float(value.value())));
+    }
+    if let Ok(value) = value.cast::<PyComplex>() {
+        let value = Scalar::Complex(Complex::new(value.real(), value.imag()));
+        check_value(value, target.dtype()).map_err(raise)?;
+        return Ok(Value::Scalar(value));
     }
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Value::Scalar(Scalar::Bool(value.is_true())));

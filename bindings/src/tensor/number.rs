@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
-use rushlight::dtype::Scalar;
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt};
+use rushlight::dtype::{Complex, Scalar};
 
 use super::numpy;
 
@@ -18,6 +18,9 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     }
     if object.is_instance_of::<PyInt>() {
         return integer(object).map(Some);
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        return Ok(Some(Scalar::Complex(Complex::new(value.real(), value.imag()))));
     }
     if !numpy::is_scalar(object) {
         return Ok(None);

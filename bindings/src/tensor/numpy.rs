@@ -13,6 +13,7 @@ use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::graph::cut::Cut;
 use rushlight::graph::mode;
+use rushlight::ops::conjugate;
 use rushlight::shape::{Dims, Layout};
 use rushlight::storage::Storage;
 use rushlight::tensor::Array;
@@ -32,7 +33,7 @@ const ODD_STRIDE: &str = "given numpy array strides not a multiple of the elemen
     array to reallocate the memory.";
 const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
     between byte orders is currently not supported.";
-const DTYPES: &str = "float64, float32, int64, int32, int16, int8, uint8, and bool.";
+const DTYPES: &str = "float64, float32, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
 /// The list in torch, which has more types, for arrays that no type would hold.
 const TORCH_DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
     uint32, uint16, uint8, and bool.";
@@ -116,6 +117,8 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
         Some("i8") => DType::Int64,
         Some("f4") => DType::Float32,
         Some("f8") => DType::Float64,
+        Some("c8") => DType::Complex64,
+        Some("c16") => DType::Complex128,
         _ => {
             let name: String = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?.extract()?;
             let types =
@@ -217,6 +220,7 @@ fn code(dtype: DType) -> String {
         DType::Bool => 'b',
         DType::UInt8 => 'u',
         _ if dtype.is_float() => 'f',
+        _ if dtype.is_complex() => 'c',
         _ => 'i',
     };
     format!("{order}{kind}{}", dtype.size())
@@ -236,7 +240,14 @@ pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> Py
     if tensor.requires_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }
-    array_of(py, &tensor.detach())
+    if tensor.is_pending() && !force {
+        let (bit, name) =
+            if tensor.dtype().is_complex() { ("conjugate", "conj") } else { ("negative", "neg") };
+        return Err(PyRuntimeError::new_err(format!(
+            "Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{name}().numpy() instead."
+        )));
+    }
+    array_of(py, &conjugate::resolve(&tensor.detach()).map_err(raise)?)
 }
 
 #[pymethods]

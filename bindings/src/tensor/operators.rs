@@ -8,8 +8,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
+use rushlight::graph::mode;
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, unary as unary_ops};
+use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
 
 use super::index;
@@ -19,7 +20,7 @@ use super::values;
 use crate::error::raise;
 use crate::overrides;
 use crate::returns::ToPython;
-use crate::transform::refuse_captured;
+use crate::writes::{self, Given};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -245,7 +246,9 @@ fn in_place(
         let (Some(tensor), Some(other)) = (unsafe { borrow(target) }, other) else {
             return Ok(declined(py));
         };
-        refuse_captured(tensor, method(slot), other.tensor().is_none())?;
+        if mode::special() || tensor.is_captured() {
+            writes::check_in_place(tensor, method(slot), &Given::operand(other.tensor()))?;
+        }
         operation(tensor, other).map_err(raise)?;
         // SAFETY: a live object.
         unsafe { ffi::Py_INCREF(target) };
@@ -478,7 +481,7 @@ unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
 
 /// `~x`, of truth values and of bits.
 fn inverted<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.dtype().is_float() {
+    if tensor.dtype().is_differentiable() {
         return Err(PyTypeError::new_err(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
         ));
@@ -514,6 +517,9 @@ unsafe extern "C" fn compared(
     right: *mut ffi::PyObject,
     operation: std::ffi::c_int,
 ) -> *mut ffi::PyObject {
+    if intercept::is_active() {
+        return compared_by_name(left, right, operation);
+    }
     let slot = match operation {
         ffi::Py_LT => "<",
         ffi::Py_LE => "<=",
@@ -529,5 +535,32 @@ unsafe extern "C" fn compared(
         ffi::Py_NE => compare::ne(left, right),
         ffi::Py_GT => compare::gt(left, right),
         _ => compare::ge(left, right),
+    })
+}
+
+/// A comparison as the call of a method, which is shown to whoever intercepts operations.
+#[cold]
+fn compared_by_name(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    operation: c_int,
+) -> *mut ffi::PyObject {
+    let name = match operation {
+        ffi::Py_LT => "lt",
+        ffi::Py_LE => "le",
+        ffi::Py_EQ => "eq",
+        ffi::Py_NE => "ne",
+        ffi::Py_GT => "gt",
+        _ => "ge",
+    };
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        let ((Some(_), Some(_)), left, right) = (unsafe {
+            let operands = (operand(py, left)?, operand(py, right)?);
+            (operands, Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
+        }) else {
+            return Ok(declined(py));
+        };
+        left.call_method1(name, (right,)).map(Bound::into_ptr)
     })
 }

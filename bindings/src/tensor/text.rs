@@ -18,29 +18,34 @@ impl TensorBase {
         let class = slf.get_type();
         let name =
             if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };
-        layered(slf.py(), slf.get().tensor(), &name, usize::MAX)
+        layered(slf.py(), slf.get().tensor(), &name, usize::MAX, usize::MAX)
     }
 }
 
-/// The text of a tensor within the transforms and mappings whose numbers are less than `below`: each
-/// that it belongs to is a layer around the numbers.
-fn layered(py: Python<'_>, tensor: &Tensor, name: &str, below: usize) -> PyResult<String> {
+/// The text of a tensor within the transforms and mappings whose numbers are less than `below`, which
+/// are so many transforms: each that it belongs to is a layer around the numbers.
+fn layered(py: Python<'_>, tensor: &Tensor, name: &str, below: usize, transforms: usize) -> PyResult<String> {
     let batch = tensor.batch();
     let own = batch.as_ref().map_or(0, |batch| batch.mapping.level());
     let levels: Vec<usize> =
         tensor.levels().into_iter().filter(|level| (own + 1..below).contains(level)).collect();
+    let around = batch.as_ref().map_or(0, |batch| batch.mapping.transforms());
+    // One that escaped from a transform still shows it, which has no number any more.
+    let escaped = tensor.escaped(transforms, around);
     let core = match batch {
         Some(Batch { value, dim, .. }) => {
-            let text = layered(py, &value, "tensor", own)?;
+            let text = layered(py, &value, "tensor", own, around)?;
             match dim {
                 Some(dim) => framed(&format!("BatchedTensor(lvl={own}, bdim={dim}"), &text),
                 None => text,
             }
         }
-        None if levels.is_empty() => plain(py, tensor, name)?,
+        None if levels.is_empty() && escaped == 0 => plain(py, tensor, name)?,
         None => plain(py, &tensor.without_history(), name)?,
     };
-    Ok(levels.iter().fold(core, |text, level| framed(&format!("GradTrackingTensor(lvl={level}"), &text)))
+    let lost = std::iter::repeat_n("-2".to_owned(), escaped);
+    let titles = levels.iter().map(usize::to_string).chain(lost);
+    Ok(titles.fold(core, |text, level| framed(&format!("GradTrackingTensor(lvl={level}"), &text)))
 }
 
 /// One layer.

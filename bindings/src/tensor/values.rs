@@ -4,7 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
-use rushlight::dtype::{Category, Element, Scalar};
+use rushlight::dtype::{Category, DType, Element, Scalar};
+use rushlight::ops::create;
 use rushlight::{Error, Tensor};
 
 use super::object::TensorBase;
@@ -18,6 +19,11 @@ impl TensorBase {
         self.tensor().item().to_python(py)
     }
 
+    /// `complex(x)`.
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Scalar::Complex(only(self.tensor())?.to_complex()).to_python(py)
+    }
+
     /// Whether the only element is not zero.
     fn is_nonzero(&self) -> PyResult<bool> {
         is_true(self.tensor())
@@ -25,7 +31,9 @@ impl TensorBase {
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        check_memory(self.tensor())?;
+        if self.tensor().is_batched() {
+            check_memory(self.tensor())?;
+        }
         let array = self.tensor().array();
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
@@ -34,9 +42,13 @@ impl TensorBase {
     }
 }
 
-/// A tensor that stands for many samples has no elements of its own.
+/// A tensor that stands for many samples, or that a transform follows, has no memory to show.
 pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
-    if tensor.is_batched() { Err(raise(Error::MappedMemory {}.into())) } else { Ok(()) }
+    if tensor.is_batched() || tensor.is_followed() {
+        Err(raise(Error::MappedMemory {}.into()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
@@ -67,24 +79,35 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
         .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
 }
 
+/// A number without an imaginary part other than zero, as the type is to have it.
+fn real(element: Scalar, dtype: DType) -> PyResult<Scalar> {
+    match element {
+        Scalar::Complex(number) => {
+            create::check_value(element, dtype).map_err(raise)?;
+            Ok(Scalar::Float(number.re))
+        }
+        real => Ok(real),
+    }
+}
+
 /// `int(x)`.
 pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    let element = only(tensor)?.to_python(py)?;
+    let element = real(only(tensor)?, DType::Int64)?.to_python(py)?;
     Ok(py.get_type::<PyInt>().call1((element,))?.into_any())
 }
 
 /// `float(x)`.
 pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    Ok(PyFloat::new(py, only(tensor)?.to_f64()).into_any())
+    Ok(PyFloat::new(py, real(only(tensor)?, DType::Float64)?.to_f64()).into_any())
 }
 
 /// `sequence[x]`.
 pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     if tensor.is_batched() {
-        return Err(raise(Error::MappedItem {}.into()));
+        only(tensor)?;
     }
     match tensor.item() {
-        Ok(element) if element.category() != Category::Float => {
+        Ok(element) if element.category() < Category::Float => {
             Ok(PyInt::new(py, element.to::<i64>()).into_any())
         }
         _ => {
@@ -96,10 +119,11 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// `bool(x)`.
 pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
     if tensor.is_batched() {
-        return Err(raise(Error::MappedTruth {}.into()));
+        let error = if tensor.is_followed() { Error::MappedValue {} } else { Error::MappedTruth {} };
+        return Err(raise(error.into()));
     }
     match tensor.item() {
-        Ok(element) => Ok(element.to_f64() != 0.0),
+        Ok(element) => Ok(element.is_true()),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),
         Err(_) => Err(raise(Error::AmbiguousTruth {}.into())),
     }

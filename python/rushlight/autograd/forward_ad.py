@@ -82,15 +82,15 @@ class UnpackedDualTensor(NamedTuple):
 
 
 @contextmanager
-def _transform() -> Iterator[None]:
-    """Enter a level for a transform on this thread; such levels nest."""
+def _transform() -> Iterator[int]:
+    """Enter a level for a transform on this thread; such levels nest. Yield where on the tape it begins."""
     if _current_level >= 0 and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
-    _core._enter_transform()
+    since = _core._enter_transform()
     _transforms.levels.append(level)
     try:
-        yield
+        yield since
     finally:
         _transforms.levels.remove(level)
         _core._leave_transform()

@@ -61,7 +61,7 @@ class Level:
         """Return the inner leaf of a tensor by which is differentiated."""
         if not isinstance(tensor, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
-        if not tensor.is_floating_point():
+        if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         leaf = _inner_leaf(tensor, self.recording)
         self._entered[id(leaf)] = leaf, tensor

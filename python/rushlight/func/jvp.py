@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _admit, zeros_like
+from .._rushlight import Tensor, _admit, _outer, zeros_like
 from ..autograd.forward_ad import _transform, make_dual, unpack_dual
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -41,7 +41,7 @@ def jvp(
         )
     _check_tensors(points, "primals")
     _check_tensors(directions, "tangents")
-    with _transform():
+    with _transform() as since:
         for point in points:
             _admit(point)  # Whoever writes to a dual tensor writes to it.
         duals = [make_dual(*pair) for pair in zip(points, directions, strict=True)]
@@ -52,10 +52,10 @@ def jvp(
                 raise RuntimeError(
                     f"{_JVP}: output of function f should be a tuple: (output, aux) if has_aux is True"
                 )
-            result, aux = result[0], (tree_map(_primal, result[1]),)
+            result, aux = result[0], (tree_map(lambda part: _primal(part, since), result[1]),)
         outputs, result_spec = tree_flatten(result)
         _check_outputs(outputs)
-        pairs = [_unpack(output, strict) for output in outputs]
+        pairs = [_unpack(output, strict, since) for output in outputs]
     values, derivatives = zip(*pairs, strict=True)
     return (tree_unflatten(values, result_spec), tree_unflatten(derivatives, result_spec), *aux)
 
@@ -80,13 +80,13 @@ def _check_outputs(outputs: list[Any]) -> None:
             )
 
 
-def _primal(part: Any) -> Tensor:
+def _primal(part: Any, since: int) -> Tensor:
     if not isinstance(part, Tensor):
         raise RuntimeError(f"Expected tensors, got unsupported type {type(part)}")
-    return unpack_dual(part).primal
+    return _outer(unpack_dual(part).primal, since, True)
 
 
-def _unpack(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
+def _unpack(dual: Tensor, strict: bool, since: int) -> tuple[Tensor, Tensor]:
     primal, tangent = unpack_dual(dual)
     if tangent is None:
         if strict:
@@ -95,4 +95,4 @@ def _unpack(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
                 "This is not allowed with strict=True."
             )
         tangent = zeros_like(primal)
-    return primal, tangent
+    return _outer(primal, since, True), _outer(tangent, since, True)

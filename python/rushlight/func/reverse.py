@@ -158,7 +158,7 @@ def _check_outputs(outputs: list[Any]) -> None:
                 f"{type(output)}"
             )
     for output in outputs:
-        if not output.is_floating_point():
+        if not (output.is_floating_point() or output.is_complex()):
             raise RuntimeError(
                 "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
                 f"dtype {output.dtype}"

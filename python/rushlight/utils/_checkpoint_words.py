@@ -17,6 +17,7 @@ NOT_WITH_INPUTS = (
     "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
     ".backward() without passing the `inputs` argument."
 )
+NO_DEVICE = "Torch not compiled with {device} enabled"
 DEBUG_WITH_CONTEXT = "debug=True is incompatible with non-default context_fn"
 CHECKS = "determinism_check should be one of {names}, but got {got}"
 SUPPRESSED = (
@@ -66,4 +67,85 @@ UNPACKED_TWICE = (
 UNPACKED_TWICE_IN_GROUP = (
     "Performing two backward calls that overlap (i.e. require the same saved activation in order to compute "
     "gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
+)
+
+CACHED_MUTATED = "Tensor cached during selective activation checkpoint has been mutated"
+_MISMATCH = (
+    "This can happen if the operations in the checkpointed region are nondeterministic or depend on global "
+    "state that changed between forward and backward."
+)
+NOT_KEPT = "{func} encountered during backward but not found in storage. " + _MISMATCH
+NOT_KEPT_THAT_OFTEN = (
+    "{func} invocation index {index} encountered during backward but not found in storage. " + _MISMATCH
+)
+CACHE_CONSUMED = (
+    "Trying to backward an extra time. You are only allowed to backward once on any region computed under "
+    "selective activation checkpoint."
+)
+NOT_AN_OVERLOAD = "Expected op in `op_list` to be an OpOverload but got: {op} of type {kind}. {hint}"
+OVERLOAD_HINT = (
+    "Please update the OpOverloadPacket to a specific OpOverload."
+    "For example, if you have `torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
+)
+NO_POLICY = "policy_fn_or_list must be either a function or a list of ops."
+
+_WAVES = "+" + "~" * 78 + "+"
+_DASHES = "+" + "-" * 78 + "+"
+LOGS = (
+    """ \
+An error happened while unpacking tensors; dumping logs of latest computation
+because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.
+Scroll all the way down for guidance on how to navigate these logs.
+
+"""
+    f"{_WAVES}\n"
+    "|        1. Stack traces of the operators that ran in the original forward     |\n"
+    f"{_DASHES}\n\n"
+    "{first_places}\n"
+    f"{_WAVES}\n"
+    "|        2. Stack traces of the operators that ran during recomputation        |\n"
+    f"{_DASHES}\n\n"
+    "{second_places}\n"
+    f"{_WAVES}\n|       3. Log of operators in the original forward and recomputation          |\n{_DASHES}\n"
+    """(Scroll up to correlate stack traces with each operation listed below. This
+ helps identify their source in the code.)
+
+IMPORTANT: Differences in "detach" calls between the original forward and the
+           recomputation are expected. They are introduced by the checkpointing
+           mechanism and can be ignored.
+
+Operations executed during the original forward:
+
+{first}
+
+Operations executed during recomputation:
+
+{second}
+
+"""
+    f"{_DASHES}\n"
+    """ ERROR: Detected non-determinism while running activation checkpointing
+
+ You are seeing this error because you passed `debug=True` to checkpoint and
+ tensors to be saved during the original forward and differ between those saved
+ during recomputation. This can happen if different operators were ran in the
+ original forward and in the recomputation.
+
+ To identify where the mismatch may be coming from, you can do the following:
+
+ 1) Compare the operators ran during original forward and recomputation to
+    see where they differ. These operators are printed above in the order they
+    were executed.
+
+ 2) Review the stack trace for each operator to locate its invocation source.
+    Each operator's stack trace is printed in their execution order.
+
+ Note that the logs can be quite long. Here's how they are structured:
+ (Tip: you can Ctrl-f for these headers)
+
+ 1. Stack traces of the operators that ran in the original forward
+ 2. Stack traces of the operators that ran during recomputation
+ 3. Log of operators in the original forward and recomputation
+ 4. Error message                                             <--- You are here
+""" + "-" * 80 + "\n"
 )

@@ -170,17 +170,17 @@ class _Asterisk:
 def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of a nested container, and its structure."""
     leaves: list[Any] = []
+    return leaves, _flatten(tree, is_leaf, leaves)
 
-    def flatten(node: PyTree) -> TreeSpec:
-        if _is_leaf(node, is_leaf):
-            leaves.append(node)
-            return LeafSpec()
-        node_type = _node_type(node)
-        children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
-        return TreeSpec(node_type, context, [flatten(child) for child in children])
 
-    spec = flatten(tree)
-    return leaves, spec
+def _flatten(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> TreeSpec:
+    # No function within a function: one that calls itself is a cycle, which would keep the leaves.
+    if _is_leaf(node, is_leaf):
+        leaves.append(node)
+        return LeafSpec()
+    node_type = _node_type(node)
+    children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
+    return TreeSpec(node_type, context, [_flatten(child, is_leaf, leaves) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:

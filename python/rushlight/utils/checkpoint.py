@@ -35,20 +35,55 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ._operator_log import OperatorLog
+    from ._selective import (
+        SAC_IGNORED_OPS,
+        CheckpointPolicy,
+        SelectiveCheckpointContext,
+        create_selective_checkpoint_contexts,
+    )
+
     ContextFn = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
     "GraphExecGroup",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
+
+_SELECTIVE = frozenset(
+    {
+        "SAC_IGNORED_OPS",
+        "CheckpointPolicy",
+        "SelectiveCheckpointContext",
+        "_CachedTorchDispatchMode",
+        "_CachingTorchDispatchMode",
+        "create_selective_checkpoint_contexts",
+    }
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Load what policies need when it is first asked for."""
+    if name not in _SELECTIVE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _selective
+
+    return getattr(_selective, name)
 
 
 class CheckpointError(RuntimeError):
@@ -100,6 +135,37 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor among the inputs requires grad."""
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
         warnings.warn(words.NO_INPUT_REQUIRES_GRAD, stacklevel=2)
+
+
+class DefaultDeviceType:
+    """The device whose random state is kept beside that of the CPU; there is none."""
+
+    _default_device_type: str | None = None
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        """Say which it is."""
+        DefaultDeviceType._default_device_type = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """Return which it is."""
+        DefaultDeviceType._default_device_type = DefaultDeviceType._default_device_type or "cpu"
+        return DefaultDeviceType._default_device_type
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Return the devices of the tensors that are not on the CPU, and their random states: none."""
+    return [], []
+
+
+def set_device_states(
+    devices: Iterable[int], states: Iterable[Tensor], *, device_type: str | None = None
+) -> None:
+    """Set the random states of devices, of which there is none but the CPU."""
+    for _ in zip(devices, states, strict=False):
+        device = device_type or DefaultDeviceType.get_device_type()
+        raise RuntimeError(words.NO_DEVICE.format(device=device))
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
@@ -314,6 +380,8 @@ class _Part:
         self.random_state = get_rng_state() if preserve_rng_state else None
         self.inputs: _Inputs
         self.second_context: AbstractContextManager[Any]
+        # What ran, the first and the second time, if somebody is to be told.
+        self.logs: tuple[OperatorLog, OperatorLog] | None = None
         self.slots: list[weakref.ref[_Slot]] = []
         self.looks: list[Any] = []
         # How many tensors were computed again, by run of backward.
@@ -324,10 +392,16 @@ class _Part:
 
     def run(self, args: tuple[Any, ...], context_fn: ContextFn, debug: bool) -> Any:
         """Compute for the first time."""
-        debug = debug if _debug_everywhere is None else _debug_everywhere
-        if debug and context_fn is not noop_context_fn:
-            raise ValueError(words.DEBUG_WITH_CONTEXT)
-        first_context, self.second_context = context_fn()
+        if debug if _debug_everywhere is None else _debug_everywhere:
+            if context_fn is not noop_context_fn:
+                raise ValueError(words.DEBUG_WITH_CONTEXT)
+            from ._operator_log import OperatorLog
+
+            self.logs = OperatorLog(), OperatorLog()
+            contexts: tuple[AbstractContextManager[Any], AbstractContextManager[Any]] = self.logs
+        else:
+            contexts = context_fn()
+        first_context, self.second_context = contexts
         if not is_grad_enabled():
             return self.function(*args, **self.kwargs)
         self.inputs = _Inputs(args)
@@ -351,6 +425,21 @@ class _Part:
         return slot
 
     def _bring_back(self, slot: _Slot) -> Tensor:
+        try:
+            return self._computed_again(slot)
+        except CheckpointError as error:
+            if self.logs is None:
+                raise
+            first, second = self.logs
+            message = words.LOGS.format(
+                first_places=first.traces("original"),
+                second_places=second.traces("recompute"),
+                first="\n".join(first.lines),
+                second="\n".join(second.lines),
+            )
+            raise CheckpointError(message) from error
+
+    def _computed_again(self, slot: _Slot) -> Tensor:
         group = GraphExecGroup._get_current_group()
         run: Hashable = _current_graph_task_id() if group is None else group
         if run == -1:  # Somebody looks at what a node keeps while there is no run.

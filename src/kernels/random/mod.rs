@@ -110,6 +110,7 @@ pub fn fill_natural<T: Element>(generator: &mut Generator, out: &mut [T]) {
         DType::Int64 => 1 << 63,
         DType::Float32 => (1 << 24) + 1,
         DType::Float64 => (1 << 53) + 1,
+        _ => unreachable!("complex numbers are not counted"),
     };
     if matches!(T::DTYPE, DType::Int64 | DType::Float64) {
         generator_fill(generator, out, |g| T::from_i64((g.random64() % values) as i64));

@@ -4,22 +4,22 @@ use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use super::{Fold, reduce};
-use crate::dtype::{Bool, Element, Number, Real};
+use crate::dtype::{Bool, Element, Number, Real, Ring};
 
 /// The sum, accumulated in `A`.
-pub fn sum<T: Element, A: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
+pub fn sum<T: Element, A: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
     reduce(view, axes, out, Fold { identity: A::ZERO, map: T::convert::<A>, merge: A::add }, |sum| sum);
 }
 
 /// The sum divided by the number of elements.
 pub fn mean<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
     let count = T::from_f64(axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64);
-    let fold = Fold { identity: T::ZERO, map: |x| x, merge: <T as Number>::add };
+    let fold = Fold { identity: T::ZERO, map: |x| x, merge: <T as Ring>::add };
     reduce(view, axes, out, fold, |sum| sum / count);
 }
 
 /// The product, accumulated in `A`.
-pub fn prod<T: Element, A: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
+pub fn prod<T: Element, A: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
     reduce(view, axes, out, Fold { identity: A::ONE, map: T::convert::<A>, merge: A::mul }, |product| {
         product
     });
@@ -53,7 +53,7 @@ pub fn count_nonzero<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &
 
 /// The `p`-norm: the number of non-zero elements for 0, the extreme magnitudes for ±infinity.
 pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut [MaybeUninit<T>]) {
-    let (zero, add) = (T::ZERO, <T as Number>::add);
+    let (zero, add) = (T::ZERO, <T as Ring>::add);
     if p == f64::INFINITY {
         reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: greater }, |norm| norm);
     } else if p == f64::NEG_INFINITY {

@@ -4,7 +4,8 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::ops::apply::{Op, Outputs, apply};
-use crate::ops::{expand, join, part, permute, reshape};
+use crate::ops::squeeze::{self, Squeezed};
+use crate::ops::{expand, part, permute, reshape};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Batch, Tensor};
 
@@ -67,6 +68,12 @@ impl Samples {
         expand::expand(&self.value, &shape::signed(&shape))
     }
 
+    /// `front`, with a dimension of one element behind the samples if they are numbers.
+    pub fn vectors(&self, size: usize) -> Result<Tensor> {
+        let value = self.front(size)?;
+        if self.rank() == 0 { squeeze::unsqueeze(&value, 1) } else { Ok(value) }
+    }
+
     /// The value such that it broadcasts against others whose samples have `rank` dimensions: the
     /// samples come first, then ones.
     pub fn aligned(&self, rank: usize) -> Result<Tensor> {
@@ -109,55 +116,57 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// An operation on the inputs with their samples along the first dimension.
-    pub fn front<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        let values: SmallVec<[Tensor; 2]> =
-            self.inputs.iter().map(|input| input.front(self.size)).collect::<Result<_>>()?;
+    pub fn front<O: Op>(&self, op: O) -> Result<Answer> {
+        Ok(self.at_front(op, |input| input.front(self.size))?.into_iter().map(Samples::first).collect())
+    }
+
+    fn at_front<O: Op>(&self, op: O, value: impl Fn(&Samples) -> Result<Tensor>) -> Result<Outputs> {
+        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(value).collect::<Result<_>>()?;
         let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
-        Ok(Some(apply(op, &values)?.into_iter().map(Samples::first).collect()))
+        apply(op, &values)
+    }
+
+    /// `front` for an operation along the dimension behind the samples. Numbers have none: for the
+    /// operation they are vectors of one element.
+    pub fn deeper<O: Op>(&self, op: O) -> Result<Answer> {
+        if self.inputs[0].rank() > 0 {
+            return self.front(op);
+        }
+        let outputs = self.at_front(op, |input| input.vectors(self.size))?;
+        outputs.iter().map(|y| numbers(y).map(Samples::first)).collect()
+    }
+
+    /// An operation on the inputs whose first dimension is that of a batch already: it takes the
+    /// samples in.
+    pub fn folded<O: Op>(&self, op: O) -> Result<Answer> {
+        let outputs = self.at_front(op, |input| reshape::flatten(&input.front(self.size)?, 0, 1))?;
+        let apart = |y: &Tensor| {
+            let each = self.inputs[0].shape()[0] as i64;
+            reshape::unflatten(y, 0, &[self.size as i64, each]).map(Samples::first)
+        };
+        outputs.iter().map(apart).collect()
     }
 
     /// An operation of elements of one input, whose samples stay where they are.
-    pub fn in_place<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+    pub fn in_place<O: Op>(&self, op: O) -> Result<Answer> {
         let Samples { value, dim } = &self.inputs[0];
         let outputs = apply(op, &[value])?;
-        Ok(Some(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect()))
+        Ok(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect())
     }
 
     /// An operation of elements, whose operands broadcast against each other.
-    pub fn aligned<O: Op>(&self, op: O) -> Result<Option<Answer>> {
+    pub fn aligned<O: Op>(&self, op: O) -> Result<Answer> {
         let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
         let align = |samples: &Samples| samples.aligned(rank);
         let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(align).collect::<Result<_>>()?;
         let held: SmallVec<[Tensor; 1]> = self.held.iter().map(align).collect::<Result<_>>()?;
         let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
         let outputs = apply(op.holding(&held)?, &values)?;
-        Ok(Some(outputs.into_iter().map(Samples::first).collect()))
+        Ok(outputs.into_iter().map(Samples::first).collect())
     }
+}
 
-    /// `front` for an operation along dimensions, of which numbers have none.
-    pub fn deeper<O: Op>(&self, op: O) -> Result<Option<Answer>> {
-        if self.inputs[0].rank() == 0 { Ok(None) } else { self.front(op) }
-    }
-
-    /// What `f` makes of each sample of all inputs, put together again.
-    pub(super) fn each(&self, mut f: impl FnMut(&[&Tensor], &[Tensor]) -> Result<Outputs>) -> Result<Answer> {
-        let mut outputs: SmallVec<[Vec<Tensor>; 1]> = SmallVec::new();
-        for index in 0..self.size {
-            let sample = |samples: &Samples| samples.sample(index);
-            let inputs: SmallVec<[Tensor; 2]> = self.inputs.iter().map(sample).collect::<Result<_>>()?;
-            let held: SmallVec<[Tensor; 1]> = self.held.iter().map(sample).collect::<Result<_>>()?;
-            let inputs: SmallVec<[&Tensor; 2]> = inputs.iter().collect();
-            for (place, output) in f(&inputs, &held)?.into_iter().enumerate() {
-                if outputs.len() <= place {
-                    outputs.push(Vec::with_capacity(self.size));
-                }
-                outputs[place].push(output);
-            }
-        }
-        let together = |samples: &Vec<Tensor>| {
-            let samples: SmallVec<[&Tensor; 8]> = samples.iter().collect();
-            join::stack(&samples, 0).map(Samples::first)
-        };
-        outputs.iter().map(together).collect()
-    }
+/// Vectors of one element as numbers.
+fn numbers(y: &Tensor) -> Result<Tensor> {
+    if y.ndim() == 2 { squeeze::squeeze(y, Squeezed::One(1)) } else { Ok(y.clone()) }
 }

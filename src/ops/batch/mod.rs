@@ -2,8 +2,7 @@
 //!
 //! A door that finds a batched tensor among its operands comes here. The rule of the operation's
 //! block computes with the values of the highest mapping, through the same doors, so that whatever is
-//! tracked below is tracked; what comes out is wrapped and recorded above. An operation without a
-//! rule is run for each sample.
+//! tracked below is tracked; what comes out is wrapped and recorded above.
 
 mod call;
 mod elementwise;
@@ -13,7 +12,7 @@ mod writes;
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::apply::{Keep, Op, Outputs, Recorded};
 use super::record::trace;
@@ -61,7 +60,47 @@ pub(super) fn is_batched(x: &Tensor) -> bool {
 
 /// Tensors of a mapping that is over are of no use.
 pub(super) fn check_open(mapping: &Mapping) -> Result<()> {
-    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped {}.into()) }
+    check_open_for(mapping, "gen_vmap_plumbing")
+}
+
+/// `check_open`, where torch's message names another part of it.
+fn check_open_for(mapping: &Mapping, plumbing: &'static str) -> Result<()> {
+    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped { plumbing }.into()) }
+}
+
+/// The part of torch that a node of this name comes from, in its message.
+fn plumbing(node: &str) -> &'static str {
+    const REDUCTIONS: [&str; 23] = [
+        "Amax",
+        "Amin",
+        "Cummax",
+        "Cummin",
+        "Cumprod",
+        "Cumsum",
+        "Kthvalue",
+        "LinalgVectorNorm",
+        "LogSoftmax",
+        "Logcumsumexp",
+        "Logsumexp",
+        "Max",
+        "Mean",
+        "Median",
+        "Min",
+        "Mode",
+        "Nansum",
+        "Prod",
+        "Softmax",
+        "Sort",
+        "Std",
+        "Topk",
+        "Var",
+    ];
+    match node.split_once("Backward").map_or(node, |(name, _)| name) {
+        "Index" => "index_plumbing",
+        "Sum" | "Nanmedian" => "boxed_reduction_batch_rule",
+        name if REDUCTIONS.contains(&name) => "boxed_reduction_batch_rule",
+        _ => "gen_vmap_plumbing",
+    }
 }
 
 /// A tensor of the mapping: itself, or one around it that is the same for all samples.
@@ -142,7 +181,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 /// Runs an operation for all samples and records it among the tensors of the mapping.
 #[cold]
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
-    check_open(mapping)?;
+    check_open_for(mapping, plumbing(op.name()))?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
     let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
@@ -155,6 +194,14 @@ pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) ->
         Recorded { op, saved }
     })?;
     Ok(outputs)
+}
+
+/// Refuses a tensor of a mapping that is over.
+pub fn check_inside(x: &Tensor, plumbing: &'static str) -> Result<()> {
+    match x.mapping() {
+        Some(mapping) => check_open_for(mapping, plumbing),
+        None => Ok(()),
+    }
 }
 
 /// Computes with values: what tangents of higher levels there are concerns the tensors around them.
@@ -174,75 +221,37 @@ pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
         let outputs = super::apply::apply(op.holding(&held)?, &inputs)?;
         return Ok(outputs.into_iter().map(Samples::shared).collect());
     }
-    match op.batch(&call)? {
-        Some(answer) => Ok(answer),
-        None if call.size == 0 => nothing(inputs, |inputs| op.forward(inputs)),
-        None => call.each(|inputs, held| super::apply::apply(op.holding(held)?, inputs)),
-    }
+    op.batch(&call)
 }
 
-/// The outputs for no sample, in the shape that `f` finds they would have: the array of a batched
-/// tensor without samples is zeros.
-fn nothing(inputs: &[&Tensor], f: impl FnOnce(&[&Tensor]) -> Result<Outputs>) -> Result<Answer> {
-    let zeros: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| Tensor::from_array(x.array())).collect();
-    let zeros: SmallVec<[&Tensor; 2]> = zeros.iter().collect();
-    let empty = |output: &Tensor| {
-        let mut shape = shape::signed(output.layout().shape());
-        shape.insert(0, 0);
-        create::zeros(&shape, output.dtype()).map(Samples::first)
-    };
-    f(&zeros)?.iter().map(empty).collect()
-}
-
-/// What `rule` makes of the samples of tensors, wrapped but not recorded: for what has no derivative.
-pub(super) fn lifted(
-    tensors: &[&Tensor],
-    mapping: &Arc<Mapping>,
-    rule: impl FnOnce(&Call<'_>) -> Result<Answer>,
-) -> Result<Outputs> {
-    check_open(mapping)?;
-    let values: SmallVec<[Samples; 2]> = tensors.iter().map(|x| samples(x, mapping)).collect();
-    let call = Call { inputs: &values, held: &[], size: mapping.size() };
-    wrapped(below(mapping, || rule(&call))?, mapping)
-}
-
-/// What `f` makes of each sample of tensors, if one of them is batched.
-pub(super) fn each(
-    tensors: &[&Tensor],
-    f: impl Fn(&[&Tensor]) -> Result<Outputs>,
-) -> Option<Result<Outputs>> {
-    let mapping = highest(tensors.iter().copied())?;
-    Some(lifted(tensors, &mapping, |call| match call.size {
-        0 => nothing(tensors, &f),
-        _ => call.each(|inputs, _| f(inputs)),
-    }))
-}
-
-/// `each` for a function with one result.
-pub(super) fn each_one(
-    tensors: &[&Tensor],
-    f: impl Fn(&[&Tensor]) -> Result<Tensor>,
-) -> Option<Result<Tensor>> {
-    Some(each(tensors, |samples| f(samples).map(|y| smallvec![y]))?.and_then(only))
-}
-
-/// The single output of an operation.
-pub(super) fn only(mut outputs: Outputs) -> Result<Tensor> {
-    outputs.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
-}
-
-/// Whether `x` has memory for every sample of `other`.
-fn has_room(x: &Tensor, other: &Tensor) -> bool {
-    let Some(mapping) = highest([x, other]) else { return true };
+/// The highest mapping of which `x` does not have memory for every sample of `other`.
+pub fn no_room(x: &Tensor, other: &Tensor) -> Option<Arc<Mapping>> {
+    let mapping = highest([x, other])?;
     let (x, other) = (samples(x, &mapping), samples(other, &mapping));
-    (x.dim.is_some() || other.dim.is_none()) && has_room(&x.value, &other.value)
+    if x.dim.is_none() && other.dim.is_some() { Some(mapping) } else { no_room(&x.value, &other.value) }
+}
+
+/// The failure of a write to `x`, seen as one of all samples of `other`.
+pub fn room_shape(x: &Tensor, other: &Tensor) -> Error {
+    let output = x.layout().shape().to_vec();
+    let mut broadcast =
+        shape::broadcast(&output, other.layout().shape()).map_or(output.clone(), |shape| shape.to_vec());
+    let (mut x, mut other) = (x.clone(), other.clone());
+    while let Some(mapping) = highest([&x, &other]) {
+        let (inner, given) = (samples(&x, &mapping), samples(&other, &mapping));
+        if inner.dim.is_none() && given.dim.is_some() {
+            broadcast.insert(0, mapping.size());
+        }
+        (x, other) = (inner.value, given.value);
+    }
+    Error::OutputShape { output, broadcast }
 }
 
 /// The tensor with memory for every sample of others, so that what is made of those can be written to
 /// it. Nobody else may hold it.
 pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
     others.iter().try_fold(x, |x, other| {
-        if has_room(&x, other) {
+        if no_room(&x, other).is_none() {
             return Ok(x);
         }
         let zero = reduce::sum(&create::zeros_like(&other.detach())?, None, false, None)?;
@@ -255,6 +264,7 @@ pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
 pub(super) fn front(x: &Tensor, f: impl FnOnce(&Tensor, usize) -> Result<Tensor>) -> Option<Result<Tensor>> {
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
+        check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
         let value = Samples::of(batch.clone()).front(batch.mapping.size())?;
         Tensor::batched(f(&value, batch.mapping.size())?, Some(0), &batch.mapping)
     };

@@ -3,10 +3,10 @@
 use smallvec::smallvec;
 
 use super::{Reduction, common_type};
-use crate::dtype::{Number, Real, Scalar};
+use crate::dtype::{Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
@@ -103,6 +103,10 @@ impl Op for BinaryCrossEntropyWithLogits {
         "BinaryCrossEntropyWithLogitsBackward0"
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1)])
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         shown! { reduction: self.reduction }
     }
@@ -115,7 +119,7 @@ impl Op for BinaryCrossEntropyWithLogits {
             let minus_log = crate::ops::unary::compute::<T, T>(&inputs[0].array(), dtype, minus_log_sigmoid)?;
             let mut minus_log = Numbers::Array(minus_log);
             if self.positive {
-                let one = |p: U, t: U| Number::add(U::ONE, (p - U::ONE) * t);
+                let one = |p: U, t: U| Ring::add(U::ONE, (p - U::ONE) * t);
                 let scale = binary::combine::<U, U>(&array(inputs.len() - 1), &array(1), one)?;
                 minus_log = Numbers::Array(binary::combine::<U, U>(&minus_log, &Numbers::Array(scale), |a, b| a * b)?);
             }
@@ -163,7 +167,7 @@ impl Op for BinaryCrossEntropyWithLogits {
         one(self.reduction.apply(&losses)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction
             .of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
     }

@@ -86,8 +86,7 @@ impl Reduction {
     }
 
     /// The loss of each of many samples from those of their elements.
-    pub(super) fn of_each(self, losses: Option<Answer>) -> Result<Option<Answer>> {
-        let Some(losses) = losses else { return Ok(None) };
+    pub(super) fn of_each(self, losses: Answer) -> Result<Answer> {
         let reduced = |losses: Samples| {
             let dims: Vec<i64> = (1..losses.value.ndim() as i64).collect();
             Ok(Samples::first(match self {
@@ -97,7 +96,7 @@ impl Reduction {
                 Reduction::Sum => sum(&losses.value, Some(&dims), false, None)?,
             }))
         };
-        losses.into_iter().map(reduced).collect::<Result<_>>().map(Some)
+        losses.into_iter().map(reduced).collect()
     }
 
     /// The gradient of each of `count` single losses, still to be broadcast.

@@ -63,7 +63,7 @@ impl Op for MseLoss {
         one(self.reduction.apply(&losses)?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         self.reduction.of_each(call.aligned(MseLoss { reduction: Reduction::None })?)
     }
 }

@@ -13,7 +13,8 @@ use crate::kernels::gemm;
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, copy, permute, reshape};
+use crate::ops::{add, copy, create, permute, reshape};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// Which of the three.
@@ -198,6 +199,10 @@ impl Correlation {
 
     /// `of` for many samples at once, which lie along the first dimension of the result.
     pub(super) fn of_samples(&self, left: &Samples, right: &Samples, size: usize) -> Result<Tensor> {
+        if size == 0 {
+            let shape: Vec<i64> = shape::signed(&[&[0], self.geometry.shape(self.gives)].concat());
+            return create::zeros(&shape, left.value.dtype());
+        }
         let roles = self.gives.others();
         let pairs = [(left, roles[0]), (right, roles[1])];
         let one_weight = |&(samples, role): &(&Samples, Role)| role == Role::Weight && samples.dim.is_none();
@@ -270,12 +275,9 @@ impl Op for Correlation {
         Ok(smallvec![self.moved([&left, &right], [tangents[0].as_ref(), tangents[1].as_ref()])?])
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        if call.size == 0 {
-            return Ok(None);
-        }
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let y = self.of_samples(&call.inputs[0], &call.inputs[1], call.size)?;
-        Ok(Some(smallvec![Samples::first(y)]))
+        Ok(smallvec![Samples::first(y)])
     }
 }
 

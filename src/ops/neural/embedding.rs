@@ -1,5 +1,7 @@
 //! Rows of a table by their number.
 
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -9,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{along, cast, compare, create, div, gather, mul, reshape};
+use crate::ops::{add, along, cast, compare, create, div, gather, mul, reshape};
 use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 
@@ -21,6 +23,8 @@ struct Embedding {
     indices: Tensor,
     padding: Option<i64>,
     by_frequency: bool,
+    /// The rows of a table, of which there may be many one after the other.
+    rows: i64,
 }
 
 impl Embedding {
@@ -36,7 +40,10 @@ impl Embedding {
     fn counts(&self, flat: &Tensor, rows: i64, dtype: DType) -> Result<Tensor> {
         let mut weight = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
         if let Some(padding) = self.padding {
-            weight = mul(&weight, &cast::to_dtype(&compare::ne(flat, padding)?, dtype)?)?;
+            weight = {
+                let row = crate::ops::remainder(flat, self.rows)?;
+                mul(&weight, &cast::to_dtype(&compare::ne(&row, padding)?, dtype)?)?
+            };
         }
         if self.by_frequency {
             let ones = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
@@ -54,6 +61,15 @@ impl Op for Embedding {
 
     fn name(&self) -> &'static str {
         "EmbeddingBackward0"
+    }
+
+    fn shown(&self, (_, table): &Self::Saved) -> Attributes {
+        shown! {
+            padding_idx: self.padding.unwrap_or(-1),
+            scale_grad_by_freq: self.by_frequency,
+            sparse: false,
+            weight_sym_argsize_0: table.shape()[0],
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -81,14 +97,23 @@ impl Op for Embedding {
         one(self.rows(tangent(tangents))?)
     }
 
-    fn batch(&self, call: &Call<'_>) -> Result<Option<Answer>> {
-        if call.inputs[0].dim.is_some() {
-            return Ok(None);
-        }
-        // The rows of all samples are so many rows of one table.
-        let indices = call.held[0].front(call.size)?;
-        let y = apply_one(Embedding { indices, ..self.clone() }, &[&call.inputs[0].value])?;
-        Ok(Some(smallvec![Samples::first(y)]))
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        // The rows of all samples are so many rows of one table, or of tables one after the other.
+        let (table, mut indices) = (&call.inputs[0], call.held[0].front(call.size)?);
+        let table = match table.dim {
+            None => table.value.clone(),
+            Some(_) => {
+                let rows = table.shape()[0] as i64;
+                let first = (0..call.size as i64).map(|sample| sample * rows).collect::<Vec<_>>();
+                let mut line = vec![1; indices.ndim()];
+                line[0] = call.size as i64;
+                let first = reshape::reshape(&Tensor::from_slice(&[call.size], &first)?, &line)?;
+                indices = add(&indices, &first)?;
+                reshape::flatten(&table.moved(0)?, 0, 1)?
+            }
+        };
+        let y = apply_one(Embedding { indices, ..self.clone() }, &[&table])?;
+        Ok(smallvec![Samples::first(y)])
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -118,6 +143,6 @@ pub fn embedding(
     if indices.to_vec::<i64>().iter().any(|&index| index < 0 || index >= rows) {
         return Err(Error::IndexSelectRange {}.into());
     }
-    let op = Embedding { indices: indices.detach(), padding, by_frequency };
+    let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };
     apply_one(op, &[weight])
 }

@@ -1,5 +1,7 @@
 //! The greatest elements of windows, and where they are.
 
+use crate::graph::Attributes;
+use crate::ops::given::apply_given;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -9,7 +11,8 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -111,6 +114,10 @@ impl Op for MaxPool {
         self.name
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::in_order(&x)?;
@@ -144,10 +151,14 @@ impl Op for MaxPool {
         let shape = shape::signed(index.layout().shape());
         Ok(smallvec![Some(reshape::reshape(&moved, &shape)?), None])
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
-fn pooled(op: MaxPool, x: &Tensor) -> Result<(Tensor, Tensor)> {
-    let mut outputs = apply(op, &[x])?;
+fn pooled(op: MaxPool, given: Attributes, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply_given(op, given, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(values)) => Ok((values, index)),
         _ => unreachable!("the operation has two outputs"),
@@ -178,7 +189,7 @@ pub fn max_pool(x: &Tensor, pool: &Pool) -> Result<(Tensor, Tensor)> {
         3 => ("MaxPool3DWithIndicesBackward0", "max_pool3d"),
         _ => ("MaxPool2DWithIndicesBackward0", "max_pool2d"),
     };
-    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, x)
+    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, pool.shown(), x)
 }
 
 /// The greatest elements of as many windows as `sizes` says, and their places.
@@ -200,5 +211,5 @@ pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, T
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, x)
+    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, Attributes::new(), x)
 }

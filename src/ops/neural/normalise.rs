@@ -1,11 +1,14 @@
 //! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. What
 //! differs is over which elements mean and deviation are taken.
 
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, Inputs};
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
+use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, batch, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -89,6 +92,27 @@ impl Op for Normalise {
         self.name
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        let bias = 1 + usize::from(self.weighted);
+        Some(smallvec![Some(0), self.weighted.then_some(1), self.biased.then_some(bias)])
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let x = saved[0].as_ref().map(|x| x.layout());
+        match (self.name, x.as_ref().map(|x| x.shape())) {
+            ("NativeBatchNormBackward0", _) => shown! { eps: self.eps, training: self.given.is_none() },
+            ("NativeGroupNormBackward0", Some([samples, channels, rest @ ..])) => shown! {
+                N: *samples,
+                C: *channels,
+                HxW: rest.iter().product::<usize>(),
+                group: self.groups.get(1).copied().unwrap_or(1),
+                eps: self.eps,
+            },
+            ("NativeLayerNormBackward0", _) => shown! { normalized_shape: &*self.parameter },
+            _ => Attributes::new(),
+        }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let x = inputs[0].detach();
@@ -169,6 +193,29 @@ impl Op for Normalise {
         };
         Ok(Normalise { given, ..self.clone() })
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let (x, parameters) = call.inputs.split_at(1);
+        let mut many = self.clone();
+        many.groups.insert(0, call.size as i64);
+        many.dims = self.dims.iter().map(|&dim| if dim < 0 { dim } else { dim + 1 }).collect();
+        let mut inputs: SmallVec<[Tensor; 3]> = smallvec![x[0].front(call.size)?];
+        // Parameters that all samples share are broadcast as they are.
+        if parameters.iter().any(|parameter| parameter.dim.is_some()) {
+            many.parameter.insert(0, call.size as i64);
+            let missing = x[0].rank() - self.affine.len();
+            many.affine
+                .splice(0..0, std::iter::once(call.size as i64).chain(std::iter::repeat_n(1, missing)));
+            inputs.extend(parameters.iter().map(|one| one.front(call.size)).collect::<Result<Vec<_>>>()?);
+        } else {
+            inputs.extend(parameters.iter().map(|one| one.value.clone()));
+        }
+        let rank = self.groups.len();
+        let held: SmallVec<[Tensor; 2]> =
+            call.held.iter().map(|one| one.aligned(rank)).collect::<Result<_>>()?;
+        let outputs = apply(many.holding(&held)?, &inputs.iter().collect::<SmallVec<[&Tensor; 3]>>())?;
+        Ok(outputs.into_iter().map(Samples::first).collect())
+    }
 }
 
 /// A weight and a bias, each of which may be left out.
@@ -233,6 +280,11 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
                 return Err(Error::BatchNormRunning { argument: name }.into());
             }
             _ => {}
+        }
+    }
+    for (argument, tensor) in [("running_mean", running.mean), ("running_var", running.variance)] {
+        if tensor.is_some_and(Tensor::requires_grad) {
+            return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
         }
     }
     let mut affine_shape = vec![1; layout.ndim() - 1];

@@ -1,5 +1,6 @@
 //! Elements added before and behind: a number, or what is there already, mirrored or repeated.
 
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -11,6 +12,7 @@ use crate::graph::{At, Gradients};
 use crate::kernels::map;
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::copy;
 use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Tensor};
@@ -94,6 +96,10 @@ impl Op for ConstantPad {
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.again(tangent(tangents), 1)?)
     }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 fn check(x: &Tensor, pad: &[i64]) -> Result<()> {
@@ -143,7 +149,7 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
             at => at,
         };
         let tap = |place| Taps { inputs: vec![(source(place) as usize, 1.0)] };
-        Ok(Axis { dim, size: size as usize, taps: (0..size + before + behind).map(tap).collect() })
+        Ok(Axis { behind: pair, size: size as usize, taps: (0..size + before + behind).map(tap).collect() })
     };
     let axes = (0..spatial).map(axis).collect::<Result<Vec<_>>>()?;
     let names = match (kind, spatial) {
@@ -155,5 +161,5 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
     };
     let operation = if kind == Inner::Reflection { "reflection_pad" } else { "replication_pad" };
-    Resample { names, axes: axes.into(), transposed: false, operation }.of(x)
+    Resample { names, axes: axes.into(), transposed: false, operation }.of_given(x, shown! { padding: pad })
 }

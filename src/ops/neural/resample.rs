@@ -7,16 +7,18 @@ use smallvec::smallvec;
 
 use crate::dtype::Number;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::copy;
+use crate::ops::given::apply_one_given;
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
 pub(super) struct Axis {
-    /// Which dimension.
-    pub(super) dim: usize,
+    /// How many dimensions are behind it.
+    pub(super) behind: usize,
     /// Its size.
     pub(super) size: usize,
     /// The inputs of each output.
@@ -42,8 +44,9 @@ impl Resample {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
         let (mut shape, mut values) = (x.layout.shape().to_vec(), elements.to_vec());
         for axis in self.axes.iter() {
-            let inner: usize = shape[axis.dim + 1..].iter().product();
-            shape[axis.dim] = if self.transposed { axis.size } else { axis.taps.len() };
+            let dim = shape.len() - 1 - axis.behind;
+            let inner: usize = shape[dim + 1..].iter().product();
+            shape[dim] = if self.transposed { axis.size } else { axis.taps.len() };
             let mut result = vec![T::ZERO; shape.iter().product()];
             match self.transposed {
                 false => taps::gather(&values, &mut result, &axis.taps, axis.size, inner),
@@ -61,6 +64,11 @@ impl Resample {
     /// The map of a tensor, recorded.
     pub(super) fn of(&self, x: &Tensor) -> Result<Tensor> {
         apply_one(self.clone(), &[x])
+    }
+
+    /// The same, showing these parameters.
+    pub(super) fn of_given(&self, x: &Tensor, given: Attributes) -> Result<Tensor> {
+        apply_one_given(self.clone(), given, &[x])
     }
 }
 
@@ -88,5 +96,9 @@ impl Op for Resample {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.of(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
     }
 }

@@ -2,6 +2,8 @@
 
 use super::resample::{Axis, Resample};
 use crate::error::{Error, Result};
+use crate::graph::Shown;
+use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
 use crate::tensor::Tensor;
 
@@ -54,7 +56,7 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         let given = scales.get(dim).copied().flatten().filter(|&scale| scale > 0.0);
         let scale = given.map_or(size as f64 / count as f64, f64::recip);
         let tap = |place| taps(between, place, size, count as usize, scale);
-        Axis { dim: lead + dim, size, taps: (0..count as usize).map(tap).collect() }
+        Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(tap).collect() }
     });
     let names = match (between, sizes.len()) {
         (Between::Nearest, 1) => ["UpsampleNearest1DBackward0", "UpsampleNearest1DBackwardBackward0"],
@@ -75,6 +77,17 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
             ["UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0"]
         }
     };
+    let mut given = shown! { output_size: sizes, self_sym_sizes: &*layout };
+    let scale_names: &[&'static str] = match sizes.len() {
+        1 => &["scales"],
+        2 => &["scales_h", "scales_w"],
+        _ => &["scales_d", "scales_h", "scales_w"],
+    };
+    let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
+    given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
+    if let Between::Linear { align_corners } = between {
+        given.push(("align_corners", align_corners.into()));
+    }
     Resample { names, axes: axes.collect(), transposed: false, operation: "upsample_nearest2d_channels_last" }
-        .of(x)
+        .of_given(x, given)
 }

@@ -6,7 +6,7 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use number::NumberFormat;
+use number::ElementFormat;
 pub use options::{PrintOptions, print_options, set_print_options};
 
 use crate::dtype::{DType, Scalar};
@@ -67,7 +67,7 @@ struct Body<'a> {
     options: &'a PrintOptions,
     /// Whether the middle of long dimensions is left out.
     summarize: bool,
-    numbers: NumberFormat,
+    numbers: ElementFormat,
 }
 
 impl<'a> Body<'a> {
@@ -78,7 +78,7 @@ impl<'a> Body<'a> {
         options: &'a PrintOptions,
     ) -> Self {
         let numel: usize = shape.iter().product();
-        let numbers = NumberFormat::new(dtype, options.precision);
+        let numbers = ElementFormat::new(dtype, options.precision);
         let mut body = Body { element, shape, options, summarize: numel as f64 > options.threshold, numbers };
         let mut seen = Vec::new();
         body.collect(0, 0, &mut seen);
@@ -178,7 +178,11 @@ fn suffixes(dtype: DType, shape: &[usize], heading: &Heading<'_>, options: &Prin
     }
     // Elements that are shown tell integers and truth values apart by themselves.
     let evident = !empty && matches!(dtype, DType::Int64 | DType::Bool);
-    if dtype != heading.default_dtype && !evident {
+    let usual = match dtype.is_complex() && !empty {
+        true => heading.default_dtype.to_complex(),
+        false => heading.default_dtype,
+    };
+    if dtype != usual && !evident {
         suffixes.push(format!("dtype=torch.{}", dtype.name()));
     }
     match heading.grad_fn {

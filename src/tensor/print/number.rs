@@ -6,8 +6,47 @@ use crate::dtype::{DType, Scalar};
 /// No `f64` has more digits after its decimal point; the rest are zeros.
 const MOST_DIGITS: usize = 1074;
 
-/// How the elements of one tensor are written.
-pub(super) struct NumberFormat {
+/// How the elements of one tensor are written: complex ones part by part, each in a format of its own.
+pub(super) struct ElementFormat {
+    first: NumberFormat,
+    imaginary: Option<NumberFormat>,
+}
+
+impl ElementFormat {
+    /// The format before any element was seen.
+    pub(super) fn new(dtype: DType, precision: usize) -> Self {
+        let part = || NumberFormat::new(dtype.to_real(), precision);
+        ElementFormat { first: part(), imaginary: dtype.is_complex().then(part) }
+    }
+
+    /// Makes the format fit these elements.
+    pub(super) fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
+        let Some(imaginary) = &mut self.imaginary else { return self.first.fit(elements, scientific) };
+        let parts = |part: fn(Scalar) -> f64| -> Vec<Scalar> {
+            elements.iter().map(|&element| Scalar::Float(part(element))).collect()
+        };
+        self.first.fit(&parts(|element| element.to_complex().re), scientific);
+        imaginary.fit(&parts(|element| element.to_complex().im), scientific);
+    }
+
+    /// The characters every element takes, except those that do not fit.
+    pub(super) fn width(&self) -> usize {
+        self.first.width + self.imaginary.as_ref().map_or(0, |imaginary| imaginary.width + 1)
+    }
+
+    /// One element, right-aligned.
+    pub(super) fn format(&self, element: Scalar) -> String {
+        let Some(imaginary) = &self.imaginary else { return self.first.format(element) };
+        let number = element.to_complex();
+        let part = imaginary.format(Scalar::Float(number.im));
+        let part = part.trim_start();
+        let sign = if part.starts_with('-') { "" } else { "+" };
+        format!("{}{sign}{part}j", self.first.format(Scalar::Float(number.re)))
+    }
+}
+
+/// How real numbers are written.
+struct NumberFormat {
     floating: bool,
     precision: usize,
     /// Whether every element is an integer, so that `1.` is enough.
@@ -17,14 +56,13 @@ pub(super) struct NumberFormat {
 }
 
 impl NumberFormat {
-    /// The format before any element was seen.
-    pub(super) fn new(dtype: DType, precision: usize) -> Self {
+    fn new(dtype: DType, precision: usize) -> Self {
         NumberFormat { floating: dtype.is_float(), precision, integral: true, scientific: false, width: 1 }
     }
 
     /// Makes the format fit these elements. For floating-point numbers, those that are zero or
     /// not finite have no say: they may come out wider than the others.
-    pub(super) fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
+    fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
         let counts = |element: &&Scalar| !self.floating || has_magnitude(element.to_f64());
         let elements: Vec<&Scalar> = elements.iter().filter(counts).collect();
         if elements.is_empty() {
@@ -42,13 +80,8 @@ impl NumberFormat {
         self.width = self.width.max(widest.unwrap_or_default());
     }
 
-    /// The characters every element takes, except zeros and the like that do not fit.
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
-    /// One element, right-aligned.
-    pub(super) fn format(&self, element: Scalar) -> String {
+    /// One number, right-aligned.
+    fn format(&self, element: Scalar) -> String {
         let bare = self.bare(element);
         " ".repeat(self.width.saturating_sub(bare.len())) + &bare
     }
@@ -58,6 +91,7 @@ impl NumberFormat {
             Scalar::Bool(true) => "True".to_owned(),
             Scalar::Bool(false) => "False".to_owned(),
             Scalar::Int(value) => value.to_string(),
+            Scalar::Complex(value) => self.bare(Scalar::Float(value.re)),
             Scalar::Float(value) if self.scientific => exponent(value, self.precision),
             Scalar::Float(value) if self.integral && value.is_finite() => fixed(value, 0) + ".",
             Scalar::Float(value) => fixed(value, self.precision),

@@ -97,11 +97,14 @@ UNDEFINED_HINT = (
 )
 
 
-def mismatch(analytical: Any, numerical: Any, output: int, input: int, forward: bool = False) -> str:
-    """Say that a Jacobian is not what finite differences are."""
+def mismatch(
+    analytical: Any, numerical: Any, output: int, input: int, forward: bool = False, part: str = ""
+) -> str:
+    """Say that a Jacobian, or that of one part of complex numbers, is not what finite differences are."""
+    only = f"While considering the {part} part of complex {'inputs' if forward else 'outputs'} only, "
     mode = "computed with forward mode " if forward else ""
     return (
-        f"Jacobian {mode}mismatch for output {output} with respect to input {input},\n"
+        f"{only if part else ''}Jacobian {mode}mismatch for output {output} with respect to input {input},\n"
         f"numerical:{numerical}\nanalytical:{analytical}\n"
     )
 

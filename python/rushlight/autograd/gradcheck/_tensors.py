@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._rushlight import Tensor, allclose, float64, promote_types
+from ..._rushlight import Tensor, allclose, complex128, float64, promote_types
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def is_float(value: Any) -> bool:
     """Tell whether there can be a gradient by `value`, or of it."""
-    return isinstance(value, Tensor) and value.is_floating_point()
+    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def requires_grad(value: Any) -> bool:
@@ -51,7 +51,7 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
     for index, tensor in enumerate(inputs):
         if not requires_grad(tensor):
             continue
-        if tensor.dtype != float64:
+        if tensor.dtype not in (float64, complex128):
             import warnings
 
             warnings.warn(

@@ -84,6 +84,7 @@ def forward_jacobians(
     inputs: tuple[Any, ...],
     outputs: tuple[Any, ...],
     directions: list[Tensor] | None = None,
+    check_dtypes: bool = False,
 ) -> list[list[Tensor]]:
     """Return, for each input, a matrix an output with a row an element; or a vector, along a direction."""
     shapes = [output for output in outputs if is_float(output)]
@@ -91,7 +92,10 @@ def forward_jacobians(
     result = []
     for number, place in enumerate(places):
         if directions is None:
-            rows = [_pushed(fn, inputs, place, tangent, shapes) for tangent in _one_hot(inputs[place])]
+            rows = [
+                _pushed(fn, inputs, place, tangent, shapes, check_dtypes)
+                for tangent in _one_hot(inputs[place])
+            ]
             matrices = [output.new_zeros(inputs[place].numel(), output.numel()) for output in shapes]
             for row, vectors in enumerate(rows):
                 for matrix, vector in zip(matrices, vectors, strict=True):
@@ -99,12 +103,17 @@ def forward_jacobians(
             result.append(matrices)
         else:
             tangent = directions[number].reshape(inputs[place].shape)
-            result.append(_pushed(fn, inputs, place, tangent, shapes))
+            result.append(_pushed(fn, inputs, place, tangent, shapes, check_dtypes))
     return result
 
 
 def _pushed(
-    fn: Callable[..., Any], inputs: tuple[Any, ...], place: int, tangent: Tensor, shapes: list[Tensor]
+    fn: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    place: int,
+    tangent: Tensor,
+    shapes: list[Tensor],
+    check_dtypes: bool,
 ) -> list[Tensor]:
     """Return the tangents of the outputs as vectors, when one input has a tangent and the others zeros."""
     from .. import forward_ad
@@ -114,7 +123,9 @@ def _pushed(
         found = [output for output in as_tuple(fn(*duals)) if is_float(output)]
         vectors = []
         for output, shape in zip(found, shapes, strict=False):
-            pushed = forward_ad.unpack_dual(output).tangent
+            primal, pushed = forward_ad.unpack_dual(output)
+            if check_dtypes and pushed is not None and primal.is_complex() != pushed.is_complex():
+                raise GradcheckError("Forward AD gradient has dtype mismatch.")
             vectors.append(shape.new_zeros(shape.numel()) if pushed is None else pushed.detach().reshape(-1))
         return vectors
 

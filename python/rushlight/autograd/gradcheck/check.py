@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..._rushlight import Generator, Tensor, float64, rand
 from ..differentiate import grad
-from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, requires_grad
+from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, is_float, requires_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def gradcheck(
     """
     from .batched import check_batched_tangents
     from .compare import Setting, directions, elements
+    from .parts import settings
     from .zeros import check_undefined_tangents
 
     if not (check_forward_ad or check_backward_ad):
@@ -66,11 +67,14 @@ def gradcheck(
         )
         compare = directions if fast_mode else elements
         if check_backward_ad:
-            compare(setting, forward=False)
+            for part in settings(setting, forward=False):
+                compare(part, forward=False)
         if check_forward_ad:
-            compare(setting, forward=True)
-            if check_undefined_grad:
-                check_undefined_tangents(func, arguments, _tangents(arguments))
+            parts = list(settings(setting, forward=True))
+            for part in parts:
+                compare(part, forward=True)
+            for part in parts if check_undefined_grad else ():
+                check_undefined_tangents(part.func, part.inputs, _tangents(part.inputs))
         if check_batched_forward_grad:
             check_batched_tangents(func, arguments)
         if check_backward_ad:
@@ -171,8 +175,8 @@ def gradgradcheck(
 
 def _weight(output: Tensor, spread: bool) -> Tensor:
     """Return a random gradient for `output`; with `spread` its elements do not lie side by side."""
-    dtype = output.dtype if output.is_floating_point() else float64
-    weight = rand(output.shape, dtype=dtype) * 2 - 1
+    dtype = output.dtype if is_float(output) else float64
+    weight = rand(output.shape, dtype=dtype) * 2 - (1 + 1j if dtype.is_complex else 1)
     if spread and weight.numel() > 1:
         weight = weight.repeat_interleave(2, dim=-1)[..., ::2]
     return weight.requires_grad_()

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NamedTuple
 
+    # Of a real tensor one, of a complex one two: for its parts.
+    Directions = tuple[Tensor, ...]
+
     class Setting(NamedTuple):
         """What is tested, and how exactly."""
 
@@ -26,11 +29,18 @@ if TYPE_CHECKING:
         rtol: float
         nondet_tol: float
         check_dtypes: bool
+        # Which of the outputs, or forward of the inputs, are parts of complex ones; and which part it is.
+        complex: tuple[int, ...] = ()
+        part: str = ""
 
 else:
     from collections import namedtuple
 
-    Setting = namedtuple("Setting", "func inputs results outputs eps atol rtol nondet_tol check_dtypes")
+    Setting = namedtuple(
+        "Setting",
+        "func inputs results outputs eps atol rtol nondet_tol check_dtypes complex part",
+        defaults=((), ""),
+    )
 
 _ZERO = "Numerical gradient for function expected to be zero"
 
@@ -43,7 +53,9 @@ def elements(setting: Setting, forward: bool) -> None:
             raise GradcheckError(_ZERO)
         return
     if forward:
-        found: Any = forward_jacobians(setting.func, setting.inputs, setting.results)
+        found: Any = forward_jacobians(
+            setting.func, setting.inputs, setting.results, check_dtypes=setting.check_dtypes
+        )
         floats = [output for output in setting.results if is_float(output)]
         places = [place for place, output in enumerate(floats) if output.requires_grad]
     else:
@@ -56,7 +68,14 @@ def elements(setting: Setting, forward: bool) -> None:
         for number, row in enumerate(numerical):
             one = found[number][place] if forward else analytical[number]
             if not close(one, row[place], setting.rtol, setting.atol):
-                raise GradcheckError(messages.mismatch(one, row[place], output, number, forward))
+                raise GradcheckError(_mismatch(setting, one, row[place], output, number, forward))
+
+
+def _mismatch(
+    setting: Setting, analytical: Tensor, numerical: Tensor, output: int, number: int, forward: bool
+) -> str:
+    part = setting.part if (number if forward else output) in setting.complex else ""
+    return messages.mismatch(analytical, numerical, output, number, forward, part)
 
 
 def _recorded(results: tuple[Any, ...]) -> list[int]:
@@ -70,14 +89,15 @@ def directions(setting: Setting, forward: bool) -> None:
     generator = Generator()
     tensors = [tensor for tensor in setting.inputs if requires_grad(tensor)]
     places = [place for place, tensor in enumerate(setting.inputs) if requires_grad(tensor)]
-    inward = [direction(tensor, generator) for tensor in tensors]
+    inward = [directions_of(tensor, generator) for tensor in tensors]
     floats = [place for place, output in enumerate(setting.results) if is_float(output)]
     numerical = []
     for place, vector in zip(places, inward, strict=True):
         slopes = numerical_products(setting.func, place, setting.inputs, vector, setting.eps)
         numerical.append([slopes[output] for output in floats])
     if forward:
-        found = forward_jacobians(setting.func, setting.inputs, setting.results, inward)
+        along = [parts[0] for parts in inward]
+        found = forward_jacobians(setting.func, setting.inputs, setting.results, along, setting.check_dtypes)
         for number, row in enumerate(numerical):
             for output, slope in enumerate(row):
                 _check(setting, found[number][output], slope, output, number, inward[number], None)
@@ -94,13 +114,27 @@ def directions(setting: Setting, forward: bool) -> None:
     for number, row in enumerate(numerical):
         for output, place in enumerate(_recorded(setting.results)):
             slope = (outward[output] * row[place]).sum()
-            analytical = pulled[output][number].squeeze(1).dot(inward[number])
+            analytical = _along(pulled[output][number].squeeze(1), inward[number])
             _check(setting, analytical, slope, output, number, inward[number], outward[output])
+
+
+def _along(gradient: Tensor, parts: Directions) -> Tensor:
+    """Return a gradient along a direction: both of a complex number's parts along theirs."""
+    if len(parts) == 1:
+        return gradient.dot(parts[0])
+    gradient = gradient.resolve_conj()
+    slope: Tensor = gradient.real.dot(parts[0]) + 1j * gradient.imag.dot(parts[1])
+    return slope
+
+
+def directions_of(tensor: Tensor, generator: Generator) -> Directions:
+    """Return a direction of a tensor: two of a complex one, for its parts."""
+    return tuple(direction(tensor, generator) for _ in range(2 if tensor.is_complex() else 1))
 
 
 def direction(tensor: Tensor, generator: Generator) -> Tensor:
     """Return a random vector of length one with a component an element."""
-    vector = rand(tensor.numel(), generator=generator).to(tensor.dtype)
+    vector = rand(tensor.numel(), generator=generator).to(tensor.dtype.to_real())
     length: Tensor = vector.norm()
     return vector / length
 
@@ -111,15 +145,15 @@ def _check(
     numerical: Tensor,
     output: int,
     number: int,
-    inward: Tensor,
+    inward: Directions,
     outward: Tensor | None,
 ) -> None:
     # An element's tolerance times the sum of the weights with which the elements are added up.
-    scale = float(inward.sum()) * (1.0 if outward is None else float(outward.sum()))
+    scale = sum(float(part.sum()) for part in inward) * (1.0 if outward is None else float(outward.sum()))
     if close(analytical, numerical, setting.rtol, setting.atol * scale):
         return
     forward = outward is None
-    text = messages.mismatch(analytical, numerical, output, number, forward)
+    text = _mismatch(setting, analytical, numerical, output, number, forward)
     raise GradcheckError(text + _slowly(setting, output, number, forward))
 
 

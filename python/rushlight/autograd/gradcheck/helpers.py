@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._tensors import as_tuple
 from .analytical import summary
 from .numerical import numerical_jacobians
 
@@ -18,12 +19,18 @@ _DEPRECATED = (
     "for this to be a stable API, please file us an issue at https://github.com/pytorch/pytorch/issues/new"
 )
 
+_COMPLEX = (
+    "Expected output to be non-complex. {name} no longer supports functions that return complex outputs."
+)
+
 
 def get_numerical_jacobian(
     fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> tuple[Tensor, ...]:
     """Return the Jacobians of the first output of `fn`, which takes the inputs as one tuple. Deprecated."""
     _check("get_numerical_jacobian", grad_out)
+    if any(output.is_complex() for output in as_tuple(fn(inputs))):
+        raise ValueError(_COMPLEX.format(name="get_numerical_jacobian"))
     matrices = numerical_jacobians(lambda *arguments: fn(arguments), inputs, None, target, eps)
     return tuple(row[0] for row in matrices)
 
@@ -36,6 +43,8 @@ def get_analytical_jacobian(
     Deprecated.
     """
     _check("get_analytical_jacobian", grad_out)
+    if output.is_complex():
+        raise ValueError(_COMPLEX.format(name="get_analytical_jacobian"))
     return summary(inputs, output, nondet_tol)
 
 

@@ -46,22 +46,37 @@ def get_numerical_jacobian_wrt_specific_input(
     if not tensor.requires_grad:
         raise AssertionError("Expected input to have requires_grad=True")
     floats = [place for place, output in enumerate(outputs) if is_float(output)]
-    matrices = tuple(outputs[place].new_zeros(tensor.numel(), outputs[place].numel()) for place in floats)
+    dtype = tensor.dtype if tensor.is_complex() else None
+    matrices = tuple(
+        outputs[place].new_zeros(tensor.numel(), outputs[place].numel(), dtype=dtype or outputs[place].dtype)
+        for place in floats
+    )
     data = tensor.data  # The same memory, but changing it does not count as an operation in place.
     for row, index in enumerate(product(*map(range, data.shape))):
-        slopes = _difference(fn, inputs, data[index], eps, eps, f"on index {index} by {eps}")
+        slopes = _slopes(fn, inputs, data[index], (eps, eps), eps, f"on index {index} by {eps}")
         for matrix, place in zip(matrices, floats, strict=True):
             matrix[row] = slopes[place]
     return matrices
 
 
 def numerical_products(
-    fn: Callable[..., Any], place: int, inputs: tuple[Any, ...], direction: Tensor, eps: float
+    fn: Callable[..., Any], place: int, inputs: tuple[Any, ...], parts: tuple[Tensor, ...], eps: float
 ) -> list[Tensor]:
-    """Return, for each output, the derivative along a direction of one input."""
+    """Return, for each output, the derivative along a direction of one input, or of each of its parts."""
     data = inputs[place].data
-    step = direction.reshape(data.shape) * eps
-    return _difference(fn, inputs, data, step, eps, f"by {eps}")
+    steps = tuple(part.reshape(data.shape) * eps for part in parts)
+    return _slopes(fn, inputs, data, steps, eps, f"by {eps}")
+
+
+def _slopes(
+    fn: Callable[..., Any], inputs: Sequence[Any], place: Tensor, steps: Any, norm: float, where: str
+) -> list[Tensor]:
+    """Return how the outputs change: with a complex input along its real part and i times along the other."""
+    along = _difference(fn, inputs, place, steps[0], norm, where)
+    if not place.is_complex():
+        return along
+    across = _difference(fn, inputs, place, steps[1] * 1j, norm, where)
+    return [real + imaginary * 1j for real, imaginary in zip(along, across, strict=True)]
 
 
 def _difference(

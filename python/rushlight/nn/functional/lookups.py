@@ -61,6 +61,13 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """
     if tensor.dtype is not native.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if native._is_batchedtensor(tensor):
+        if num_classes <= 0:
+            raise RuntimeError(
+                "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
+                "argument."
+            )
+        return tensor.unsqueeze(-1).eq(native.arange(num_classes)).to(native.int64)
     if tensor.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -348,14 +348,16 @@ class Module(StateDict):
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
         wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
-        if wanted and not wanted[0].is_floating_point:
+        if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
                 f"dtype={wanted[0]}"
             )
         empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
         return self._apply(
-            lambda tensor: tensor.to(*args, **kwargs) if tensor.is_floating_point() else tensor
+            lambda tensor: (
+                tensor.to(*args, **kwargs) if tensor.is_floating_point() or tensor.is_complex() else tensor
+            )
         )
 
     def float(self) -> Self:

@@ -1,0 +1,171 @@
+"""How an operation that the engine shows becomes a call of one of torch's operators.
+
+The engine names the node that the operation would record, and gives the tensors; the arguments that are none
+come from the call of the native function that led there, by their names.
+"""
+
+from __future__ import annotations
+
+from . import _rushlight
+from ._ops import Call, table
+from ._rushlight import Tensor
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ._ops import Argument, OpOverload
+
+_MISSING = object()
+
+
+def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | None) -> list[Tensor]:
+    """Have `mode` answer in the place of an operation of the engine."""
+    shown = _shown(operation, *(call or ("", {})))
+    if shown is None:
+        return operation.proceed()  # type: ignore[no-any-return]
+    func, args, kwargs = shown
+    returns = func._schema.returns
+    computed: list[Tensor] = []
+
+    def proceed() -> Any:
+        computed[:] = operation.proceed()
+        if operation.in_place:
+            return args[0]
+        if returns[0].kind.endswith("[]"):
+            return list(computed)
+        return computed[0] if len(returns) == 1 or len(computed) == 1 else tuple(computed)
+
+    answer = Call(func, args, kwargs, proceed).show(mode)
+    answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    if len(answers) < operation.outputs:
+        # The engine keeps more of some operations than torch shows.
+        answers += (computed or operation.proceed())[len(answers) :]
+    return answers[: operation.outputs]
+
+
+def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
+    """Show a call that came to no operation of the engine, with what it answered; return what is answered."""
+    name = _CALLED.get(name, name)
+    for func in table()[0]["-"]:
+        if (
+            func._packet.__name__ == name
+            and (bound := _bind(func, _operands(func, given), given)) is not None
+        ):
+            return _Settled(func, *bound, result).proceed()
+    return result
+
+
+_CALLED = {"item": "_local_scalar_dense"}
+
+
+class _Settled(Call):
+    """A call that has been made: what is at the end of the row of interceptors is what it answered."""
+
+    def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        super().__init__(func, args, kwargs, None)
+        self.result = result
+
+    def proceed(self) -> Any:
+        """Show it to the next interceptor, if there is one."""
+        return _rushlight._beneath_interceptor(self.show) if _rushlight._interceptors() else self.result
+
+
+def _operands(func: OpOverload, given: Mapping[str, Any]) -> list[Any]:
+    """Return the arguments that the engine would show as operands."""
+    named = [argument.name for argument in func._schema.arguments if not argument.kwarg_only]
+    return [given[name] for name in named if name in given and isinstance(given[name], Tensor)]
+
+
+def _shown(
+    operation: Any, name: str, given: Mapping[str, Any]
+) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]] | None:
+    key = f"{operation.node}_" if operation.in_place else operation.node
+    for func in table()[0].get(key, ()):
+        own = func._packet.__name__.strip("_") == name
+        known = {**operation.attributes, **given} if own else {**given, **operation.attributes}
+        if (bound := _bind(func, operation.operands, known)) is not None:
+            return func, *bound
+    return None
+
+
+def _bind(
+    func: OpOverload, operands: Sequence[Any], given: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Return the arguments as the dispatcher passes them on: without defaults at the end."""
+    arguments = func._schema.arguments
+    left = list(operands)
+    if len(left) == 2 and not isinstance(left[0], Tensor) and arguments[0].kind == "Tensor":
+        left.reverse()  # A number comes behind the tensor, whichever it was.
+    wanted = sum(argument.kind == "Tensor" for argument in arguments)
+    if wanted > len(left):
+        # The engine holds some tensors apart, such as indices.
+        apart = {
+            argument.name: given[argument.name]
+            for argument in arguments
+            if argument.takes_tensors and isinstance(given.get(argument.name), Tensor)
+        }
+        left = [operand for operand in left if all(operand is not other for other in apart.values())]
+    else:
+        apart = {}
+    taken: list[tuple[Argument, Any]] = []
+    for argument in arguments:
+        value = apart.get(argument.name, _MISSING)
+        value = _value(argument, left, given) if value is _MISSING else value
+        if value is _MISSING:
+            return None
+        taken.append((argument, value))
+    if left:
+        return None
+    kwargs = {
+        argument.name: value
+        for argument, value in taken
+        if argument.kwarg_only and not _is_default(argument, value)
+    }
+    args = [(argument, value) for argument, value in taken if not argument.kwarg_only]
+    while args and _is_default(*args[-1]):
+        args.pop()
+    return tuple(value for _, value in args), kwargs
+
+
+def _is_default(argument: Argument, value: Any) -> bool:
+    default = argument.default_value
+    if not argument.has_default or isinstance(value, Tensor):
+        return False
+    return value is default or bool(value == default)
+
+
+def _value(argument: Argument, left: list[Any], given: Mapping[str, Any]) -> Any:
+    """Return what an argument is, of the operands that are left and of what was given by name."""
+    kind = argument.kind
+    if kind.startswith("Tensor") and kind.endswith("[]"):
+        taken, left[:] = [operand for operand in left if isinstance(operand, Tensor)], []
+        return taken
+    if argument.takes_tensors:
+        optional = kind.endswith("?")
+        if (
+            optional
+            and argument.name in given
+            and not any(given[argument.name] is operand for operand in left)
+        ):
+            return None
+        # A number may stand for any tensor but the first.
+        if left and (isinstance(left[0], Tensor) or argument.name != "self"):
+            return left.pop(0)
+        return None if optional else _MISSING
+    if kind.startswith("Scalar") and left and not isinstance(left[0], Tensor):
+        return left.pop(0)
+    value = given.get(argument.name, _MISSING)
+    if isinstance(value, Tensor):
+        return _MISSING
+    if value is not _MISSING:
+        if "[" not in kind or value is None:
+            return value
+        size = kind[kind.index("[") + 1 : kind.index("]")]
+        return list(value) if isinstance(value, (list, tuple)) else [value] * int(size or 1)
+    if argument.has_default:
+        return argument.default_value
+    if kind in ("Scalar", "Tensor"):
+        return _MISSING
+    return [] if "[" in kind else False if kind == "bool" else None

@@ -1,0 +1,323 @@
+"""Operators as torch's dispatcher names them: `torch.ops.aten.mm.default` and its like.
+
+A handle says which operator is meant: policies and logs compare it. Calling one calls the function that
+computes it. What each takes and returns stands in `_operators.txt`, read when the first is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from functools import cache
+
+from . import _rushlight
+from ._rushlight import Tensor
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+
+_running = threading.local()  # The calls of operators that interceptors are shown, innermost last.
+
+
+class Argument:
+    """An argument of an operator, or what it returns: its type, name and default as torch writes them."""
+
+    def __init__(self, text: str, keyword_only: bool = False) -> None:
+        declared, _, self.default_text = text.partition("=")
+        self.type, _, self.name = declared.partition(" ")
+        self.kwarg_only = keyword_only
+        self.has_default = bool(self.default_text)
+        mark = re.search(r"\((\w+)(!?)\)", self.type)
+        self.alias_info = AliasInfo(mark[1], bool(mark[2])) if mark else None
+        self.kind = re.sub(r"\(\w+!?\)", "", self.type)
+        self.default_value = _default(self.default_text)
+
+    @property
+    def takes_tensors(self) -> bool:
+        """Whether it is given a tensor or several."""
+        return self.kind.startswith("Tensor")
+
+
+class AliasInfo:
+    """Which argument's memory is shown, and whether it is written to."""
+
+    def __init__(self, name: str, is_write: bool) -> None:
+        self.before_set = self.after_set = {f"alias::{name}"}
+        self.is_write = is_write
+
+
+def _default(text: str) -> Any:
+    words: dict[str, Any] = {"": None, "None": None, "True": True, "False": False, "[]": []}
+    if text in words:
+        return words[text]
+    if text.startswith("["):
+        return [_default(part) for part in text[1:-1].split(",")]
+    try:
+        return int(text)
+    except ValueError:
+        return float(text) if text[:1].isdigit() else text
+
+
+class FunctionSchema:
+    """What an operator takes and returns."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f"aten::{text}"
+        full, _, rest = text.partition("(")
+        self.name, _, self.overload_name = full.partition(".")
+        self.name = f"aten::{self.name}"
+        taken, _, returned = rest.rpartition(" -> ")
+        self.arguments: list[Argument] = []
+        star = False
+        for part in _parts(taken[:-1]):
+            star = star or part == "*"
+            if part != "*":
+                self.arguments.append(Argument(part, star))
+        self.returns = [Argument(part) for part in _parts(returned.removeprefix("(").removesuffix(")"))]
+        if returned.startswith("Tensor("):
+            self.returns = [Argument(returned)]
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether an argument is written to."""
+        return any(argument.alias_info and argument.alias_info.is_write for argument in self.arguments)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _parts(text: str) -> list[str]:
+    return re.split(r", (?![^\[(]*[\])])", text) if text else []
+
+
+class OpOverload:
+    """One operator, such as `torch.ops.aten.add.Tensor`."""
+
+    def __init__(self, packet: OpOverloadPacket, schema: FunctionSchema) -> None:
+        self._packet, self._schema = packet, schema
+        self._overloadname = schema.overload_name or "default"
+        self.namespace = "aten"
+        self.__name__ = f"{packet.__name__}.{self._overloadname}"
+        self.__module__ = packet.__module__
+        self.__qualname__ = self._name = f"{schema.name}.{schema.overload_name}".rstrip(".")
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """All operators of this name."""
+        return self._packet
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it shows the memory of an argument and does not write to it."""
+        return not self._schema.is_mutable and any(argument.alias_info for argument in self._schema.arguments)
+
+    def name(self) -> str:
+        """Return the name with its namespace."""
+        return self._name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute it. Of an interceptor that was shown this call, hand it on."""
+        calls: list[Call] = getattr(_running, "calls", [])
+        if calls and calls[-1].is_of(self, args, kwargs):
+            return calls[-1].proceed()
+        return _function(self)(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self._packet.__name__}', overload='{self._overloadname}')>"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __deepcopy__(self, memo: object = None) -> OpOverload:
+        return self
+
+
+class OpOverloadPacket:
+    """All operators of a name, such as `torch.ops.aten.add`."""
+
+    def __init__(self, name: str, schemas: list[FunctionSchema]) -> None:
+        self.__name__ = name
+        self.__module__ = "torch._ops.aten"
+        self._qualified_op_name = f"aten::{name}"
+        self._overloads = {overload._overloadname: overload for overload in map(self._overload, schemas)}
+
+    def _overload(self, schema: FunctionSchema) -> OpOverload:
+        return OpOverload(self, schema)
+
+    def overloads(self) -> list[str]:
+        """Name them."""
+        return list(self._overloads)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._overloads)
+
+    def __getattr__(self, name: str) -> OpOverload:
+        found = self.__dict__.get("_overloads", {}).get(name)
+        if found is None:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
+        return found  # type: ignore[no-any-return]
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute it."""
+        return _function(next(iter(self._overloads.values())))(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __deepcopy__(self, memo: object = None) -> OpOverloadPacket:
+        return self
+
+
+class Call:
+    """A call of an operator, as an interceptor is shown it, and how it goes on."""
+
+    def __init__(
+        self,
+        func: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        go_on: Callable[[], Any] | None,
+    ) -> None:
+        self.func, self.args, self.kwargs, self._go_on = func, args, kwargs, go_on
+
+    def proceed(self) -> Any:
+        """Hand it on to the next interceptor, or compute it."""
+        return self._go_on() if self._go_on is not None else None
+
+    def is_of(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Tell whether it is the call of that operator with these very arguments."""
+        if func is not self.func or len(args) != len(self.args) or kwargs.keys() != self.kwargs.keys():
+            return False
+        same = all(given is own for given, own in zip(args, self.args, strict=True))
+        return same and all(given is self.kwargs[name] for name, given in kwargs.items())
+
+    def show(self, mode: Any) -> Any:
+        """Have an interceptor answer in its place."""
+        calls = _running.__dict__.setdefault("calls", [])
+        calls.append(self)
+        try:
+            return mode.__torch_dispatch__(self.func, (), self.args, self.kwargs)
+        finally:
+            calls.pop()
+
+
+@cache
+def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
+    """Read the table: the operators by node, and packets by name."""
+    nodes: dict[str, list[str]] = {}
+    schemas: dict[str, list[FunctionSchema]] = {}
+    with open(os.path.join(os.path.dirname(__file__), "_operators.txt"), encoding="utf-8") as lines:
+        for line in lines:
+            if line[0] == "#":
+                continue
+            node, _, text = line.rstrip().partition(" ")
+            for key, schema in ((node, FunctionSchema(text)), (f"{node}_", _in_place(text))):
+                if schema is None or (node in "-=" and key != node):
+                    continue
+                known = schemas.setdefault(schema.name[6:], [])
+                if all(other.overload_name != schema.overload_name for other in known):
+                    known.append(schema)
+                nodes.setdefault(key, []).append(schema._text)
+    packets = {name: OpOverloadPacket(name, found) for name, found in schemas.items()}
+    texts = {
+        overload._schema._text: overload
+        for packet in packets.values()
+        for overload in packet._overloads.values()
+    }
+    return {node: [texts[text] for text in found if text in texts] for node, found in nodes.items()}, packets
+
+
+def _in_place(text: str) -> FunctionSchema | None:
+    """What an operator is called that overwrites its first argument with what this one returns."""
+    name, _dot, rest = text.partition("(")
+    if not rest.startswith("Tensor self") or not text.endswith(" -> Tensor") or name.startswith("_"):
+        return None
+    base, point, overload = name.partition(".")
+    rest = rest.removeprefix("Tensor self").removesuffix("Tensor")
+    return FunctionSchema(f"{base}_{point}{overload}(Tensor(a!) self{rest}Tensor(a!)")
+
+
+class _OpNamespace:
+    """The operators of torch itself."""
+
+    __name__ = "torch.ops.aten"
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        packet = None if name.startswith("__") else table()[1].get(name)
+        if packet is None:
+            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+        self.__dict__[name] = packet
+        return packet
+
+    def __repr__(self) -> str:
+        return "<module 'torch.ops.aten' from 'torch.ops'>"
+
+
+class _Ops:
+    """The namespaces of operators."""
+
+    __name__ = "torch.ops"
+
+    def __init__(self) -> None:
+        self.aten = _OpNamespace()
+
+    def __repr__(self) -> str:
+        return "<module 'torch.ops' from '_ops.py'>"
+
+
+ops = _Ops()
+
+
+def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+# Operators that no public function has the name of, or only one that takes something else.
+_OTHERS: dict[str, Callable[[ModuleType], Any]] = {
+    "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
+    "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
+    "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
+    "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
+    "_local_scalar_dense": lambda torch: Tensor.item,
+    "alias": lambda torch: lambda x: x.view(x.shape),
+    "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
+    "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
+    "lift_fresh": lambda torch: lambda x: x,
+    "max_pool2d_with_indices": lambda torch: (
+        lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
+    ),
+    "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
+    "slice": lambda torch: _slice,
+}
+
+
+def _dropout(torch: ModuleType, x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    kept = torch.nn.functional.dropout(torch.ones_like(x), p, train is not False)
+    return x * kept, kept != 0
+
+
+@cache
+def _function(operator: OpOverload) -> Callable[..., Any]:
+    """Return what computes an operator."""
+    name = operator._packet.__name__
+    torch = sys.modules[__package__]
+    if name in _OTHERS:
+        return _OTHERS[name](torch)  # type: ignore[no-any-return]
+    if name.startswith("linalg_"):
+        from . import linalg
+
+        return getattr(linalg, name.removeprefix("linalg_"))  # type: ignore[no-any-return]
+    for room in (torch, Tensor, _rushlight._nn):
+        if (found := getattr(room, name, None)) is not None:
+            return found  # type: ignore[no-any-return]
+    raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")

@@ -1,0 +1,110 @@
+//! From a `DType` value to a Rust type.
+
+/// Runs a block with `$T` bound to the Rust type of a `DType` value.
+///
+/// The first word picks which types take part, and with that how many copies of the kernel the program
+/// has; the block after `else` answers for the other types:
+///
+/// | word | types | bound |
+/// |---|---|---|
+/// | `all` (no `else`) | every one | `Element` |
+/// | `bits` (no `else`) | one for each size, see `DType::bits`: for kernels that only move elements | `Element` |
+/// | `ordered` | all but the complex ones | `Ordered` |
+/// | `ring` | all but bool | `Ring` |
+/// | `number` | integers and real numbers | `Number` |
+/// | `integer` | | `Number` |
+/// | `float` | real numbers | `Real` |
+/// | `complex` | | `Ring` |
+/// | `field` | real and complex numbers | `Ring` |
+///
+/// ```
+/// use rushlight::{dispatch, dtype::{DType, Element}};
+/// let bytes = dispatch!(all DType::Int16, T => std::mem::size_of::<T>());
+/// assert_eq!(bytes, 2);
+/// ```
+#[macro_export]
+macro_rules! dispatch {
+    (@one $T:ident, $R:ty, $body:expr) => {{
+        type $T = $R;
+        $body
+    }};
+    (@float $dtype:expr, $T:ident => $body:expr, $rest:tt) => {
+        match $dtype {
+            $crate::dtype::DType::Float32 => $crate::dispatch!(@one $T, f32, $body),
+            $crate::dtype::DType::Float64 => $crate::dispatch!(@one $T, f64, $body),
+            _ => $rest,
+        }
+    };
+    (@integer $dtype:expr, $T:ident => $body:expr, $rest:tt) => {
+        match $dtype {
+            $crate::dtype::DType::UInt8 => $crate::dispatch!(@one $T, u8, $body),
+            $crate::dtype::DType::Int8 => $crate::dispatch!(@one $T, i8, $body),
+            $crate::dtype::DType::Int16 => $crate::dispatch!(@one $T, i16, $body),
+            $crate::dtype::DType::Int32 => $crate::dispatch!(@one $T, i32, $body),
+            $crate::dtype::DType::Int64 => $crate::dispatch!(@one $T, i64, $body),
+            _ => $rest,
+        }
+    };
+    (float $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(@float $dtype, $T => $body, $other)
+    };
+    (integer $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(@integer $dtype, $T => $body, $other)
+    };
+    (number $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(@float $dtype, $T => $body, { $crate::dispatch!(@integer $dtype, $T => $body, $other) })
+    };
+    (complex $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        match $dtype {
+            $crate::dtype::DType::Complex64 => $crate::dispatch!(@one $T, $crate::dtype::Complex<f32>, $body),
+            $crate::dtype::DType::Complex128 => $crate::dispatch!(@one $T, $crate::dtype::Complex<f64>, $body),
+            _ => $other,
+        }
+    };
+    (field $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(float $dtype, $T => $body, else { $crate::dispatch!(complex $dtype, $T => $body, else $other) })
+    };
+    (ring $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(number $dtype, $T => $body, else { $crate::dispatch!(complex $dtype, $T => $body, else $other) })
+    };
+    (ordered $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(number $dtype, $T => $body, else {
+            match $dtype {
+                $crate::dtype::DType::Bool => $crate::dispatch!(@one $T, $crate::dtype::Bool, $body),
+                _ => $other,
+            }
+        })
+    };
+    (all $dtype:expr, $T:ident => $body:expr) => {
+        $crate::dispatch!(ring $dtype, $T => $body, else {
+            match $dtype {
+                $crate::dtype::DType::Bool => $crate::dispatch!(@one $T, $crate::dtype::Bool, $body),
+                pending => unreachable!("{pending:?} is resolved before its elements are looked at"),
+            }
+        })
+    };
+    (bits $dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.size() {
+            1 => $crate::dispatch!(@one $T, u8, $body),
+            2 => $crate::dispatch!(@one $T, i16, $body),
+            4 => $crate::dispatch!(@one $T, i32, $body),
+            8 => $crate::dispatch!(@one $T, i64, $body),
+            _ => $crate::dispatch!(@one $T, $crate::dtype::Complex<f64>, $body),
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dtype::{DType, Element};
+
+    #[test]
+    fn every_type_is_dispatched_to_its_own_rust_type() {
+        for dtype in DType::ALL {
+            assert_eq!(dispatch!(all dtype, T => T::DTYPE), dtype);
+            assert_eq!(dispatch!(all dtype, T => std::mem::size_of::<T>()), dtype.size());
+            assert_eq!(dispatch!(bits dtype, T => T::DTYPE), dtype.bits());
+            assert_eq!(dtype.bits().size(), dtype.size());
+        }
+    }
+}

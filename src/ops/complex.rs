@@ -1,0 +1,336 @@
+//! What is calculated of complex numbers only: from parts, from magnitude and angle, and back. Other
+//! readings of their memory are in `conjugate`.
+//!
+//! Note [Gradients of complex numbers]
+//! ----
+//! The gradient of a real number L with respect to z = x + iy is ∂L/∂x + i ∂L/∂y, so that a step against
+//! it makes L less. For a function w of z with a complex derivative that is z̄ = w̄ · conj(dw/dz). Rules are
+//! equations over any field: they multiply by derivatives and know no conjugates. But what they say of the
+//! conjugates of what was kept are the conjugates of what they say of that itself, so on the way back the
+//! doors (`unary`, `binary`, `pointwise`, `bilinear`) give them these, and operations that have a rule for
+//! gradients of their own load them. Forward, nothing is conjugated. Functions without a complex
+//! derivative say that they are not `ANALYTIC` and stand for themselves: they are here. The gradient of a
+//! real number is the real part of what arrives; the engine's check sees to that.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call};
+use super::conjugate::{conj, imag, real};
+use super::record::records;
+use super::select::where_;
+use super::unary::{self, Elementwise, Integers, Keeps};
+use super::{binary, compare, copy, div, mul, sub};
+use crate::dtype::{Complex, DType, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// i
+pub(super) const I: Scalar = Scalar::Complex(Complex::new(0.0, 1.0));
+
+/// The complex numbers of a function of two real ones.
+fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> {
+    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
+    let wide =
+        |x: &Array| -> Result<Array> { Ok(binary::expanded(&*copy::as_type(x, DType::Float64)?, &shape)) };
+    let (left, right) = (wide(a)?, wide(b)?);
+    let elements: Vec<Complex<f64>> =
+        left.view::<f64>().iter().zip(right.view::<f64>().iter()).map(|(&a, &b)| f(a, b)).collect();
+    let y = Array::from_slice(&shape, &elements)?;
+    Ok(copy::as_type(&y, a.dtype.to_complex())?.into_owned())
+}
+
+/// Whether two tensors can be the parts of complex numbers.
+fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
+    let (left, right) = (a.dtype(), b.dtype());
+    if !left.is_float() || !right.is_float() {
+        return Err(Error::PartsDType { left, right }.into());
+    }
+    if left != right {
+        return Err(Error::PartsDiffer { left, right }.into());
+    }
+    Ok(())
+}
+
+/// z = x + iy
+///
+/// dz = dx + i dy, x̄ = Re z̄, ȳ = Im z̄
+#[derive(Clone)]
+struct FromParts;
+
+impl Op for FromParts {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["real", "imag"];
+
+    fn name(&self) -> &'static str {
+        "ComplexBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::new)?;
+        Ok(smallvec![Tensor::from_array(z)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, _saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let (x, y) = (at.needs(0).then(|| real(g)), at.needs(1).then(|| imag(g)));
+        Ok(smallvec![x.transpose()?, y.transpose()?])
+    }
+
+    fn jvp(&self, _saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let form = at.node.form(0);
+        let zeros = || super::create::zeros(&shape::signed(form.layout.shape()), form.dtype.to_real());
+        let part = |index: usize| tangents[index].clone().map_or_else(zeros, Ok);
+        one(complex(&part(0)?, &part(1)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(self.clone())
+    }
+}
+
+/// Complex numbers of these real and imaginary parts.
+pub fn complex(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    check_parts(x, y)?;
+    apply_one(FromParts, &[x, y])
+}
+
+/// z = r exp(iφ)
+///
+/// dz = exp(iφ) dr + iz dφ, r̄ = Re(conj(exp(iφ)) z̄), φ̄ = Re(conj(iz) z̄)
+#[derive(Clone)]
+struct Polar;
+
+impl Polar {
+    /// exp(iφ) and iz, where r is not zero; torch divides by r too.
+    fn directions(z: &Tensor) -> Result<(Tensor, Tensor)> {
+        Ok((super::sgn(z)?, mul(z, I)?))
+    }
+}
+
+impl Op for Polar {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["result"];
+
+    fn name(&self) -> &'static str {
+        "PolarBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::from_polar)?;
+        Ok(smallvec![Tensor::from_array(z)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.output(0)
+    }
+
+    fn vjp(&self, z: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (outward, around) = Polar::directions(&at.load(z)?)?;
+        let along = |direction: &Tensor| real_product(direction, single(gradients));
+        let r = at.needs(0).then(|| along(&outward)).transpose()?;
+        let phi = at.needs(1).then(|| along(&around)).transpose()?;
+        Ok(smallvec![r, phi])
+    }
+
+    fn jvp(&self, z: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (outward, around) = Polar::directions(&at.load(z)?)?;
+        let moved = |direction: &Tensor, index: usize| {
+            tangents[index].as_ref().map(|t| mul(direction, t)).transpose()
+        };
+        let (r, phi) = (moved(&outward, 0)?, moved(&around, 1)?);
+        match (r, phi) {
+            (Some(r), Some(phi)) => one(super::add(&r, &phi)?),
+            (Some(only), None) | (None, Some(only)) => one(only),
+            (None, None) => unreachable!("rules run with a tangent"),
+        }
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(self.clone())
+    }
+}
+
+/// Complex numbers of these magnitudes and angles.
+pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
+    check_parts(r, phi)?;
+    apply_one(Polar, &[r, phi])
+}
+
+/// Re(conj(a) · b)
+pub(super) fn real_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    real(&mul(&conj(a.clone())?, b)?)
+}
+
+/// The magnitudes of complex numbers.
+pub(super) fn magnitudes(x: &Array) -> Result<Array> {
+    Measure::Magnitude.run(x)
+}
+
+/// A real number that a complex one has.
+///
+/// With the gradient v of it: x̄ = ȳ v, dy = Re(conj(v) dx)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// y = |x|,  v = x/|x|, and 0 for x = 0
+    Magnitude,
+    /// y = the angle of x,  v = ix/|x|², and 0 for x = 0
+    Angle,
+}
+
+impl Measure {
+    fn run(self, x: &Array) -> Result<Array> {
+        let wide = copy::as_type_in_order(x, DType::Complex128)?;
+        let y = match self {
+            Measure::Magnitude => unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.norm()),
+            Measure::Angle => unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.arg()),
+        }?;
+        Ok(copy::as_type_in_order(&y, x.dtype.to_real())?.into_owned())
+    }
+
+    fn gradient(self, x: &Tensor) -> Result<Tensor> {
+        if self == Measure::Magnitude {
+            return super::sgn(x);
+        }
+        let turned = div(&mul(x, I)?, &super::power::square(&super::abs(x)?)?)?;
+        where_(&compare::eq(x, 0)?, 0, &turned)
+    }
+}
+
+impl Op for Measure {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        match self {
+            Measure::Magnitude => "AbsBackward0",
+            Measure::Angle => "AngleBackward0",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(smallvec![Tensor::from_array(self.run(&inputs[0].array())?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.input(0)
+    }
+
+    fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(mul(single(gradients), &self.gradient(&at.load(x)?)?)?)
+    }
+
+    fn jvp(&self, x: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(real_product(&self.gradient(&at.load(x)?)?, tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.in_place(*self)
+    }
+}
+
+/// The magnitudes of complex numbers.
+pub(super) fn magnitude(x: &Tensor) -> Result<Tensor> {
+    apply_one(Measure::Magnitude, &[x])
+}
+
+/// y = the angle of a real number: 0, or π if it is negative,  dy/dx = 0
+#[derive(Clone, Copy)]
+struct RealAngle;
+
+impl Elementwise for RealAngle {
+    const NAME: &'static str = "angle_vml_cpu";
+    const NODE: &'static str = "AngleBackward0";
+    const KEEPS: Keeps = Keeps::Flat;
+    const INTEGERS: Integers = Integers::Promote;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if num_traits::Float::is_nan(x) {
+            x
+        } else if x < T::ZERO {
+            T::from_f64(std::f64::consts::PI)
+        } else {
+            T::ZERO
+        }
+    }
+}
+
+/// The angle of every element.
+pub fn angle(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { apply_one(Measure::Angle, &[x]) } else { unary::apply(RealAngle, x) }
+}
+
+/// y = the conjugate of x in memory of its own,  dy is that of dx,  x̄ that of ȳ
+#[derive(Clone, Copy)]
+pub struct ConjPhysical;
+
+impl Elementwise for ConjPhysical {
+    const NAME: &'static str = "conj_physical";
+    const NODE: &'static str = "ConjPhysicalBackward0";
+    const KEEPS: Keeps = Keeps::Nothing;
+    const INTEGERS: Integers = Integers::Stay;
+    const COMPLEX: bool = true;
+    const ANALYTIC: bool = false;
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.conj()
+    }
+
+    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        conj_physical(t)
+    }
+}
+
+/// The conjugates in memory of their own; the tensor itself if it is real.
+pub fn conj_physical(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { unary::apply(ConjPhysical, x) } else { Ok(x.clone()) }
+}
+
+/// `conj_physical` in place.
+pub fn conj_physical_(x: &Tensor) -> Result<()> {
+    if x.dtype().is_complex() { unary::apply_in_place(ConjPhysical, x) } else { Ok(()) }
+}
+
+/// What a change t of x changes of s = x/|x|: (t - s Re(conj(s) t)) / |x|, and 0 for x = 0. The map is its
+/// own transpose.
+pub(super) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
+    let s = super::sgn(x)?;
+    let across = sub(t, &mul(&s, &real_product(&s, t)?)?)?;
+    where_(&compare::eq(x, 0)?, 0, &div(&across, &super::abs(x)?)?)
+}
+
+/// Refuses to record an operation that has no derivative for complex numbers in torch.
+pub(super) fn refuse_history(x: &Tensor, operation: &'static str) -> Result<()> {
+    match records(&[x]) {
+        true => Err(Error::ComplexGradient { operation }.into()),
+        false => Ok(()),
+    }
+}
+
+/// What is wrong with complex numbers for an operation that refuses them, in place of what is wrong with
+/// other types.
+pub(super) fn refusal(other: Error) -> Box<Error> {
+    Box::new(match other {
+        Error::NotImplementedFor { operation: "floor_vml_cpu", .. } => {
+            Error::RoundedComplex { operation: "floor" }
+        }
+        Error::NotImplementedFor { operation: "ceil_vml_cpu", .. } => {
+            Error::RoundedComplex { operation: "ceil" }
+        }
+        Error::NotImplementedFor { operation: "trunc_vml_cpu", .. } => {
+            Error::RoundedComplex { operation: "trunc" }
+        }
+        Error::NotImplementedFor { operation: "sign_cpu", .. } => Error::SignOfComplex {},
+        Error::NotImplementedFor { operation: operation @ ("deg2rad" | "rad2deg"), .. } => {
+            Error::DegreesOfComplex { operation }
+        }
+        Error::ReluBool {} => Error::ClampedComplex {},
+        other => other,
+    })
+}

@@ -1,0 +1,221 @@
+//! Other readings of one memory: complex numbers as pairs of parts and the other way round, conjugates
+//! and negatives. Views all of them; what is calculated of complex numbers stands in `complex`.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
+use super::{cast, view};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients};
+use crate::shape::{Dims, Layout};
+use crate::tensor::{Array, Creation, Tensor};
+
+/// A reading of the memory of x
+///
+/// Each is a linear map of real numbers: dy is dx read so, x̄ is ȳ read the opposite way
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// y = (Re x, Im x), along a last dimension
+    Parts,
+    /// y = x₀ + i x₁ of a last dimension of two
+    Pairs,
+    /// y = the conjugate of x
+    Conjugate,
+    /// y = -x
+    Negative,
+}
+
+impl Reading {
+    fn opposite(self) -> Reading {
+        match self {
+            Reading::Parts => Reading::Pairs,
+            Reading::Pairs => Reading::Parts,
+            own => own,
+        }
+    }
+
+    /// The memory, read so. The caller has checked that it can be.
+    fn of(self, memory: &Array) -> Array {
+        let layout = &memory.layout;
+        match self {
+            Reading::Parts => {
+                let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
+                parts.with_layout(self::parts(layout))
+            }
+            Reading::Pairs => {
+                let (shape, strides) = (layout.shape(), layout.strides());
+                let outer = shape.len() - 1;
+                let strides: Dims = strides[..outer].iter().map(|stride| stride / 2).collect();
+                let layout = Layout::strided(shape[..outer].into(), strides, layout.offset() / 2);
+                Array { dtype: memory.dtype.to_complex(), ..memory.clone() }.with_layout(layout)
+            }
+            Reading::Conjugate => Array { dtype: memory.dtype.conjugated(), ..memory.clone() },
+            Reading::Negative => Array { dtype: memory.dtype.negated(), ..memory.clone() },
+        }
+    }
+
+    /// A tensor read so, as a view wherever it lies as it has to.
+    fn show(self, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Reading::Parts => view_as_real(&resolve(x)?),
+            Reading::Pairs if check_pairs(&x.memory()).is_err() || x.is_pending() => {
+                view_as_complex(&cast::clone_contiguous(&resolve(x)?)?)
+            }
+            Reading::Pairs => view_as_complex(x),
+            Reading::Conjugate => conj(x.clone()),
+            Reading::Negative => negative_view(x),
+        }
+    }
+}
+
+/// The layout of the parts of complex numbers that lie so.
+pub(super) fn parts(layout: &Layout) -> Layout {
+    let (mut shape, mut strides): (Dims, Dims) =
+        (layout.shape().into(), layout.strides().iter().map(|stride| 2 * stride).collect());
+    shape.push(2);
+    strides.push(1);
+    Layout::strided(shape, strides, 2 * layout.offset())
+}
+
+/// The real parts of complex numbers, or with 1 the imaginary ones, where they lie.
+pub(super) fn part(memory: &Array, index: usize) -> Array {
+    let layout = &memory.layout;
+    let strides: Dims = layout.strides().iter().map(|stride| 2 * stride).collect();
+    let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
+    parts.with_layout(Layout::strided(layout.shape().into(), strides, 2 * layout.offset() + index))
+}
+
+/// Both parts of complex numbers along a last dimension, where they lie.
+pub(super) fn as_parts(memory: &Array) -> Array {
+    Reading::Parts.of(memory)
+}
+
+/// What `f`, which treats every part alike, makes of the parts of complex numbers. It sees them along a
+/// last dimension and leaves that where it is, in an array in order.
+pub(super) fn by_parts(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+    Ok(Reading::Pairs.of(&f(&Reading::Parts.of(x))?))
+}
+
+impl Op for Reading {
+    type Saved = ();
+    const VIEW: bool = true;
+
+    fn name(&self) -> &'static str {
+        match self {
+            Reading::Parts => "ViewAsRealBackward0",
+            Reading::Pairs => "ViewAsComplexBackward0",
+            Reading::Conjugate => "ConjBackward0",
+            Reading::Negative => "NegViewBackward0",
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let memory = self.of(&inputs[0].memory());
+        Ok(smallvec![view::show_memory(inputs[0], memory, Creation::Default)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.opposite().show(single(gradients))?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.show(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let value = self.show(&call.inputs[0].front(call.size)?)?;
+        Ok(smallvec![Samples::first(value)])
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        Some(Creation::Default)
+    }
+}
+
+/// The real and imaginary parts of complex numbers, along a last dimension.
+pub fn view_as_real(x: &Tensor) -> Result<Tensor> {
+    if !x.dtype().is_complex() {
+        return Err(Error::RealParts {}.into());
+    }
+    if x.is_pending() {
+        return Err(Error::UnresolvedParts {}.into());
+    }
+    apply_one(Reading::Parts, &[x])
+}
+
+fn check_pairs(memory: &Array) -> Result<()> {
+    let layout = &memory.layout;
+    let Some((&last, outer)) = layout.strides().split_last() else {
+        return Err(Error::PairsWithoutDimension {}.into());
+    };
+    if layout.shape().last() != Some(&2) {
+        return Err(Error::PairsSize {}.into());
+    }
+    if last != 1 {
+        return Err(Error::PairsStride {}.into());
+    }
+    if outer.iter().any(|stride| stride % 2 != 0) {
+        return Err(Error::PairsOuterStride {}.into());
+    }
+    if layout.offset() % 2 != 0 {
+        return Err(Error::PairsOffset {}.into());
+    }
+    Ok(())
+}
+
+/// Complex numbers of which a last dimension of two holds the parts.
+pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype();
+    if !dtype.is_float() {
+        return Err(Error::PairsDType { dtype }.into());
+    }
+    check_pairs(&x.memory())?;
+    apply_one(Reading::Pairs, &[&resolve(x)?])
+}
+
+/// The conjugates, as a view of the memory; the tensor itself if it is real.
+pub fn conj(x: Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { apply_one(Reading::Conjugate, &[&x]) } else { Ok(x) }
+}
+
+/// The negatives, as a view of the memory.
+pub fn negative_view(x: &Tensor) -> Result<Tensor> {
+    match x.dtype() {
+        DType::Float32 | DType::Float64 => apply_one(Reading::Negative, &[x]),
+        _ => super::neg(x),
+    }
+}
+
+/// The conjugates or negatives, as a view of the memory.
+pub(super) fn pending(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { conj(x.clone()) } else { negative_view(x) }
+}
+
+/// The tensor itself if nothing is still to be done with its memory, else a copy with that done.
+pub fn resolve(x: &Tensor) -> Result<Tensor> {
+    if x.is_pending() { cast::clone(x) } else { Ok(x.clone()) }
+}
+
+/// The real parts, as a view of the memory; the tensor itself if it is real.
+pub fn real(x: &Tensor) -> Result<Tensor> {
+    if !x.dtype().is_complex() {
+        return Ok(x.clone());
+    }
+    let x = if x.is_pending() { conj(x.clone())? } else { x.clone() };
+    super::part::select(&view_as_real(&x)?, -1, 0)
+}
+
+/// The imaginary parts, as a view of the memory.
+pub fn imag(x: &Tensor) -> Result<Tensor> {
+    if !x.dtype().is_complex() {
+        return Err(Error::ImaginaryOfReal {}.into());
+    }
+    if x.is_pending() {
+        return negative_view(&imag(&conj(x.clone())?)?);
+    }
+    super::part::select(&view_as_real(x)?, -1, 1)
+}

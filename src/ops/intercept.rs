@@ -1,0 +1,219 @@
+//! Operations as the host may intercept them: before an operation computes, beneath everything that
+//! records it, whoever asked is shown what is about to run and answers in its place.
+//!
+//! Note [Interceptors]
+//! ----
+//! The innermost interceptor of a thread is called with an operation; `Operation::proceed` hands it on
+//! to the next one, and behind the last one it is computed. What an interceptor answers becomes the
+//! outputs, so that values that were kept from before can take the place of a computation, while the
+//! operation is recorded as always. Doors come here only where something unusual goes on.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::{SmallVec, smallvec};
+
+use super::apply::{Op, Outputs, Overwrite};
+use super::operand::{Operand, Value};
+use super::view;
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
+use crate::tensor::{Array, Creation, Tensor};
+
+/// Who is shown operations before they run.
+pub trait Interceptor: Send + Sync {
+    /// Answers in the place of an operation.
+    fn intercept(&self, operation: &Arc<Operation>) -> Result<Outputs>;
+
+    /// The interceptor as the host knows it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// An operation that is about to run.
+pub struct Operation {
+    /// torch's name of the node that it would record.
+    pub node: &'static str,
+    /// Whether it overwrites its first operand.
+    pub in_place: bool,
+    /// What it is given.
+    pub operands: SmallVec<[Value; 3]>,
+    /// What else it is known by, under torch's names.
+    pub attributes: Attributes,
+    /// How many tensors it gives.
+    pub outputs: usize,
+    compute: Box<dyn Fn() -> Result<Outputs> + Send + Sync>,
+    /// What it has given so far, each time that it was computed.
+    computed: Mutex<Outputs>,
+    /// Whether operations were recorded where it was called.
+    grad: bool,
+}
+
+impl Operation {
+    fn new(
+        node: &'static str,
+        operands: SmallVec<[Value; 3]>,
+        compute: impl Fn() -> Result<Outputs> + Send + Sync + 'static,
+    ) -> Operation {
+        let (compute, computed) = (Box::new(compute), Mutex::new(Outputs::new()));
+        let grad = mode::flags().grad;
+        let (attributes, in_place, outputs) = (Attributes::new(), false, 1);
+        Operation { node, in_place, operands, attributes, outputs, compute, computed, grad }
+    }
+
+    /// Hands it on to the next interceptor, or computes it.
+    pub fn proceed(self: &Arc<Operation>) -> Result<Outputs> {
+        if let Some(outputs) = beneath(|innermost| innermost.intercept(self)) {
+            return outputs;
+        }
+        let _as_called = GradModeGuard::new(self.grad);
+        let outputs = (self.compute)()?;
+        let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        computed.extend(outputs.iter().cloned());
+        Ok(outputs)
+    }
+
+    /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
+    fn run(self, adopt: impl Fn(Array) -> Tensor) -> Result<Outputs> {
+        let operation = Arc::new(self);
+        let outputs = operation.proceed()?;
+        if outputs.len() != operation.outputs {
+            let (node, got) = (operation.node.to_owned(), outputs.len());
+            return Err(Error::Intercepted { node, got, expected: operation.outputs }.into());
+        }
+        let computed = operation.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = |output: &Tensor| computed.iter().any(|computed| computed.is(output));
+        Ok(outputs
+            .into_iter()
+            .map(|output| if own(&output) { output } else { adopt(output.array()) })
+            .collect())
+    }
+
+    fn run_one(self, adopt: impl Fn(Array) -> Tensor) -> Result<Tensor> {
+        self.run(adopt)?.pop().map_or_else(|| unreachable!("their number was looked at"), Ok)
+    }
+}
+
+type Entry = (Arc<dyn Interceptor>, SpecialGuard);
+
+thread_local!(static INTERCEPTORS: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) });
+
+/// The interceptors of a thread without the innermost one, which is put back in the end.
+struct Rest {
+    innermost: Arc<dyn Interceptor>,
+    entry: Option<Entry>,
+}
+
+impl Rest {
+    fn without_innermost() -> Option<Rest> {
+        let entry = INTERCEPTORS.with_borrow_mut(Vec::pop)?;
+        Some(Rest { innermost: entry.0.clone(), entry: Some(entry) })
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.extend(self.entry.take()));
+    }
+}
+
+/// Has `interceptor` shown the operations of this thread, until `pop`.
+pub fn push(interceptor: Arc<dyn Interceptor>) {
+    INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.push((interceptor, SpecialGuard::new())));
+}
+
+/// Ends what the last `push` began.
+pub fn pop() {
+    let ended = INTERCEPTORS.with_borrow_mut(Vec::pop);
+    drop(ended);
+}
+
+/// All interceptors of this thread, the innermost last.
+pub fn all() -> Vec<Arc<dyn Interceptor>> {
+    INTERCEPTORS.with_borrow(|entries| entries.iter().map(|(interceptor, _)| interceptor.clone()).collect())
+}
+
+/// Runs `body` with the innermost interceptor, which is shown nothing meanwhile; `None` if there is none.
+pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
+    let rest = Rest::without_innermost()?;
+    // Whatever interceptors compute themselves is beneath the graph.
+    let _off = GradModeGuard::off();
+    Some(body(&rest.innermost))
+}
+
+/// Whether operations of this thread are intercepted.
+#[inline]
+pub fn is_active() -> bool {
+    mode::special() && INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
+}
+
+fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
+    inputs.iter().map(|&input| Value::Tensor(input.clone())).collect()
+}
+
+/// The outputs of a structured operation.
+#[cold]
+pub(super) fn structured<O: Op>(op: &O, inputs: &[&Tensor]) -> Result<Outputs> {
+    let (node, creation, outputs) = (op.name(), op.shows(), op.outputs(inputs));
+    let (op, tensors): (O, Vec<Tensor>) = (op.clone(), inputs.iter().map(|&input| input.clone()).collect());
+    let compute = move || op.forward(&tensors.iter().collect::<SmallVec<[&Tensor; 3]>>());
+    let operation = Operation { outputs, ..Operation::new(node, owned(inputs), compute) };
+    operation.run(|array| match creation {
+        Some(creation) => view::adopt(inputs[0], array, creation),
+        None => Tensor::from_array(array),
+    })
+}
+
+/// The output of an elementwise operation.
+#[cold]
+pub(super) fn elementwise(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    forward: impl Fn() -> Result<Array> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let operands = operands.iter().map(|operand| Value::from(*operand)).collect();
+    let compute = move || Ok(smallvec![Tensor::from_array(forward()?)]);
+    Operation::new(node, operands, compute).run_one(Tensor::from_array)
+}
+
+/// A view of `x`.
+#[cold]
+pub(super) fn shown(
+    node: &'static str,
+    attributes: Attributes,
+    x: &Tensor,
+    show: impl Fn(&Tensor) -> Tensor + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let source = x.clone();
+    let compute = move || Ok(smallvec![show(&source)]);
+    let adopt = |array| view::adopt(x, array, Creation::Default);
+    Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(adopt)
+}
+
+/// A write to the first operand. Whoever answers without going on leaves it as it is.
+#[cold]
+pub(super) fn written(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    let operands: SmallVec<[Value; 3]> = operands.iter().map(|operand| Value::from(*operand)).collect();
+    let target = operands.first().cloned();
+    let compute = move || {
+        write()?;
+        Ok(target.iter().filter_map(|target| Operand::from(target).tensor().cloned()).collect())
+    };
+    let operation = Operation { in_place: true, ..Operation::new(node, operands, compute) };
+    operation.run(Tensor::from_array).map(drop)
+}
+
+/// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
+/// that the write leaves alone.
+#[cold]
+pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
+    let (node, op, target) = (op.name(), op.clone(), inputs[0].array());
+    let apart: Vec<Tensor> = apart.iter().map(|&input| input.clone()).collect();
+    let operands: SmallVec<[Operand<'_>; 3]> = inputs.iter().map(|&input| input.into()).collect();
+    written(node, &operands, move || op.overwrite(&target, &apart.iter().collect::<SmallVec<[&Tensor; 3]>>()))
+}
