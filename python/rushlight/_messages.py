@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._messages_complexes import COMPLEXES
 from ._messages_composites import COMPOSITES
 from ._messages_functions import FUNCTIONS
 from ._messages_indexing import INDEXING
@@ -81,7 +82,11 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
-    "NoDerivative": (NotImplementedError, "the derivative for '{operation}' is not implemented."),
+    "NoDerivative": (RuntimeError, "derivative for aten::{operation} is not implemented"),
+    "NoTangent": (
+        NotImplementedError,
+        "Trying to use forward AD with aten::{operation} that does not support it.",
+    ),
     # -- hooks ---------------------------------------------------------------------------------------
     "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
     "HookOnNonLeaf": (RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors"),
@@ -312,6 +317,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
     ),
+    "RollNothing": (RuntimeError, "`shifts` required"),
+    "RollScalar": (IndexError, "Dimension specified as {dim} but tensor has no dimensions"),
     "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{ndim}"),
     "TriangleDimensions": (RuntimeError, "{operation}: input tensor must have at least 2 dimensions"),
     "StridedRank": (RuntimeError, "mismatch in length of strides and shape"),
@@ -459,6 +466,7 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "attribute '{attribute}' of 'torch._C.TensorBase' objects is not writable",
     ),
     **FUNCTIONS,
+    **COMPLEXES,
     **COMPOSITES,
     **INDEXING,
     **MAKING,
