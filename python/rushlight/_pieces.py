@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
 
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._rushlight import dtype as DType
 
 __all__ = [
