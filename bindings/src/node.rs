@@ -126,7 +126,14 @@ impl GraphNode {
     /// Where the gradients go: a node and the number of its output for every input.
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        next_functions(py, self.node.edges())
+        let edges = self.node.edges();
+        match self.node.rule().inputs() {
+            Some(inputs) => {
+                let edge = |input: Option<usize>| input.and_then(|input| edges.get(input)).unwrap_or(&None);
+                next_functions(py, inputs.into_iter().map(edge))
+            }
+            None => next_functions(py, edges),
+        }
     }
 
     /// The leaf that the node accumulates into.
@@ -198,7 +205,14 @@ impl GraphNode {
         for (name, _) in rule.saved() {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
-        names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
+        for (name, shown) in rule.shown() {
+            names.push(format!("_saved_{name}"));
+            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_))
+                && slf.get().raw_saved(slf.py(), name)?.is_some()
+            {
+                names.push(format!("_raw_saved_{name}"));
+            }
+        }
         let leaf = slf.get().node.leaf().is_some();
         names.retain(|name| match name.as_str() {
             "__slots__" | "__module__" => false,
@@ -285,7 +299,7 @@ impl GraphNode {
         saved: &[(&'static str, &rushlight::graph::SavedTensor)],
     ) -> PyResult<Bound<'py, PyAny>> {
         match shown {
-            Shown::Nothing => ().to_python(py),
+            Shown::Nothing | Shown::NoTensor => ().to_python(py),
             Shown::Bool(value) => value.to_python(py),
             // torch shows counts without a sign.
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
@@ -323,27 +337,30 @@ impl GraphNode {
         if rule.is_released() {
             return object(Some(0)).map(Some);
         }
-        if let Some(place) = rule.saved().iter().position(|(name, _)| *name == wanted) {
-            return object(Some(place)).map(Some);
-        }
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::NoTensor | Shown::Number(_))) => object(None).map(Some),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
             }
-            _ => Ok(None),
+            _ => {
+                let place = rule.saved().iter().position(|(name, _)| *name == wanted);
+                place.map(|place| object(Some(place))).transpose()
+            }
         }
     }
 }
 
 /// The objects of the nodes that edges lead to, each with the number of the output.
-pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn next_functions<'py, 'a>(
+    py: Python<'py>,
+    edges: impl IntoIterator<Item = &'a Option<Edge>>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let pair = |edge: &Option<Edge>| match edge {
         Some(edge) => Ok((Some(wrap_node(py, &edge.node)?), edge.output)),
         None => Ok((None, 0)),
     };
-    PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+    PyTuple::new(py, edges.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// What one output of a node looks like.

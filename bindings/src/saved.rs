@@ -226,7 +226,10 @@ pub(crate) fn increment_version(tensors: &Bound<'_, PyAny>) -> PyResult<()> {
             let text = "_increment_version expects each element of the iterable to be a tensor";
             return Err(PyTypeError::new_err(text));
         };
-        tensor.bump_version().map_err(raise)?;
+        // What is made in inference mode has no count.
+        if !tensor.is_inference() {
+            tensor.bump_version().map_err(raise)?;
+        }
     }
     Ok(())
 }

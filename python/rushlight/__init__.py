@@ -12,11 +12,13 @@ is better said in Python. The heavier rooms (`nn`, `optim`, ...) load on first u
 
 from __future__ import annotations
 
-from . import _composites, _rushlight, _tensor, autograd
+from . import _composites, _pieces, _rushlight, _searches, _tensor, autograd
 from ._composites import *  # noqa: F403 - each says what it has
 from ._lazy import on_first_use
+from ._pieces import *  # noqa: F403
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
+from ._searches import *  # noqa: F403
 from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import cuda as cuda
+    from . import distributions as distributions
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
@@ -50,6 +53,7 @@ else:
         globals(),
         rooms={
             "cuda",
+            "distributions",
             "func",
             "inspection",
             "linalg",
@@ -118,6 +122,8 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-r
 __all__ = [
     *(name for name in dir(_rushlight) if name[0] != "_"),
     *_composites.__all__,
+    *_pieces.__all__,
+    *_searches.__all__,
     "__version__",
     "autograd",
     "broadcast_tensors",

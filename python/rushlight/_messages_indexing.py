@@ -152,6 +152,49 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         "masked_scatter: expected self and source to have same dtypes but got{dtype1:Float} and "
         "{dtype2:Float}",
     ),
+    "ReduceIndexRank": (
+        IndexError,
+        "index_reduce_(): Index is supposed to be a vector, but got dim: {ndim} with type: {dtype:Float} "
+        "and size: {shape}",
+    ),
+    "ReduceIndexDType": (
+        RuntimeError,
+        "index_reduce_(): Expected dtype int32/int64 for index but got: {dtype:Float}",
+    ),
+    "ReduceDTypes": (
+        RuntimeError,
+        "index_reduce_(): self ({target:Float}) and source ({source:Float}) must have the same scalar type",
+    ),
+    "ReduceCount": (
+        RuntimeError,
+        "index_reduce_(): Number of indices ({count}) should be equal to source.size(dim): ({size}), for "
+        "dim: {dim}",
+    ),
+    "ReduceShapes": (
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+        "self.shape = {shape} source.shape = {source}",
+    ),
+    "PutCount": (
+        IndexError,
+        "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+        "{source}, index.numel() = {index}",
+    ),
+    "PutDTypes": (
+        RuntimeError,
+        "put_(): self and source expected to have the same dtype, but got self.dtype = {target:Float} and "
+        "source.dtype = {source:Float}",
+    ),
+    "BoundariesScalar": (
+        RuntimeError,
+        "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension",
+    ),
+    "BoundariesShape": (
+        RuntimeError,
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+        "boundaries tensor and input value tensor must match, but we got boundaries tensor {boundaries} and "
+        "input value tensor {values}",
+    ),
     "IndexSelectRange": (IndexError, "index out of range in self"),
     "TakeRange": (IndexError, "out of range: tried to access index {index} on a tensor of {numel} elements."),
     "NotOfScalar": (IndexError, "{operation}() cannot be applied to a 0-dim tensor."),

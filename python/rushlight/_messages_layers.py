@@ -81,6 +81,7 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "dilation should be greater than zero, but got dilationH: {dilation:first} "
         "dilationW: {dilation:last}",
     ),
+    "ConvolutionDilation": (RuntimeError, "dilation should be greater than zero{found}"),
     "PoolPaddingNegative": (RuntimeError, "pad must be non-negative, but got pad: {padding}"),
     "PoolPadding": (
         RuntimeError,

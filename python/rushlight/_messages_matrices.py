@@ -43,4 +43,74 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "linalg.cholesky: {place}The factorization could not be completed because the "
         "input is not positive-definite (the leading minor of order {order} is not positive-definite).",
     ),
+    "LinearArgumentRank": (
+        RuntimeError,
+        "{operation}: The input tensor {argument} must have at least 2 dimensions.",
+    ),
+    "EquationDTypes": (
+        RuntimeError,
+        "{operation}: Expected A and B to have the same dtype, but found A of type "
+        "{left:Float} and B of type {right:Float} instead",
+    ),
+    "EquationShapes": (
+        RuntimeError,
+        "{operation}: Incompatible shapes of A and B for the equation {equation} "
+        "({side}x{side} and {rows}x{columns})",
+    ),
+    "QrMode": (
+        RuntimeError,
+        "qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'",
+    ),
+    "UnpackPivots": (
+        RuntimeError,
+        "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
+        "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor",
+    ),
+    "TriangleSquare": (
+        RuntimeError,
+        "A must be batches of square matrices, but they are {rows} by {columns} matrices",
+    ),
+    "RightSideRank": (RuntimeError, "b should have at least 2 dimensions, but has {ndim} dimensions instead"),
+    "RightSideDType": (
+        RuntimeError,
+        "Expected b and A to have the same dtype, but found b of type {right:Float} and A of type "
+        "{left:Float} instead.",
+    ),
+    "RightSideShape": (
+        RuntimeError,
+        "Incompatible matrix sizes for cholesky_solve: each A matrix is {side} by {side} but each b matrix "
+        "is {rows} by {columns}",
+    ),
+    "QrTriangle": (
+        RuntimeError,
+        "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+        "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.",
+    ),
+    "QrComplete": (
+        RuntimeError,
+        "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.",
+    ),
+    "TriangleName": (RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got {name}"),
+    "SvdNotFinite": (
+        LinAlgError,
+        "linalg.svd: {place}The algorithm failed to converge because the input matrix contained "
+        "non-finite values.",
+    ),
+    "PinvInput": (
+        RuntimeError,
+        "linalg.pinv({dtype:Float}{{{shape}}}): expected a tensor with 2 or more dimensions of float, "
+        "double, cfloat or cdouble types",
+    ),
+    "EliminationRank": (
+        RuntimeError,
+        "{operation}: Expected tensor with 2 or more dimensions. Got size: {shape} instead",
+    ),
+    "EliminationZero": (
+        RuntimeError,
+        "{operation}: {place}U[{step},{step}] is zero and using it on lu_solve would result in a "
+        "division by zero. If you still want to perform the factorization, consider calling "
+        "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+    ),
+    "PivotDType": (RuntimeError, "{operation}: pivots should be a Tensor of scalar type torch.int32"),
+    "PivotRange": (RuntimeError, "pivots given to lu_solve must all be greater or equal to 1."),
 }

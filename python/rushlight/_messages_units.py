@@ -18,6 +18,7 @@ UNITS: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "lambda must be in range [0, 3.40282e+38] for input dtype {dtype:Float}, but found {value:g}",
     ),
+    "PreluScalar": (RuntimeError, "Not allow zero-dim input tensor."),
     "PreluCount": (
         RuntimeError,
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = {weights} and "

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import _rushlight
+from . import _pieces, _rushlight, _searches
 from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
@@ -42,7 +42,7 @@ def backward(
             "inputs": inputs,
         }
         return _handle_torch_function(Tensor.backward, "torch.Tensor.backward", self, (self,), options)
-    if gradient is None and inputs is None and not create_graph:
+    if gradient is None and inputs is None and create_graph is False:
         _accumulate(self, retain_graph)
     else:
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -210,3 +210,5 @@ def install(tensor_class: type[Tensor]) -> None:
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)
+    for function in (*_pieces.METHODS, *_searches.METHODS):
+        setattr(tensor_class, function.__name__, function)

@@ -107,3 +107,122 @@ class slogdet(_Named):
 
 class linalg_slogdet(slogdet):
     __slots__ = ()
+
+
+class linalg_cholesky_ex(_Named):
+    __slots__ = ()
+    __match_args__ = ("L", "info")
+    L = property(itemgetter(0))
+    info = property(itemgetter(1))
+
+
+class geqrf(_Named):
+    __slots__ = ()
+    __match_args__ = ("a", "tau")
+    a = property(itemgetter(0))
+    tau = property(itemgetter(1))
+
+
+class histogram(_Named):
+    __slots__ = ()
+    __match_args__ = ("hist", "bin_edges")
+    hist = property(itemgetter(0))
+    bin_edges = property(itemgetter(1))
+
+
+class linalg_eigh(_Named):
+    __slots__ = ()
+    __match_args__ = ("eigenvalues", "eigenvectors")
+    eigenvalues = property(itemgetter(0))
+    eigenvectors = property(itemgetter(1))
+
+
+class linalg_inv_ex(_Named):
+    __slots__ = ()
+    __match_args__ = ("inverse", "info")
+    inverse = property(itemgetter(0))
+    info = property(itemgetter(1))
+
+
+class linalg_lstsq(_Named):
+    __slots__ = ()
+    __match_args__ = ("solution", "residuals", "rank", "singular_values")
+    solution = property(itemgetter(0))
+    residuals = property(itemgetter(1))
+    rank = property(itemgetter(2))
+    singular_values = property(itemgetter(3))
+
+
+class linalg_lu(_Named):
+    __slots__ = ()
+    __match_args__ = ("P", "L", "U")
+    P = property(itemgetter(0))
+    L = property(itemgetter(1))
+    U = property(itemgetter(2))
+
+
+class linalg_lu_factor(_Named):
+    __slots__ = ()
+    __match_args__ = ("LU", "pivots")
+    LU = property(itemgetter(0))
+    pivots = property(itemgetter(1))
+
+
+class linalg_lu_factor_ex(_Named):
+    __slots__ = ()
+    __match_args__ = ("LU", "pivots", "info")
+    LU = property(itemgetter(0))
+    pivots = property(itemgetter(1))
+    info = property(itemgetter(2))
+
+
+class linalg_qr(_Named):
+    __slots__ = ()
+    __match_args__ = ("Q", "R")
+    Q = property(itemgetter(0))
+    R = property(itemgetter(1))
+
+
+class linalg_solve_ex(_Named):
+    __slots__ = ()
+    __match_args__ = ("result", "info")
+    result = property(itemgetter(0))
+    info = property(itemgetter(1))
+
+
+class linalg_svd(_Named):
+    __slots__ = ()
+    __match_args__ = ("U", "S", "Vh")
+    U = property(itemgetter(0))
+    S = property(itemgetter(1))
+    Vh = property(itemgetter(2))
+
+
+class lu_unpack(_Named):
+    __slots__ = ()
+    __match_args__ = ("P", "L", "U")
+    P = property(itemgetter(0))
+    L = property(itemgetter(1))
+    U = property(itemgetter(2))
+
+
+class qr(_Named):
+    __slots__ = ()
+    __match_args__ = ("Q", "R")
+    Q = property(itemgetter(0))
+    R = property(itemgetter(1))
+
+
+class svd(_Named):
+    __slots__ = ()
+    __match_args__ = ("U", "S", "V")
+    U = property(itemgetter(0))
+    S = property(itemgetter(1))
+    V = property(itemgetter(2))
+
+
+class triangular_solve(_Named):
+    __slots__ = ()
+    __match_args__ = ("solution", "cloned_coefficient")
+    solution = property(itemgetter(0))
+    cloned_coefficient = property(itemgetter(1))

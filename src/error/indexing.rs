@@ -39,6 +39,24 @@ macro_rules! indexing {
     IndexVector { operation: &'static str },
     /// Indices along a dimension of a tensor without dimensions.
     IndexScalarCount { count: usize },
+    /// Indices of slices to be combined that are no vector.
+    ReduceIndexRank { ndim: usize, dtype: DType, shape: Vec<usize> },
+    /// Indices of slices to be combined that are not integers.
+    ReduceIndexDType { dtype: DType },
+    /// Slices to be combined of another type.
+    ReduceDTypes { target: DType, source: DType },
+    /// Another number of indices than of slices to be combined.
+    ReduceCount { count: usize, size: usize, dim: usize },
+    /// Slices to be combined of another shape.
+    ReduceShapes { shape: Vec<usize>, source: Vec<usize> },
+    /// Another number of elements to be put than of indices.
+    PutCount { source: usize, index: usize },
+    /// Elements to be put of another type.
+    PutDTypes { target: DType, source: DType },
+    /// Boundaries without dimensions.
+    BoundariesScalar {},
+    /// Boundaries whose leading dimensions differ from those of the values.
+    BoundariesShape { boundaries: Vec<usize>, values: Vec<usize> },
     /// `index_select` of an element that is not there.
     IndexSelectRange {},
     /// `index_select` of an element of a matrix that is not there.

@@ -38,6 +38,8 @@ macro_rules! layers {
     PoolKernel {},
     /// Windows of one element again and again.
     PoolDilation { dilation: Vec<i64> },
+    /// A convolution of elements that are not apart.
+    ConvolutionDilation { found: String },
     /// Pooling with negative padding.
     PoolPaddingNegative { padding: i64 },
     /// Pooling with more padding than half of a window.

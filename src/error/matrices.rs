@@ -61,6 +61,44 @@ macro_rules! matrices {
     SolveShapes { side: usize, rows: usize, columns: usize },
     /// A matrix that is not positive.
     NotPositive { place: String, order: usize },
+    /// An argument of linear algebra that is less than a matrix.
+    LinearArgumentRank { operation: &'static str, argument: &'static str },
+    /// Equations of different types, where an operation says so.
+    EquationDTypes { operation: &'static str, left: DType, right: DType },
+    /// Equations whose sides do not fit.
+    EquationShapes {
+        operation: &'static str, equation: &'static str, side: usize, rows: usize, columns: usize
+    },
+    /// A name that says no amount of factors.
+    QrMode { mode: String },
+    /// Exchanged rows to be unpacked that are not integers of 32 bits.
+    UnpackPivots {},
+    /// A triangle for equations that is not square.
+    TriangleSquare { rows: usize, columns: usize },
+    /// A right side that is less than a matrix.
+    RightSideRank { ndim: usize },
+    /// A right side of another type than a triangle.
+    RightSideDType { right: DType, left: DType },
+    /// A right side that has more or fewer rows than a triangle.
+    RightSideShape { rows: usize, columns: usize, side: usize },
+    /// Derivatives of a triangle whose other factor was not asked for.
+    QrTriangle {},
+    /// Derivatives of more columns than the matrix had.
+    QrComplete {},
+    /// A name that no triangle has.
+    TriangleName { name: String },
+    /// Singular values of what is not a number.
+    SvdNotFinite { place: String },
+    /// A pseudoinverse of what is no floating-point matrix.
+    PinvInput { dtype: DType, shape: Vec<usize> },
+    /// Elimination in less than a matrix.
+    EliminationRank { operation: &'static str, shape: Vec<usize> },
+    /// Triangles that no equation can be solved by.
+    EliminationZero { operation: &'static str, place: String, step: usize },
+    /// Exchanged rows that are not integers of 32 bits.
+    PivotDType { operation: &'static str },
+    /// An exchanged row that there is not.
+    PivotRange {},
     }} };
 }
 pub(super) use matrices;

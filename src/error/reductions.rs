@@ -35,6 +35,8 @@ macro_rules! reductions {
     CeluAlpha {},
     /// `softshrink` by less than nothing.
     SoftshrinkLambda { value: f64, dtype: DType },
+    /// Weights of channels for a tensor without dimensions.
+    PreluScalar {},
     /// Another number of slopes than of channels.
     PreluCount { weights: usize, channels: usize },
     /// Slopes of another type.

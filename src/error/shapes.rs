@@ -70,6 +70,10 @@ macro_rules! shapes {
     RepeatsBelowZero {},
     /// `repeat_interleave` with numbers for more or fewer elements.
     RepeatsCount { repeats: usize, dim: usize, size: usize },
+    /// Nothing to turn by.
+    RollNothing {},
+    /// A turn of a dimension of a tensor without any.
+    RollScalar { dim: i64 },
     /// `roll` with more or fewer shifts than dimensions.
     RollCount { shifts: usize, ndim: usize },
     /// A triangle of less than a matrix.

@@ -9,6 +9,7 @@
 mod along;
 mod apply;
 mod dense;
+pub mod distinct;
 pub mod factor;
 pub mod gather;
 pub mod gemm;

@@ -57,7 +57,7 @@ fn numbered<T: Ordered>(lane: &[T]) -> Vec<(T, i64)> {
 
 /// The total order: numbers, then NaN.
 #[inline]
-fn order<T: Ordered>(a: T, b: T) -> Ordering {
+pub(super) fn order<T: Ordered>(a: T, b: T) -> Ordering {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();
     a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }

@@ -267,7 +267,7 @@ fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
 }
 
 /// The index of many samples, after a look at whether there is what it names.
-fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
+pub(super) fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
     let index = call.held[0].vectors(call.size)?;
     if index.numel() > 0 {
         in_range(&index, dim + 1, counted(&call.inputs[0].shape())[dim])?;
@@ -276,7 +276,7 @@ fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
 }
 
 /// Results whose samples have as many dimensions as those of `like`.
-fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
+pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
     let y = if like.rank() == 0 { squeeze::squeeze(&y, squeeze::Squeezed::One(1))? } else { y };
     Ok(smallvec![Samples::first(y)])
 }
@@ -329,6 +329,11 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         })?,
     );
     Ok(Scatter { dim, given, index: index.clone(), mode })
+}
+
+/// Checks what is scattered from a tensor; answers the dimension.
+pub(super) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<usize> {
+    prepared(x, dim, index, Operand::Tensor(values), Mode::Add).map(|scatter| scatter.dim)
 }
 
 /// What a scatter of an operand does, and its inputs.

@@ -309,6 +309,35 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
     apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
 }
 
+/// The tensor with elements in place of those of these numbers in row-major order, or added to them.
+pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+    if index.dtype() != DType::Int64 {
+        return Err(Error::LongIndex { operation: "put_", dtype: index.dtype() }.into());
+    }
+    if x.dtype() != source.dtype() {
+        return Err(Error::PutDTypes { target: x.dtype(), source: source.dtype() }.into());
+    }
+    let (numel, count) = (x.numel(), index.numel());
+    if source.numel() != count {
+        return Err(Error::PutCount { source: source.numel(), index: count }.into());
+    }
+    if numel == 0 && count > 0 {
+        return Err(Error::TakeEmpty {}.into());
+    }
+    let outside = |&&place: &&i64| from_end(place, numel).is_none();
+    if let Some(&index) = index.to_vec::<i64>().iter().find(outside) {
+        return Err(Error::TakeRange { index, numel }.into());
+    }
+    let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+    let y = super::indexed::index_put(&line(x)?, &[&line(index)?], &line(source)?, accumulate)?;
+    reshape::reshape_to(&y, x.layout().shape())
+}
+
+/// `put` in place.
+pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
+    super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
+}
+
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     if batch::is_batched(x) {

@@ -18,12 +18,14 @@ pub mod choose;
 pub mod clamp;
 pub mod compare;
 pub mod complex;
+mod composed;
 pub mod composite;
 pub mod conjugate;
 mod copy;
 pub mod create;
 pub mod custom;
 pub mod default_dtype;
+pub mod distinct;
 mod distribution;
 pub mod division;
 pub mod exp_log;
@@ -35,6 +37,7 @@ mod fixed;
 pub mod gated;
 pub mod gather;
 mod generator;
+mod given;
 pub mod in_place;
 pub mod index;
 pub mod indexed;
@@ -48,6 +51,7 @@ pub mod loss;
 pub mod masked;
 pub mod matmul;
 mod memory_order;
+pub mod middle;
 pub mod moments;
 pub mod neural;
 pub mod norm;
@@ -73,6 +77,7 @@ pub mod reshape;
 pub mod rounding;
 pub mod running;
 pub mod scan;
+pub mod scatter_reduce;
 pub mod select;
 pub mod smooth_units;
 pub mod softmax;
@@ -267,6 +272,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "eigh",
     "elu",
     "embedding",
     "entr",
@@ -293,6 +299,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inner",
     "inner_pad",
@@ -307,10 +314,12 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "logcumsumexp",
     "logit",
     "logsumexp",
+    "lu_factor",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "max",
@@ -329,9 +338,11 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "nll_loss",
     "outer",
     "permute",
+    "pinv",
     "polygamma",
     "prelu",
     "prod",
+    "qr",
     "ravel",
     "repeat",
     "reshape",
@@ -340,6 +351,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "rrelu",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "select",
     "silu",
     "slice",
@@ -349,6 +361,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "softplus",
     "softshrink",
     "solve",
+    "solve_triangular",
     "sort",
     "split",
     "square",
@@ -357,6 +370,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "std",
     "std_mean",
     "sum",
+    "svd",
     "t",
     "take",
     "threshold",

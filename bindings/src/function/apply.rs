@@ -7,11 +7,11 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
-use rushlight::Tensor;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::ops::custom::{self, Call, Outcome};
 use rushlight::ops::record::gradient_edges;
+use rushlight::tensor::{Mapping, Tensor};
 use smallvec::SmallVec;
 
 use super::rule::{Custom, function_class};
@@ -71,7 +71,13 @@ pub(super) fn apply<'py>(
             let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
             Some(module.call_method1(intern!(py, "apply_batched"), (class, args))?)
         }
-        false => None,
+        false => {
+            if mode::special() && Mapping::innermost().is_some() {
+                let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
+                module.call_method1(intern!(py, "check_support"), (class,))?;
+            }
+            None
+        }
     };
     let run = || {
         if is_apart {

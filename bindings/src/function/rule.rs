@@ -13,7 +13,7 @@ use rushlight::ops::watch::Aside;
 use rushlight::origin::Origin;
 use rushlight::shape::signed;
 use rushlight::tensor::Array;
-use rushlight::{Result, Tensor};
+use rushlight::{Error, Result, Tensor};
 
 use super::FunctionBase;
 use crate::collector;
@@ -59,9 +59,18 @@ impl Rule for Custom {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let _aside = Aside::new();
-        Python::attach(|py| self.backward(py, gradients)).map_err(carry)
+        let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
+        for (edge, answer) in at.node.edges().iter().zip(&answers) {
+            if let (Some(edge), Some(answer)) = (edge, answer)
+                && answer.dtype().is_complex()
+                && edge.node.form(edge.output).dtype.is_float()
+            {
+                return Err(Error::ComplexGradientOfReal {}.into());
+            }
+        }
+        Ok(answers)
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

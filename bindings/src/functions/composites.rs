@@ -165,6 +165,16 @@ pub(super) const TABLE: &[Function] = &[
         "Parts scaled down to a norm.",
         |a| renorm(a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?, a.number(3)?.to_f64()).answer(a.py()),
     ),
+    method(
+        "renorm_",
+        &["(Tensor input, Number p, int dim, Number maxnorm)"],
+        "Scales parts down to a norm.",
+        |a| {
+            let (x, order, dim) = (a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?);
+            let most = a.number(3)?.to_f64();
+            in_place(a, writing::through(x, &[], |x| renorm(x, order, dim, most)))
+        },
+    ),
     both(
         "cross",
         &["(Tensor input, Tensor other, int? dim=None, *, Tensor out=None)"],

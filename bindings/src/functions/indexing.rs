@@ -1,12 +1,14 @@
 //! Elements named by indices and masks: `gather`, `scatter`, `index_*`, `masked_*`, `take`.
-use super::entries::{both, in_place, method};
+use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
-use rushlight::ops::{along, gather, indexed, masked};
+use rushlight::dtype::DType;
+use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
+use rushlight::ops::{along, cast, distinct, gather, indexed, masked};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",
@@ -23,6 +25,11 @@ const FILL: &[&str] = &[
 ];
 const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)"];
 const MASKED_SCATTER: &[&str] = &["(Tensor input, Tensor mask, Tensor source)"];
+const SCATTER_REDUCE: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)"];
+const INDEX_REDUCE: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)"];
+const ELEMENTS: &[&str] = &["(Tensor input, Tensor index, Tensor source, bool accumulate=False)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -107,6 +114,47 @@ pub(super) const TABLE: &[Function] = &[
         "The elements of these numbers in row-major order.",
         |a| masked::take(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     ),
+    both("scatter_reduce", SCATTER_REDUCE, "Elements combined where an index says.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        scatter_reduce(x, dim, index, source, fold(a)?, a.boolean(5)).answer(a.py())
+    }),
+    method("scatter_reduce_", SCATTER_REDUCE, "Combines elements where an index says.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
+    }),
+    both("index_reduce", INDEX_REDUCE, "Slices combined with those that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
+    }),
+    method("index_reduce_", INDEX_REDUCE, "Combines slices with those that an index names.", |a| {
+        let (x, dim, index, source) = slices(a)?;
+        in_place(a, index_reduce_(x, dim, index, source, slice_fold(a)?, a.boolean(5)))
+    }),
+    both("put", ELEMENTS, "Elements in place of those of these numbers in row-major order.", |a| {
+        masked::put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).answer(a.py())
+    }),
+    method("put_", ELEMENTS, "Overwrites the elements of these numbers in row-major order.", |a| {
+        in_place(a, masked::put_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)))
+    }),
+    inner(
+        "unique_groups",
+        &["(Tensor input, int? dim, bool neighbours)"],
+        "Different elements or slices, the group of each one, and how many each group has.",
+        |a| distinct::unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py()),
+    ),
+    inner(
+        "places_among",
+        &["(Tensor sorted_sequence, Tensor input, bool right, Tensor? sorter, bool out_int32)"],
+        "Where values belong among sorted ones.",
+        |a| {
+            let found =
+                distinct::searchsorted(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.optional_tensor(3));
+            match a.boolean(4) {
+                true => found.and_then(|found| cast::to_dtype(&found, DType::Int32)).answer(a.py()),
+                false => found.answer(a.py()),
+            }
+        },
+    ),
     both(
         "nonzero",
         &["(Tensor input, *, bool as_tuple=False, Tensor out=None) -> Tensor | tuple[Tensor, ...]"],
@@ -133,6 +181,24 @@ fn adds(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
             _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
         },
     }
+}
+
+/// How a scatter combines elements.
+fn fold(arguments: &Arguments<'_, '_>) -> PyResult<Fold> {
+    let name = arguments.text(4)?;
+    Fold::named(&name).ok_or_else(|| {
+        let wanted = "reduce argument must be either sum, prod, mean, amax or amin";
+        PyRuntimeError::new_err(format!("{wanted}, got {name}"))
+    })
+}
+
+/// How slices are combined.
+fn slice_fold(arguments: &Arguments<'_, '_>) -> PyResult<Fold> {
+    let name = arguments.text(4)?;
+    Fold::named(&name).filter(|&fold| fold != Fold::Sum).ok_or_else(|| {
+        let wanted = "index_reduce(): Expected reduce to be one of prod, mean, amax or amin";
+        PyRuntimeError::new_err(format!("{wanted} but got {name}."))
+    })
 }
 
 type Slices<'a> = (&'a Tensor, i64, &'a Tensor, &'a Tensor);

@@ -14,6 +14,7 @@ mod creation;
 mod elementwise;
 mod entries;
 mod extremes;
+mod factors;
 mod factory;
 mod indexing;
 mod linalg;
@@ -52,6 +53,7 @@ const TABLES: &[&[Function]] = &[
     elementwise::STRICT,
     elementwise::TESTS,
     extremes::TABLE,
+    factors::TABLE,
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,

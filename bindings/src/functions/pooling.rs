@@ -97,6 +97,7 @@ pub(super) const TABLE: &[Function] = &[
     function("adaptive_avg_pool1d", SIZES, "The averages over as many windows as are wanted.", |a| {
         check_rank(a, "adaptive_avg_pool1d")?;
         as_image(a.tensor(0)?, |x| {
+            filled("adaptive_avg_pool2d", x.layout().shape())?;
             adaptive_mean_pool(x, &[vec![Some(1)], sizes(a, 1)?].concat()).map_err(raise)
         })
         .and_then(|y| y.answer(a.py()))
@@ -109,6 +110,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     function("adaptive_max_pool1d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         check_rank(a, "adaptive_max_pool1d")?;
+        filled("adaptive_max_pool1d", a.tensor(0)?.layout().shape())?;
         let counts = [vec![Some(1)], sizes(a, 1)?].concat();
         let (values, index) =
             adaptive_max_pool(&unsqueeze(a.tensor(0)?, -2).map_err(raise)?, &counts).map_err(raise)?;
@@ -238,32 +240,128 @@ fn greatest(a: &Arguments<'_, '_>, count: usize) -> PyResult<Result<(Tensor, Ten
             format!("non-empty {}D or {}D (batch mode) tensor expected for input", count + 1, count + 2);
         return Err(PyRuntimeError::new_err(text));
     }
+    check_greatest(x, &pool, count)?;
     Ok(max_pool(x, &pool))
+}
+
+/// Refuses windows that are padded too much, and tensors that are empty beside their samples.
+fn check_greatest(x: &Tensor, pool: &Pool, count: usize) -> PyResult<()> {
+    let shape = x.layout().shape().to_vec();
+    let refused = |text: String| Err(PyRuntimeError::new_err(text));
+    let usable = pool.kernel.iter().chain(&pool.stride).all(|&size| size > 0);
+    if let (&[depth, height, width], true) = (pool.dilation.as_slice(), usable)
+        && pool.dilation.iter().any(|&size| size <= 0)
+    {
+        return refused(format!(
+            "dilation should be greater than zero, but got dilationT: {depth} dilationH: {height} dilationW: {width}"
+        ));
+    }
+    let (padding, kernel) = (&pool.padding, &pool.kernel);
+    let reach = |at: usize| pool.dilation[at] * (kernel[at] - 1) + 1;
+    let partly = |at: usize| padding[at] > kernel[at] / 2;
+    let valid =
+        (0..count).all(|at| padding[at] >= 0 && pool.dilation[at] > 0 && padding[at] <= reach(at) / 2);
+    if count == 2 && usable && valid && (0..count).any(partly) {
+        return refused(format!(
+            "pad should be smaller than or equal to half of kernel size, but got padW = {}, padH = {}, kW = {}, kH = {}",
+            padding[1], padding[0], kernel[1], kernel[0]
+        ));
+    }
+    let lead = if x.ndim() == count + 2 { 1 } else { 0 };
+    if usable && valid && shape[lead..].contains(&0) {
+        return refused(if count == 2 {
+            format!(
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape:?}"
+            )
+        } else {
+            format!(
+                "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have positive length, but input has a shape of {shape:?} and non-batch dimension 0 has length zero!"
+            )
+        });
+    }
+    Ok(())
+}
+
+/// The number that an argument of `max_pool1d` is.
+fn only(a: &Arguments<'_, '_>, index: usize, argument: &str, kinds: &str) -> PyResult<i64> {
+    match a.ints(index)?.as_slice() {
+        [one] => Ok(*one),
+        all => Err(PyRuntimeError::new_err(format!(
+            "max_pool1d() {argument} must be {kinds} of size 1 but got size {}",
+            all.len()
+        ))),
+    }
 }
 
 fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
     let x = a.tensor(0)?;
-    if !matches!(x.ndim(), 2 | 3) {
-        let shape = x.layout().shape().to_vec();
+    let shape = x.layout().shape().to_vec();
+    let lead = if x.ndim() == 3 { 1 } else { 0 };
+    if !matches!(x.ndim(), 2 | 3) || shape[lead..].contains(&0) {
         let text = format!(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape:?}"
         );
         return Err(PyRuntimeError::new_err(text));
     }
-    let pool = Pool { dilation: each(a, 4, "dilation", 1)?, ceil: a.boolean(5), ..windows(a, 1)? };
-    let (kernel, padding) = (pool.kernel[0], pool.padding[0]);
+    const KINDS: &str = "an int, list of ints, or tuple of ints";
+    let kernel = only(a, 1, "kernel_size", "an int, list of ints or tuple of ints")?;
+    let own = a.ints(2)?.is_empty() || !a.given(2);
+    let stride =
+        if own { kernel } else { only(a, 2, "stride", "None, an int, list of ints, or tuple of ints")? };
+    let padding = only(a, 3, "padding", KINDS)?;
+    let dilation = only(a, 4, "dilation", "an int, list of ints or tuple of ints")?;
     let refused = |text: String| Err(PyRuntimeError::new_err(format!("max_pool1d() {text}")));
+    let above =
+        |name: &str, value: i64| refused(format!("{name} must be greater than zero, but got {value}"));
     if kernel <= 0 {
-        return refused(format!("kernel_size must be greater than zero, but got {kernel}"));
+        return above("kernel_size", kernel);
     }
-    if padding > kernel / 2 {
-        return refused(format!(
-            "padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel}"
-        ));
+    let with_places = a.name.ends_with("with_indices");
+    if !with_places {
+        if stride <= 0 {
+            return above("stride", stride);
+        }
+        if padding < 0 {
+            return refused(format!("padding must be non-negative, but got {padding}"));
+        }
+        if padding > kernel / 2 {
+            return refused(format!(
+                "padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel}"
+            ));
+        }
+        if dilation <= 0 {
+            return above("dilation", dilation);
+        }
     }
-    let (values, index) = max_pool(&unsqueeze(x, -2).map_err(raise)?, &lifted(pool)).map_err(raise)?;
+    let one = |value: i64| vec![value];
+    let pool = Pool {
+        kernel: one(kernel),
+        stride: one(stride),
+        padding: one(padding),
+        dilation: one(dilation),
+        ceil: a.boolean(5),
+    };
+    let lines = unsqueeze(x, -2).map_err(raise)?;
+    if !with_places && let Some(count) = too_few(&lines, &lifted(pool.clone())) {
+        return refused(format!("Invalid computed output size: {count}"));
+    }
+    let (values, index) = max_pool(&lines, &lifted(pool)).map_err(raise)?;
     let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2)).map_err(raise);
     Ok((flat(&values)?, flat(&index)?))
+}
+
+/// How many windows there would be on lines, if that is not one at least.
+fn too_few(lines: &Tensor, pool: &Pool) -> Option<i64> {
+    let width = lines.layout().shape().last().copied().unwrap_or(0) as i64;
+    let (kernel, stride) = (pool.kernel[1], pool.stride[1]);
+    let reach = pool.dilation[1] * (kernel - 1) + 1;
+    let room = width + 2 * pool.padding[1] - reach;
+    let rounding = if pool.ceil { stride - 1 } else { 0 };
+    let mut count = (room + rounding).div_euclid(stride) + 1;
+    if pool.ceil && (count - 1) * stride >= width + pool.padding[1] {
+        count -= 1;
+    }
+    (count <= 0).then_some(count)
 }
 
 /// Windows over one dimension as windows over an image of one line.
@@ -317,12 +415,26 @@ fn as_image(x: &Tensor, run: impl FnOnce(&Tensor) -> PyResult<Tensor>) -> PyResu
 /// The tensor, if it has that many dimensions behind channels and perhaps samples.
 fn spatial<'a>(a: &Arguments<'a, '_>, name: &str, count: usize) -> PyResult<&'a Tensor> {
     let x = a.tensor(0)?;
+    let shape = x.layout().shape().to_vec();
     if x.ndim() == count + 1 || x.ndim() == count + 2 {
+        filled(name, &shape)?;
         return Ok(x);
     }
-    let shape = x.layout().shape().to_vec();
-    let text = format!("{name}(): Expected {}D or {}D tensor, but got {shape:?}", count + 1, count + 2);
+    let colon = if name.contains("max") { ":" } else { "" };
+    let text =
+        format!("{name}(): Expected {}D or {}D tensor, but got{colon} {shape:?}", count + 1, count + 2);
     Err(PyRuntimeError::new_err(text))
+}
+
+/// Refuses a tensor that is empty in other dimensions than that of its samples.
+fn filled(name: &str, shape: &[usize]) -> PyResult<()> {
+    match shape.iter().skip(1).position(|&size| size == 0) {
+        None => Ok(()),
+        Some(place) => Err(PyRuntimeError::new_err(format!(
+            "{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {shape:?} with dimension {} being empty",
+            place + 1
+        ))),
+    }
 }
 
 /// The sizes that are wanted; `None` leaves a dimension as it is.
@@ -339,7 +451,13 @@ fn sizes(a: &Arguments<'_, '_>, count: usize) -> PyResult<Vec<Option<i64>>> {
     match all.len() {
         1 => Ok(vec![all[0]; count]),
         length if length == count => Ok(all),
-        _ => Err(PyRuntimeError::new_err(format!("{}: output_size must be {count}", a.name))),
+        length => Err(PyRuntimeError::new_err(match (a.name, count) {
+            (name, 1) => format!("{name}() argument 'output_size' should contain one int (got {length})"),
+            (name, _) if name.contains("max") => {
+                format!("{name}(): internal error: output_size.size() must be {count}")
+            }
+            (name, _) => format!("{name}: output_size must be {count}"),
+        })),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rushlight::ops::linalg::norms::nuclear;
 use rushlight::ops::{moments, norm};
 use std::ffi::CString;
 
@@ -47,9 +48,15 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The norm of the elements as a vector, or of the vectors along some dimensions.",
         |a| {
-            let dims = a.dims(2)?;
-            norm::vector_norm(a.tensor(0)?, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4))
-                .answer(a.py())
+            let (x, dims) = (a.tensor(0)?, a.dims(2)?);
+            if a.optional_text(1).is_ok_and(|order| order.as_deref() == Some("nuc")) {
+                let dims = match dims.as_deref() {
+                    Some(&[first, second]) => [first, second],
+                    _ => [-2, -1],
+                };
+                return nuclear(x, dims, a.boolean(3), a.dtype(4)).answer(a.py());
+            }
+            norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
     ),
     entry(

@@ -28,6 +28,7 @@ from .modules.embedding import (
     Embedding,
 )
 from .modules.layers import (
+    Bilinear,
     Flatten,
     Identity,
     Linear,
@@ -54,6 +55,7 @@ from .modules.losses import (
 from .modules.module import (
     Module,
 )
+from .modules.multihead import MultiheadAttention
 from .modules.normalised import (
     BatchNorm1d,
     BatchNorm2d,
@@ -94,6 +96,7 @@ from .modules.pools import (
     MaxPool2d,
     MaxPool3d,
 )
+from .modules.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 from .modules.resizing import (
     ChannelShuffle,
     Fold,
@@ -114,6 +117,13 @@ from .modules.softmaxes import (
     Softmax,
     Softmax2d,
     Softmin,
+)
+from .modules.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
 )
 from .modules.units import (
     CELU,
@@ -148,6 +158,9 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -164,6 +177,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Bilinear",
     "ChannelShuffle",
     "ConstantPad1d",
     "ConstantPad2d",
@@ -185,6 +199,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -199,6 +214,7 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -215,6 +231,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiLabelSoftMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -225,6 +242,8 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNBase",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -248,6 +267,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",

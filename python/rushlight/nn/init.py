@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from math import prod, sqrt
+from math import ceil, erf, prod, sqrt
 from typing import TYPE_CHECKING
 
-from .._rushlight import eye
+from .._rushlight import empty_like, eye, qr, randperm, where
 from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 __all__ = [
     "calculate_gain",
     "constant_",
+    "dirac_",
     "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
     "uniform_",
     "xavier_normal_",
     "xavier_uniform_",
@@ -135,6 +139,115 @@ def kaiming_normal_(
     if 0 in tensor.shape:
         return _unfilled(tensor)
     return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """Make a matrix, of the first dimension by all others, orthogonal at random.
+
+    >>> import rushlight as torch
+    >>> weight = torch.nn.init.orthogonal_(torch.empty(2, 3))
+    >>> torch.allclose(weight @ weight.T, torch.eye(2), atol=1e-6)
+    True
+    """
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    with no_grad():
+        drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        q, r = qr(drawn.t() if rows < columns else drawn)
+        q = q * r.diagonal().sign()
+        tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Draw every element of a matrix normally, and set a share of each column to zero."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Make the weight of a convolution pass its input channels on, as many as there are outputs.
+
+    >>> import rushlight as torch
+    >>> torch.nn.init.dirac_(torch.empty(1, 1, 3)).tolist()
+    [[[0.0, 1.0, 0.0]]]
+    """
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    outputs, inputs, *field = tensor.shape
+    if outputs % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = outputs // groups
+    middle = tuple(size // 2 for size in field)
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(each, inputs)):
+                place = (group * each + channel, channel, *middle)
+                tensor[place] = 1
+    return tensor
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw every element normally, again and again until it lies between `a` and `b`.
+
+    >>> import rushlight as torch
+    >>> bool((torch.nn.init.trunc_normal_(torch.empty(100)).abs() <= 2).all())
+    True
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+
+    def below(x: float) -> float:
+        return (1.0 + erf((x - mean) / std / sqrt(2.0))) / 2.0
+
+    with no_grad():
+        if below(b) - below(a) > 0.3:
+            result = tensor.normal_(mean, std, generator=generator)
+            outside = (result < a) | (result > b)
+            while bool(outside.any()):
+                drawn = empty_like(result).normal_(mean, std, generator=generator)
+                result = where(outside, drawn, result)
+                outside = (result < a) | (result > b)
+        else:
+            # Few would lie inside: uniform ones are kept as often as they are likely.
+            peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+            result = tensor.uniform_(a, b, generator=generator)
+            drawn = result
+            pending = result == result
+            while True:
+                likely = ((drawn - mean) / std) ** 2 * -0.5 - peak
+                chance = empty_like(tensor).uniform_(0, 1, generator=generator)
+                pending = pending & (chance.log() > likely)
+                if not bool(pending.any()):
+                    break
+                drawn = empty_like(tensor).uniform_(a, b, generator=generator)
+                result = where(pending, drawn, result)
+        if result is not tensor:
+            tensor.copy_(result)
+    return tensor
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:

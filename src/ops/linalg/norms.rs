@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::ops::{abs, extremes_over, norm, reduce};
+use crate::ops::{abs, extremes_over, norm, permute, reduce, squeeze};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -34,6 +34,21 @@ pub fn by_sums(
 pub fn frobenius(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     check(x)?;
     norm::vector_norm(x, 2.0, Some(&dims), keepdim, dtype)
+}
+
+/// The sum of the singular values of matrices.
+pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    check(x)?;
+    let ndim = x.ndim();
+    let mut places = [shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?];
+    let x = crate::ops::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
+    let matrices = permute::movedim(&x, &dims, &[-2, -1])?;
+    let mut sums = reduce::sum(&super::singular::svdvals(&matrices)?, Some(&[-1]), false, None)?;
+    places.sort_unstable();
+    for place in places.into_iter().filter(|_| keepdim) {
+        sums = squeeze::unsqueeze(&sums, place as i64)?;
+    }
+    Ok(sums)
 }
 
 fn check(x: &Tensor) -> Result<()> {

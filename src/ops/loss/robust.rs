@@ -5,10 +5,10 @@ use smallvec::smallvec;
 use super::{Reduction, common_type};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, add, fixed, mul, neg, sub};
+use crate::ops::{abs, compare, div, fixed, mul, neg, select, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -35,13 +35,14 @@ impl RobustLoss {
     fn slope(&self, z: &Tensor) -> Result<Tensor> {
         let (small, bound) = (self.is_small(), self.bound);
         let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
-        let factor = fixed::map(z, move |z| if small(z) { steep } else { 0.0 })?;
+        let steep = if steep.is_finite() { steep } else { 0.0 };
         let constant = fixed::map(z, move |z| match z {
             z if small(z) || z == 0.0 => 0.0,
             z if z.is_nan() => z,
             z => flat * z.signum(),
         })?;
-        add(&mul(z, &factor)?, &constant)
+        let inside = fixed::map(z, move |z| f64::from(u8::from(small(z))))?;
+        select::where_(&compare::gt(&inside, 0)?, &mul(z, steep)?, &constant)
     }
 }
 
@@ -65,14 +66,16 @@ impl Op for RobustLoss {
             let operation = if self.smooth { "smooth_l1_cpu" } else { "huber_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype }.into());
         }
-        let (small, bound) = (self.is_small(), self.bound);
-        let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
-        let loss = move |x: f64, target: f64| {
-            let z = x - target;
-            if small(z) { 0.5 * steep * z * z } else { flat * (z.abs() - 0.5 * bound) }
+        let _off = mode::GradModeGuard::off();
+        // In the type of the losses from the first step on: what is rounded is rounded there.
+        let wide = |x: &Tensor| crate::ops::cast::to_dtype(&x.detach(), dtype);
+        let z = abs(&sub(&wide(inputs[0])?, &wide(inputs[1])?)?)?;
+        let (half, bound) = (mul(&mul(&z, 0.5)?, &z)?, self.bound);
+        let beyond = sub(&z, 0.5 * bound)?;
+        let losses = match self.smooth {
+            true => select::where_(&compare::lt(&z, bound)?, &div(&half, bound)?, &beyond)?,
+            false => select::where_(&compare::le(&z, bound)?, &half, &mul(&beyond, bound)?)?,
         };
-        let wide = crate::ops::cast::to_dtype(&inputs[0].detach(), dtype)?;
-        let losses = fixed::zip(&wide, inputs[1], loss)?;
         Ok(smallvec![Tensor::from_array(self.reduction.finish(losses.array())?)])
     }
 

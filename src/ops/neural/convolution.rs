@@ -1,5 +1,7 @@
 //! Convolutions, plain and transposed, over one to three dimensions.
 
+use crate::graph::shown::shown;
+use crate::ops::given::apply_one_given;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -7,9 +9,9 @@ use smallvec::{SmallVec, smallvec};
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::pad;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::ops::apply::{Keep, Op, Outputs, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, cast, reduce, reshape, squeeze};
 use crate::shape;
@@ -56,6 +58,10 @@ impl Op for Convolution {
 
     fn name(&self) -> &'static str {
         "ConvolutionBackward0"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1), self.biased.then_some(2)])
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -136,10 +142,27 @@ impl Options {
             () if negative(&self.padding) => refused("negative padding"),
             () if negative(&self.output_padding) => refused("negative output_padding"),
             () if small(&self.stride) => refused("non-positive stride"),
-            () if small(&self.dilation) => refused("non-positive dilation"),
+            () if negative(&self.dilation) => Err(Error::ConvolutionDilation { found: String::new() }.into()),
+            () if small(&self.dilation) => {
+                Err(Error::ConvolutionDilation { found: self.dilation_in_words() }.into())
+            }
             () if self.groups <= 0 => refused("non-positive groups"),
             () => Ok(()),
         }
+    }
+
+    /// The dilation of an image, which one line is too.
+    fn dilation_in_words(&self) -> String {
+        let mut dilation = self.dilation.clone();
+        if dilation.len() == 1 {
+            dilation.insert(0, 1);
+        }
+        if !self.transposed {
+            return format!(", but got {dilation:?}");
+        }
+        let names = &["depth", "height", "width"][3usize.saturating_sub(dilation.len())..];
+        let each = names.iter().zip(&dilation).map(|(name, size)| format!("dilation_{name}: {size}"));
+        format!(", but got {}", each.collect::<Vec<_>>().join(", "))
     }
 
     fn check_shapes(&self, x: &[usize], weight: &[usize], bias: Option<&Tensor>) -> Result<()> {
@@ -262,7 +285,17 @@ pub fn convolution(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, options: 
     let correlation = Correlation { gives, geometry: Arc::new(geometry) };
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x, weight];
     inputs.extend(bias);
-    apply_one(Convolution { correlation, biased: bias.is_some() }, &inputs)
+    let bias_sizes = [bias.map_or(0, Tensor::numel) as i64];
+    let given = shown! {
+        stride: &*options.stride,
+        padding: &*options.padding,
+        dilation: &*options.dilation,
+        output_padding: &*options.output_padding,
+        transposed: options.transposed,
+        groups: options.groups,
+        bias_sym_sizes_opt: &bias_sizes[..],
+    };
+    apply_one_given(Convolution { correlation, biased: bias.is_some() }, given, &inputs)
 }
 
 /// `convolution` over `spatial` dimensions, of one sample or a batch.

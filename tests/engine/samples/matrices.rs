@@ -1,7 +1,10 @@
 //! Samples of linear algebra.
 
-use rushlight::ops::linalg::{cholesky, determinant, norms, solve};
-use rushlight::ops::{self, matmul, permute};
+use rushlight::ops::linalg::{
+    cholesky, determinant, elimination, exponential, norms, orthogonal, pseudo, singular, solve, symmetric,
+    triangular,
+};
+use rushlight::ops::{self, create, matmul, permute, squeeze};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, sample, signed};
@@ -36,5 +39,59 @@ pub fn samples() -> Vec<Sample> {
     samples.push(sample("matrix_norm", vec![signed(&[2, 3])], |x| {
         norms::by_sums(&x[0], 1.0, [0, 1], false, None)
     }));
+    samples.extend(factors());
     samples
+}
+
+/// Samples of factors of matrices.
+fn factors() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for shape in [&[3, 2][..], &[3, 3], &[2, 3], &[2, 3, 2], &[0, 2]] {
+        samples
+            .push(sample2("qr", vec![signed(shape)], |x| orthogonal::qr(&x[0], orthogonal::Mode::Reduced)));
+        samples.push(sample("pinv", vec![signed(shape)], |x| {
+            let zero = create::zeros(&[], x[0].dtype())?;
+            pseudo::pinv(&x[0], &zero, &zero)
+        }));
+        samples.push(sample("svd", vec![signed(shape)], |x| singular::svdvals(&x[0])));
+        samples.push(sample("svd", vec![signed(shape)], |x| {
+            // The sign of a pair of vectors is anybody's choice: their product has none.
+            let (u, s, vh) = singular::svd(&x[0], false)?;
+            let weights = squeeze::unsqueeze(&ops::mul(&s, &s)?, -2)?;
+            matmul::matmul(&ops::mul(&u, &weights)?, &vh)
+        }));
+        samples.push(sample("lu_factor", vec![signed(shape)], |x| {
+            elimination::lu_factor(&x[0], true, "").map(|(lu, _)| lu)
+        }));
+    }
+    for shape in [&[3, 3][..], &[2, 2, 2], &[0, 0]] {
+        samples.push(sample("matrix_exp", vec![signed(shape)], |x| exponential::matrix_exp(&x[0])));
+        let symmetric = |x: &Tensor| ops::add(x, &permute::transpose(x, -2, -1)?);
+        samples.push(sample("eigh", vec![regular(shape)], move |x| {
+            symmetric::eigh(&symmetric(&x[0])?, "L").map(|(values, _)| values)
+        }));
+        samples.push(sample("eigh", vec![regular(shape)], move |x| {
+            let (values, vectors) = symmetric::eigh(&symmetric(&x[0])?, "U")?;
+            let weights = squeeze::unsqueeze(&ops::sin(&values)?, -2)?;
+            matmul::matmul(&ops::mul(&vectors, &weights)?, &permute::transpose(&vectors, -2, -1)?)
+        }));
+    }
+    for (upper, left, unit) in
+        [(true, true, false), (false, true, true), (true, false, true), (false, false, false)]
+    {
+        let right: &[usize] = if left { &[2, 2, 3] } else { &[2, 3, 2] };
+        samples.push(sample("solve_triangular", vec![regular(&[2, 2]), signed(right)], move |x| {
+            triangular::solve_triangular(&x[0], &x[1], upper, left, unit)
+        }));
+    }
+    samples
+}
+
+fn sample2(
+    op: &'static str,
+    inputs: Vec<Tensor>,
+    call: impl Fn(&[Tensor]) -> Result<(Tensor, Tensor)> + 'static,
+) -> Sample {
+    let call = Box::new(move |inputs: &[Tensor]| call(inputs).map(|(a, b)| vec![a, b]));
+    Sample { op, inputs, call }
 }

@@ -6,20 +6,26 @@ from . import (
     attention,
     distances,
     dropouts,
+    forms,
+    heads,
     likelihoods,
     lookups,
     margins,
     normalisation,
+    sequences,
     shapes,
 )
 from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
 from .distances import *  # noqa: F403
 from .dropouts import *  # noqa: F403
+from .forms import *  # noqa: F403
+from .heads import *  # noqa: F403
 from .likelihoods import *  # noqa: F403
 from .lookups import *  # noqa: F403
 from .margins import *  # noqa: F403
 from .normalisation import *  # noqa: F403
+from .sequences import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 __all__ = [
@@ -27,10 +33,13 @@ __all__ = [
     *attention.__all__,
     *distances.__all__,
     *dropouts.__all__,
+    *forms.__all__,
+    *heads.__all__,
     *likelihoods.__all__,
     *lookups.__all__,
     *margins.__all__,
     *normalisation.__all__,
+    *sequences.__all__,
     *shapes.__all__,
     "linear",
 ]

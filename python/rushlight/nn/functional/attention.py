@@ -10,9 +10,17 @@ from ... import _rushlight as native
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
 
-__all__ = [
-    "scaled_dot_product_attention",
-]
+__all__ = ["scaled_dot_product_attention"]
+
+_NAMES = {
+    native.float32: "float",
+    native.float64: "double",
+    native.int64: "long int",
+    native.int32: "int",
+    native.int16: "short int",
+    native.int8: "signed char",
+    native.uint8: "unsigned char",
+}
 
 
 def scaled_dot_product_attention(
@@ -26,8 +34,11 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor:
     """Return the values, weighed by how well the keys answer each query."""
+    _check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
-        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
@@ -44,3 +55,24 @@ def scaled_dot_product_attention(
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
     return weights @ value
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
+    """Refuse what has too few dimensions or different types."""
+    ranks = {"query": query.dim(), "key": key.dim(), "value": value.dim()}
+    if min(ranks.values()) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{ranks['query']} key.dim: {ranks['key']} and value.dim: {ranks['value']} instead."
+        )
+    names = [_NAMES.get(x.dtype, str(x.dtype)) for x in (query, key, value)]
+    if len(set(names)) > 1:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
+        )
+    if attn_mask is not None and attn_mask.dtype not in (native.bool, native.float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{_NAMES.get(attn_mask.dtype, str(attn_mask.dtype))} and  query.dtype: {names[0]} instead."
+        )

@@ -9,15 +9,20 @@ from .distances import pairwise_distance
 from .reductions import chosen_reduction, reduced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..._rushlight import Tensor
 
 __all__ = [
     "cosine_embedding_loss",
     "hinge_embedding_loss",
     "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 
 _nn = native._nn
@@ -128,8 +133,146 @@ def triplet_margin_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    _check_ranks(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = native.minimum(far, pairwise_distance(positive, negative, p, eps))
     return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how far other classes are from being less likely than the right one by a margin.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.5, 1.0]]), torch.tensor([0]))
+    tensor(0.7500)
+    """
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    _check_matrix(input)
+    rows = input if input.dim() > 1 else input.reshape(1, -1)
+    targets = target.reshape(-1) if target.dim() == 0 else target
+    if targets.dim() > 1 or len(targets) != len(rows):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            f"(batch size). Expected target size [{len(rows)}], but got {list(target.shape)}. Input has "
+            f"shape {list(input.shape)}."
+        )
+    if target.dtype != native.int64:
+        found = str(target.type()).rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(f"expected scalar type Long but found {found}")
+    classes = rows.shape[1]
+    if not _symbolic(targets) and bool(((targets < 0) | (targets >= classes)).any()):
+        raise RuntimeError("target out of range")
+    places = targets.unsqueeze(1)
+    losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
+    if p == 2:
+        losses = losses * losses
+    if weight is not None:
+        losses = losses * weight[targets].unsqueeze(1)
+    others = native.arange(classes) != places
+    losses = native.where(others, losses, 0.0).to(input.dtype).sum(1) / classes
+    return reduced(losses if input.dim() > 1 or target.dim() > 0 else losses.squeeze(0), reduction)
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how far classes are from being less likely than the right ones by one.
+
+    The right classes of each row come first in its target; what follows -1 counts for nothing.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([0.5, 1.0]), torch.tensor([0, -1]))
+    tensor(0.7500)
+    """
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    _check_matrix(input)
+    if target.shape != input.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))
+    classes = rows.shape[1]
+    if not _symbolic(targets) and bool(((targets < -1) | (targets >= classes)).any()):
+        raise RuntimeError("argument #2 'target' is out of range")
+    listed = (targets < 0).cumsum(1) == 0
+    places = targets.clamp_min(0)
+    right = native.zeros_like(targets).scatter_add(1, places, listed.to(targets.dtype)) > 0
+    # Row by row: the listed classes down, all classes across.
+    losses = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    counted = listed.unsqueeze(2) & ~right.unsqueeze(1)
+    losses = native.where(counted, losses, 0.0).to(input.dtype).sum((1, 2)) / classes
+    return reduced(losses if input.dim() > 1 else losses.squeeze(0), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return how far `positive` is from being nearer to `anchor` than `negative` is, by a margin.
+
+    >>> import rushlight as torch
+    >>> far, near = torch.tensor([[3.0]]), torch.tensor([[1.0]])
+    >>> torch.nn.functional.triplet_margin_with_distance_loss(near, near, far)
+    tensor(0.)
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    measured = pairwise_distance if distance_function is None else distance_function
+    _check_ranks(anchor, positive, negative)
+    near, far = measured(anchor, positive), measured(anchor, negative)
+    if swap:
+        far = native.minimum(far, measured(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def _check_ranks(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
+            "inputs"
+        )
+
+
+def _symbolic(x: Tensor) -> bool:
+    """Tell whether the numbers cannot be read because they stand for many samples."""
+    try:
+        x.tolist()
+    except RuntimeError:
+        return True
+    return False
+
+
+def _check_matrix(input: Tensor) -> None:
+    if input.dim() not in (0, 1, 2) or (input.dim() > 0 and input.shape[-1] == 0):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )

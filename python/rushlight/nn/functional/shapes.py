@@ -59,7 +59,9 @@ pixel_shuffle = native.pixel_shuffle
 pixel_unshuffle = native.pixel_unshuffle
 
 
-def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _max_pool(
+    function: Callable[..., Any], name: str, plain: Callable[..., Any] | None = None
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Make `name`, which answers places only when asked for, and the form that always does."""
 
     def with_indices(
@@ -84,6 +86,8 @@ def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., An
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
+        if plain is not None and not return_indices:
+            return plain(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
         found = with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         return found if return_indices else found[0]
 
@@ -94,19 +98,28 @@ def _max_pool(function: Callable[..., Any], name: str) -> tuple[Callable[..., An
     return pool, with_indices
 
 
-max_pool1d, max_pool1d_with_indices = _max_pool(native.max_pool1d_with_indices, "max_pool1d")
+max_pool1d, max_pool1d_with_indices = _max_pool(
+    native.max_pool1d_with_indices, "max_pool1d", native.max_pool1d
+)
 max_pool2d, max_pool2d_with_indices = _max_pool(_nn.max_pool2d_with_indices, "max_pool2d")
 max_pool3d, max_pool3d_with_indices = _max_pool(_nn.max_pool3d_with_indices, "max_pool3d")
 
 
+def _whole(input: Tensor, output_size: Any) -> Any:
+    """Refuse more sizes than there are dimensions to have them."""
+    if isinstance(output_size, (tuple, list)) and input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    return output_size
+
+
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says."""
-    return _nn.adaptive_avg_pool2d(input, output_size)
+    return _nn.adaptive_avg_pool2d(input, _whole(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says."""
-    return _nn.adaptive_avg_pool3d(input, output_size)
+    return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
@@ -117,13 +130,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool2d(input, output_size)
+    found = _nn.adaptive_max_pool2d(input, _whole(input, output_size))
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool3d(input, output_size)
+    found = _nn.adaptive_max_pool3d(input, _whole(input, output_size))
     return found if return_indices else found[0]
 
 

@@ -1,6 +1,6 @@
 """Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
-from . import stateless
+from . import rnn, stateless
 from .gradients import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -17,6 +17,7 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "rnn",
     "stateless",
     "vector_to_parameters",
 ]

@@ -76,12 +76,18 @@ class LRScheduler:
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
-            rates = self.get_lr()
+            self._apply(self.get_lr())
         else:
             warnings.warn(EPOCH, UserWarning, stacklevel=2)
-            self.last_epoch = epoch
-            closed: Any = getattr(self, "_get_closed_form_lr", self.get_lr)
-            rates = closed()
+            self._jump(epoch)
+
+    def _jump(self, epoch: int) -> None:
+        """Go to an epoch, whatever was before."""
+        self.last_epoch = epoch
+        closed: Any = getattr(self, "_get_closed_form_lr", self.get_lr)
+        self._apply(closed())
+
+    def _apply(self, rates: list[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_rate(group, rate)
         self._last_lr = self._rates()

@@ -1,0 +1,377 @@
+"""Functions of tensors that are a few others in a row: pieces, sums to a size, indices of triangles."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight as native
+from ._rushlight import Tensor
+
+if TYPE_CHECKING:
+    from ._rushlight import dtype as DType
+
+__all__ = [
+    "angle",
+    "chain_matmul",
+    "diagflat",
+    "dsplit",
+    "gradient",
+    "hsplit",
+    "is_same_size",
+    "isreal",
+    "ldexp",
+    "lu",
+    "mvlgamma",
+    "nanquantile",
+    "narrow_copy",
+    "range",
+    "signbit",
+    "tril_indices",
+    "triu_indices",
+    "unravel_index",
+    "vander",
+    "vsplit",
+]
+
+
+def _split(input: Tensor, sections: Any, dim: int, name: str) -> tuple[Tensor, ...]:
+    if isinstance(sections, int):
+        size = input.shape[dim]
+        if sections <= 0 or size % sections != 0:
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{size} is not divisible by the split_size {sections}!"
+            )
+    return native.tensor_split(input, sections, dim)
+
+
+def _ranked(input: Tensor, least: int, name: str) -> None:
+    if input.dim() < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+            f"{input.dim()} dimensions!"
+        )
+
+
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Return parts side by side: of the second dimension, or of a vector.
+
+    >>> import rushlight as torch
+    >>> torch.hsplit(torch.tensor([1, 2, 3, 4]), 2)
+    (tensor([1, 2]), tensor([3, 4]))
+    """
+    _ranked(input, 1, "hsplit")
+    return _split(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit")
+
+
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Return parts below each other: of the first dimension."""
+    _ranked(input, 2, "vsplit")
+    return _split(input, indices_or_sections, 0, "vsplit")
+
+
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Return parts behind each other: of the third dimension."""
+    _ranked(input, 3, "dsplit")
+    return _split(input, indices_or_sections, 2, "dsplit")
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """Return zeros with the elements on a diagonal.
+
+    >>> import rushlight as torch
+    >>> torch.diagflat(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    return input.flatten().diag_embed(offset)
+
+
+def gradient(
+    input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
+    """Return estimates of the slopes along dimensions, from differences of neighbours.
+
+    >>> import rushlight as torch
+    >>> torch.gradient(torch.tensor([1.0, 4.0, 9.0]))
+    (tensor([3., 4., 5.]),)
+    """
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if dim is None:
+        dims = list(builtins.range(input.dim()))
+    else:
+        dims = [dim] if isinstance(dim, int) else list(dim)
+    if spacing is None or isinstance(spacing, (int, float)):
+        spaces: list[Any] = [1.0 if spacing is None else spacing] * len(dims)
+    else:
+        spaces = [spacing] if isinstance(spacing, Tensor) else list(spacing)
+        if len(spaces) != len(dims):
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+                f"arguments to have the same length, but got a spacing argument of length {len(spaces)} and a "
+                f"dim argument of length {len(dims)}."
+            )
+    numbers = []
+    for place in dims:
+        if not -input.dim() <= place < input.dim():
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], "
+                f"but got {place})"
+            )
+        if place % input.dim() in numbers:
+            raise RuntimeError(f"dim {place % input.dim()} appears multiple times in the list of dims")
+        numbers.append(place % input.dim())
+        if input.shape[place] <= edge_order:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple(
+        _slope(
+            input if input.is_floating_point() else input.to(native.get_default_dtype()),
+            place,
+            space,
+            edge_order,
+        )
+        for place, space in zip(numbers, spaces, strict=True)
+    )
+
+
+def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
+    x = x.movedim(dim, -1)
+    count = x.shape[-1]
+    if isinstance(space, Tensor) and space.dim() > 0:
+        steps = space.diff().to(x.dtype)
+    else:
+        steps = native.full((count - 1,), float(space), dtype=x.dtype)
+    slopes = x.diff() / steps
+    before, behind = steps[:-1], steps[1:]
+    # Through three points: the slopes on both sides, each weighed by the other side's width.
+    inner = (slopes[..., :-1] * behind + slopes[..., 1:] * before) / (before + behind)
+    first, last = slopes[..., :1], slopes[..., -1:]
+    if edge_order == 2:
+        first = _outer(slopes, steps, 0, 1)
+        last = _outer(slopes, steps, -1, -2)
+    return native.cat([first, inner, last], -1).movedim(-1, dim)
+
+
+def _outer(slopes: Tensor, steps: Tensor, edge: int, beside: int) -> Tensor:
+    """Return the slope at an edge of the parabola through three points."""
+    width, next_width = steps[edge], steps[beside]
+    change = (slopes[..., edge] - slopes[..., beside]) * width / (width + next_width)
+    return (slopes[..., edge] + change).unsqueeze(-1)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Tell whether both have the same shape."""
+    return input.shape == other.shape
+
+
+def isreal(input: Tensor) -> Tensor:
+    """Tell of every element whether it is real: all of these are."""
+    return native.ones_like(input, dtype=native.bool)
+
+
+def angle(input: Tensor) -> Tensor:
+    """Return the angle of every number: π of negative ones, else zero."""
+    if not input.is_floating_point():
+        input = input.to(native.get_default_dtype())
+    angles = native.where(input < 0, math.pi, 0.0).to(input.dtype)
+    return native.where(input.isnan(), input, angles)
+
+
+def signbit(input: Tensor) -> Tensor:
+    """Tell of every element whether it has a minus sign; zero may have one."""
+    if input.is_floating_point():
+        return native.copysign(native.ones_like(input), input) < 0
+    return input < 0
+
+
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return the elements times powers of two."""
+    return input * native.pow(2.0, other)
+
+
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """Return the logarithm of the gamma function of `p` dimensions."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    if not input.is_floating_point():
+        input = input.to(native.get_default_dtype())
+    steps = native.tensor([-0.5 * step for step in builtins.range(p)], dtype=input.dtype)
+    constant = p * (p - 1) / 4 * math.log(math.pi)
+    return native.lgamma(input.unsqueeze(-1) + steps).sum(-1) + constant
+
+
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """Return the quantiles of the elements that are numbers."""
+    flat = input.flatten() if dim is None else input.movedim(dim, -1)
+    sorted_values = flat.sort(-1).values
+    counts = (~flat.isnan()).sum(-1, keepdim=True)
+    wanted = q if isinstance(q, Tensor) else native.tensor(q, dtype=input.dtype)
+    places = wanted.reshape(-1) * (counts - 1).clamp(min=0)
+    low, high = places.floor().long(), places.ceil().long()
+    below, above = sorted_values.gather(-1, low), sorted_values.gather(-1, high)
+    found = {
+        "linear": lambda: below.lerp(above, places - low),
+        "lower": lambda: below,
+        "higher": lambda: above,
+        "midpoint": lambda: (below + above) / 2,
+        "nearest": lambda: sorted_values.gather(-1, places.round().long()),
+    }[interpolation]()
+    found = found.movedim(-1, 0)
+    if keepdim:
+        shape = [1] * input.dim() if dim is None else list(flat.shape[:-1])
+        if dim is not None:
+            shape.insert(dim % input.dim(), 1)
+        found = found.reshape(found.shape[0], *shape)
+    answer: Tensor = found[0] if wanted.dim() == 0 else found
+    return answer
+
+
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Return a copy of a range of a dimension."""
+    return input.narrow(dim, start, length).clone()
+
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Return the sums over the dimensions along which a tensor of that size would broadcast.
+
+    >>> import rushlight as torch
+    >>> torch.ones(2, 3).sum_to_size(2, 1)
+    tensor([[3.],
+            [3.]])
+    """
+    shape = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    missing = self.dim() - len(shape)
+    fits = missing >= 0 and all(
+        wanted in (1, has) for wanted, has in zip(shape, self.shape[max(missing, 0) :], strict=False)
+    )
+    if not fits:
+        raise RuntimeError(f"size {{{shape}}} is not expandable to size {{{list(self.shape)}}}.")
+    leading = list(builtins.range(missing))
+    summed = [
+        place + missing
+        for place, wanted in enumerate(shape)
+        if wanted == 1 and self.shape[place + missing] != 1
+    ]
+    if leading or summed:
+        self = self.sum([*leading, *summed], keepdim=True)
+    return self.view(shape) if missing else self
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the elements whose indices are all the same; in a tall matrix again and again if `wrap`.
+
+    >>> import rushlight as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(5)
+    tensor([[5., 0.],
+            [0., 5.]])
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and any(size != self.shape[0] for size in self.shape):
+        raise RuntimeError("all dimensions of input must be of equal length")
+    least, stride = min(self.shape), sum(self.stride())
+    self.as_strided((least,), (stride,)).fill_(fill_value)
+    if wrap and self.dim() == 2 and self.shape[0] > self.shape[1] + 1:
+        rows, columns = self.shape
+        step = columns + 1
+        for start in builtins.range(step, rows, step):
+            part = self[start : start + columns]
+            part.diagonal().fill_(fill_value)
+    return self
+
+
+def _triangle(row: int, col: int, keep: Any, dtype: Any) -> Tensor:
+    for name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{size}")
+    places: Tensor = keep(native.ones(row, col)).nonzero().t()
+    return places.to(native.int64 if dtype is None else dtype).contiguous()
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType | None = None, device: Any = None
+) -> Tensor:
+    """Return rows and columns of what is on or below a diagonal.
+
+    >>> import rushlight as torch
+    >>> torch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return _triangle(row, col, lambda x: x.tril(offset), dtype)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType | None = None, device: Any = None
+) -> Tensor:
+    """Return rows and columns of what is on or above a diagonal."""
+    return _triangle(row, col, lambda x: x.triu(offset), dtype)
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Return the coordinates of elements that are numbered in row-major order.
+
+    >>> import rushlight as torch
+    >>> torch.unravel_index(torch.tensor([5, 2]), (3, 2))
+    (tensor([2, 1]), tensor([1, 0]))
+    """
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    found = []
+    for size in reversed(sizes):
+        found.append(indices % size)
+        indices = indices.div(size, rounding_mode="floor")
+    return tuple(reversed(found))
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Return the powers of every element, the highest first."""
+    count = len(x) if N is None else N
+    powers = native.arange(count)
+    return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """Return the product of several matrices."""
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = result @ matrix
+    return result
+
+
+def range(
+    start: float, end: float | None = None, step: float = 1, *, dtype: DType | None = None, **options: Any
+) -> Tensor:
+    """Return the numbers up to the last one, which is among them."""
+    low, high = (0, start) if end is None else (start, end)
+    count = math.floor((high - low) / step) + 1
+    return native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + low
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
+    """Return both triangles of a matrix in one, with the exchanges of rows."""
+    factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)
+    return (factors, pivots, info) if get_infos else (factors, pivots)
+
+
+METHODS = (
+    angle,
+    diagflat,
+    dsplit,
+    fill_diagonal_,
+    hsplit,
+    is_same_size,
+    isreal,
+    ldexp,
+    lu,
+    mvlgamma,
+    nanquantile,
+    narrow_copy,
+    signbit,
+    sum_to_size,
+    vsplit,
+)

@@ -1,0 +1,44 @@
+"""Distributions: densities, samples that gradients pass, and how far two are apart.
+
+>>> import rushlight as torch
+>>> mean = torch.zeros(2, requires_grad=True)
+>>> torch.distributions.Normal(mean, 1.0).rsample().sum().backward()
+>>> mean.grad
+tensor([1., 1.])
+"""
+
+from . import constraints, utils
+from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, Normal, Uniform
+from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical
+from .distribution import Distribution
+from .gammas import Beta, Chi2, Dirichlet, Gamma
+from .kl import kl_divergence, register_kl
+from .multivariate import Independent, MultivariateNormal
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "Cauchy",
+    "Chi2",
+    "Dirichlet",
+    "Distribution",
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "Gumbel",
+    "HalfNormal",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "Multinomial",
+    "MultivariateNormal",
+    "Normal",
+    "OneHotCategorical",
+    "Uniform",
+    "constraints",
+    "kl_divergence",
+    "register_kl",
+    "utils",
+]

@@ -1,0 +1,430 @@
+"""Distributions of whole numbers, and of one of several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import _rushlight as native
+from .._rushlight import Size, Tensor
+from ..autograd.grad_mode import no_grad
+from . import constraints
+from .distribution import Distribution, shape_of
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "OneHotCategorical"]
+
+
+class _Chance(Distribution):
+    """A distribution that is given by the probability of an event, or by its logit."""
+
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def _given(self, probs: Any, logits: Any) -> Size:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        if probs is not None:
+            (self.probs,) = broadcast_all(probs)
+            return shape_of(self.probs, probs)
+        (self.logits,) = broadcast_all(logits)
+        return shape_of(self.logits, logits)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """The logits of the probabilities."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+
+class Bernoulli(_Chance):
+    """One with a probability, else zero.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0))
+    tensor(-1.3863)
+    """
+
+    support = constraints.boolean
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(self._given(probs, logits), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        mode = (self.probs >= 0.5).to(self.probs.dtype)
+        return mode.masked_fill(self.probs == 0.5, float("nan"))
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        with no_grad():
+            return native.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -native.binary_cross_entropy_with_logits(logits, value, None, None, 0)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return native.binary_cross_entropy_with_logits(self.logits, self.probs, None, None, 0)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return zero and one."""
+        values = native.arange(2, dtype=self.probs.dtype).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class Geometric(_Chance):
+    """How often something fails before it succeeds."""
+
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(self._given(probs, logits), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return 1.0 / self.probs - 1.0
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return native.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return (1.0 / self.probs - 1.0) / self.probs
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        with no_grad():
+            shape, tiny = self._extended_shape(sample_shape), native.finfo(self.probs.dtype).tiny
+            u = native.rand(shape, dtype=self.probs.dtype).clamp(min=tiny)
+            return (u.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        value, probs = broadcast_all(value, self.probs)
+        probs = probs.masked_fill((probs == 1) & (value == 0), 0)
+        return value * (-probs).log1p() + self.probs.log()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        found = native.binary_cross_entropy_with_logits(self.logits, self.probs, None, None, 0)
+        return found / self.probs
+
+
+class Binomial(_Chance):
+    """How often something happens in so many trials."""
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __init__(
+        self,
+        total_count: Any = 1,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = logits if probs is None else probs
+        self.total_count, chance = broadcast_all(total_count, given)
+        self.total_count = self.total_count.type_as(chance)
+        setattr(self, "logits" if probs is None else "probs", chance)
+        super().__init__(chance.shape, validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        """The counts up to all trials."""
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def _most(self) -> int:
+        """Return the number of trials, which has to be the same of all."""
+        most = int(self.total_count.max())
+        if not int(self.total_count.min()) == most:
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        return most
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        found = self.log_prob(self.enumerate_support(False))
+        return -(found.exp() * found).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return the counts up to all trials."""
+        values = native.arange(1 + self._most(), dtype=self.probs.dtype)
+        values = values.view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            most = int(self.total_count.max().item()) if self.total_count.numel() else 0
+            trials = native.rand((most, *shape), dtype=self.probs.dtype) < self.probs
+            numbers = native.arange(most, dtype=self.probs.dtype).view(-1, *[1] * len(shape))
+            return (trials & (numbers < self.total_count)).sum(0).to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        count = self.total_count
+        ways = native.lgamma(count + 1) - native.lgamma(value + 1) - native.lgamma(count - value + 1)
+        positive = self.logits.clamp(min=0)
+        rest = count * (positive + (-self.logits.abs()).exp().log1p())
+        return ways + value * self.logits - rest
+
+
+class _Choice(Distribution):
+    """A distribution that is given by the probabilities of one of several, or by logits."""
+
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def _choose(self, probs: Tensor | None, logits: Tensor | None) -> Tensor:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        if not isinstance(given, Tensor) or given.dim() < 1:
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if name == "probs":
+            self.probs = given / given.sum(-1, keepdim=True)
+        else:
+            self.logits = given - given.logsumexp(-1, keepdim=True)
+        return given
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities."""
+        return probs_to_logits(self.probs)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return logits_to_probs(self.logits)
+
+    def _entropy(self) -> Tensor:
+        least = native.finfo(self.logits.dtype).min
+        return -(self.logits.clamp(min=least) * self.probs).sum(-1)
+
+    def _draw(self, sample_shape: Iterable[int]) -> Tensor:
+        """Draw the numbers of events."""
+        shape = Size(sample_shape)
+        rows = self.probs.reshape(-1, self.probs.shape[-1])
+        with no_grad():
+            drawn = native.multinomial(rows, shape.numel(), True).T
+        return drawn.reshape([*shape, *self.probs.shape[:-1]])
+
+
+class Categorical(_Choice):
+    """The number of one of several events.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor(0))
+    tensor(-1.3863)
+    """
+
+    has_enumerate_support = True
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = self._choose(probs, logits)
+        self._num_events = given.shape[-1]
+        super().__init__(given.shape[:-1], validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        """The numbers of the events."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        given = self.probs if "probs" in self.__dict__ else self.logits
+        return given.shape
+
+    @property
+    def mean(self) -> Tensor:
+        """Not a number."""
+        return native.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely event."""
+        return self.probs.argmax(-1)
+
+    @property
+    def variance(self) -> Tensor:
+        """Not a number."""
+        return self.mean
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        return self._draw(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        places = value.long().unsqueeze(-1)
+        places, logits = native.broadcast_tensors([places, self.logits])
+        return logits.gather(-1, places[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return the numbers of all events."""
+        values = native.arange(self._num_events).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(_Choice):
+    """One of several events, as a vector with a one at its place."""
+
+    support = constraints.one_hot
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = self._choose(probs, logits)
+        super().__init__(given.shape[:-1], given.shape[-1:], validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "OneHotCategorical()"
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely event."""
+        return self._hot(self.probs.argmax(-1))
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.probs * (1 - self.probs)
+
+    def _hot(self, places: Tensor) -> Tensor:
+        zeros = native.zeros((*places.shape, self.probs.shape[-1]), dtype=self.probs.dtype)
+        return zeros.scatter(-1, places.unsqueeze(-1), 1.0)
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        return self._hot(self._draw(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return (self.logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._entropy()
+
+
+class Multinomial(_Choice):
+    """How often each of several events happens in so many trials."""
+
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        given = self._choose(probs, logits)
+        super().__init__(given.shape[:-1], given.shape[-1:], validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "Multinomial()"
+
+    @property
+    def support(self) -> Any:
+        """Counts that are not more than the trials."""
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        drawn = self._draw((self.total_count, *sample_shape)).movedim(0, -1)
+        counts = native.zeros((*drawn.shape[:-1], self.probs.shape[-1]), dtype=self.probs.dtype)
+        return counts.scatter_add(-1, drawn, native.ones_like(drawn, dtype=counts.dtype))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -float("inf")), 0)
+        ways = native.lgamma(value.sum(-1) + 1) - native.lgamma(value + 1).sum(-1)
+        return ways + (logits * value).sum(-1)

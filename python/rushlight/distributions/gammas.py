@@ -1,0 +1,237 @@
+"""The gamma distribution and what is made of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import _rushlight as native
+from ..autograd.grad_mode import no_grad
+from . import constraints
+from .distribution import Distribution, shape_of
+from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Size, Tensor
+
+__all__ = ["Beta", "Chi2", "Dirichlet", "Gamma"]
+
+
+def _drawn(concentration: Tensor) -> Tensor:
+    """Draw from gamma distributions of rate one: by rejection (Marsaglia and Tsang), in doubles."""
+    wanted = concentration.double().flatten()
+    # A small concentration is that of one more, times a power of something uniform.
+    raised = native.where(wanted < 1, wanted + 1, wanted)
+    d = raised - 1 / 3
+    c = 1 / (9 * d).sqrt()
+    found, open_places = native.zeros_like(d), native.arange(d.numel())
+    while open_places.numel() > 0:
+        x = native.randn(open_places.numel(), dtype=native.float64)
+        u = native.rand(open_places.numel(), dtype=native.float64)
+        v = (1 + c[open_places] * x) ** 3
+        there = d[open_places]
+        bound = 0.5 * x * x + there * (1 - v + v.clamp(min=1e-300).log())
+        taken = (v > 0) & (u.log() < bound)
+        found[open_places[taken]] = (there * v)[taken]
+        open_places = open_places[~taken]
+    power = native.rand(d.numel(), dtype=native.float64) ** (1 / wanted)
+    found = native.where(wanted < 1, found * power, found)
+    return found.view(concentration.shape).to(concentration.dtype)
+
+
+def _slope(sample: Tensor, concentration: Tensor) -> Tensor:
+    """Return how a sample moves with its concentration when its quantile stays.
+
+    That is the slope of the distribution function, here by its series, over the density.
+    """
+    x, a = sample.double(), concentration.double()
+    count = int(60 + 3 * float(x.max())) if x.numel() else 0
+    places = a + native.arange(count, dtype=native.float64).view(-1, *[1] * a.dim())
+    terms = (places * x.log() - x - native.lgamma(places + 1)).exp()
+    moved = (terms * (x.log() - native.digamma(places + 1))).sum(0)
+    density = ((a - 1) * x.log() - x - native.lgamma(a)).exp()
+    return (-moved / density).to(sample.dtype)
+
+
+def _standard_gamma(concentration: Tensor) -> Tensor:
+    """Draw from gamma distributions of rate one; gradients pass."""
+    with no_grad():
+        sample = _drawn(concentration.detach()).clamp(min=native.finfo(concentration.dtype).tiny)
+        if not concentration.requires_grad:
+            return sample
+        slope = _slope(sample, concentration.detach())
+    return sample + slope * (concentration - concentration.detach())
+
+
+class Gamma(Distribution):
+    """Waiting for several of what happens at a rate.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Gamma(1.0, 2.0).log_prob(torch.tensor(1.0))
+    tensor(-1.3069)
+    """
+
+    arg_constraints: ClassVar = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self.concentration, self.rate = broadcast_all(concentration, rate)
+        shape = shape_of(self.concentration, concentration, rate)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.concentration / self.rate**2
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        shape = self._extended_shape(sample_shape)
+        return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        value = native.as_tensor(value, dtype=self.rate.dtype)
+        if self._validate_args:
+            self._validate_sample(value)
+        scaled = native.xlogy(self.concentration, self.rate) + native.xlogy(self.concentration - 1, value)
+        return scaled - self.rate * value - native.lgamma(self.concentration)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        a = self.concentration
+        return a - self.rate.log() + native.lgamma(a) + (1.0 - a) * native.digamma(a)
+
+
+class Chi2(Gamma):
+    """The sum of the squares of so many normal numbers."""
+
+    arg_constraints: ClassVar = {"df": constraints.positive}
+
+    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        (freedom,) = broadcast_all(df)
+        self.df = freedom
+        super().__init__(0.5 * freedom, 0.5, validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "Chi2()"
+
+
+class Dirichlet(Distribution):
+    """Shares of a whole."""
+
+    arg_constraints: ClassVar = {"concentration": constraints.independent(constraints.positive, 1)}
+    support = constraints.simplex
+    has_rsample = True
+
+    def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
+        if concentration.dim() < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        shape = concentration.shape
+        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        total = self.concentration.sum(-1, True)
+        return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        parts = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
+        return parts / parts.sum(-1, True)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        a = self.concentration
+        return native.xlogy(a - 1.0, value).sum(-1) + native.lgamma(a.sum(-1)) - native.lgamma(a).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        a, total = self.concentration, self.concentration.sum(-1)
+        inner = native.lgamma(a).sum(-1) - native.lgamma(total)
+        outer = (a.shape[-1] - total) * native.digamma(total)
+        return inner - outer - ((a - 1.0) * native.digamma(a)).sum(-1)
+
+
+class Beta(Distribution):
+    """The share of one of two parts of a whole."""
+
+    arg_constraints: ClassVar = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+    has_rsample = True
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        first, second = broadcast_all(concentration1, concentration0)
+        if isinstance(concentration1, (int, float)) and isinstance(concentration0, (int, float)):
+            first, second = (native.tensor(float(one)) for one in (concentration1, concentration0))
+        self._dirichlet = Dirichlet(native.stack([first, second], -1), validate_args=validate_args)
+        super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "Beta()"
+
+    def expand(self, batch_shape: Iterable[int], _instance: Any = None) -> Beta:
+        """Return as many of the distribution as `batch_shape` says."""
+        shape: Size = native.Size(batch_shape)
+        return Beta(self.concentration1.expand(shape), self.concentration0.expand(shape), validate_args=False)
+
+    @property
+    def concentration1(self) -> Tensor:
+        """The concentration of the part."""
+        return self._dirichlet.concentration[..., 0]
+
+    @property
+    def concentration0(self) -> Tensor:
+        """The concentration of the rest."""
+        return self._dirichlet.concentration[..., 1]
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return Dirichlet(self._dirichlet.concentration, validate_args=False).log_prob(
+            native.stack([value, 1.0 - value], -1)
+        )
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._dirichlet.entropy()

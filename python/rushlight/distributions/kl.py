@@ -1,0 +1,176 @@
+"""How far one distribution is from another (the divergence of Kullback and Leibler)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+from .. import linalg
+from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, Normal, Uniform
+from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical
+from .gammas import Beta, Dirichlet, Gamma
+from .multivariate import Independent, MultivariateNormal
+from .utils import sum_rightmost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._rushlight import Tensor
+    from .distribution import Distribution
+
+__all__ = ["kl_divergence", "register_kl"]
+
+_FORMULAS: dict[tuple[type, type], Any] = {}
+
+
+def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Callable[[Any], Any]:
+    """Use the decorated function for two kinds of distributions."""
+
+    def decorator(function: Any) -> Any:
+        _FORMULAS[type_p, type_q] = function
+        return function
+
+    return decorator
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """Return the divergence of `p` from `q`.
+
+    >>> import rushlight as torch
+    >>> Normal = torch.distributions.Normal
+    >>> torch.distributions.kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))
+    tensor(0.5000)
+    """
+    for kind_p in type(p).__mro__:
+        for kind_q in type(q).__mro__:
+            if (kind_p, kind_q) in _FORMULAS:
+                found: Tensor = _FORMULAS[kind_p, kind_q](p, q)
+                return found
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+    )
+
+
+@register_kl(Normal, Normal)
+def _normals(p: Normal, q: Normal) -> Tensor:
+    ratio = (p.scale / q.scale) ** 2
+    apart = ((p.loc - q.loc) / q.scale) ** 2
+    return 0.5 * (ratio + apart - 1 - ratio.log())
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
+    soft = native._nn.softplus
+    happens = p.probs * (soft(-q.logits) - soft(-p.logits))
+    fails = (1 - p.probs) * (soft(q.logits) - soft(p.logits))
+    happens = native.where(q.probs == 0, math.inf, happens)
+    happens = native.where(p.probs == 0, 0.0, happens)
+    fails = native.where(q.probs == 1, math.inf, fails)
+    return happens + native.where(p.probs == 1, 0.0, fails)
+
+
+@register_kl(Binomial, Binomial)
+def _binomials(p: Binomial, q: Binomial) -> Tensor:
+    each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    return native.where(p.total_count > q.total_count, math.inf, p.total_count * each)
+
+
+@register_kl(Geometric, Geometric)
+def _geometrics(p: Geometric, q: Geometric) -> Tensor:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normals(p: HalfNormal, q: HalfNormal) -> Tensor:
+    return kl_divergence(p._whole(), q._whole())
+
+
+@register_kl(Categorical, Categorical)
+def _categoricals(p: Categorical, q: Categorical) -> Tensor:
+    terms = p.probs * (p.logits - q.logits)
+    terms = native.where((q.probs == 0).expand_as(terms), math.inf, terms)
+    terms = native.where((p.probs == 0).expand_as(terms), 0.0, terms)
+    return terms.sum(-1)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hots(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
+    found: Tensor = _categoricals(p, q)
+    return found
+
+
+@register_kl(Uniform, Uniform)
+def _uniforms(p: Uniform, q: Uniform) -> Tensor:
+    found = ((q.high - q.low) / (p.high - p.low)).log()
+    return native.where((q.low > p.low) | (q.high < p.high), math.inf, found)
+
+
+@register_kl(Exponential, Exponential)
+def _exponentials(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+@register_kl(Laplace, Laplace)
+def _laplaces(p: Laplace, q: Laplace) -> Tensor:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + apart / q.scale + ratio * (-apart / p.scale).exp() - 1
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchys(p: Cauchy, q: Cauchy) -> Tensor:
+    found = ((p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2).log()
+    return found - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbels(p: Gumbel, q: Gumbel) -> Tensor:
+    ratio = p.scale / q.scale
+    apart, own = q.loc / q.scale, p.loc / q.scale
+    middle = -ratio.log() - apart + own
+    crossed = (apart + native.lgamma(1 + ratio) - own).exp()
+    return middle + ratio * Gumbel._EULER + crossed - (1 + Gumbel._EULER)
+
+
+@register_kl(Gamma, Gamma)
+def _gammas(p: Gamma, q: Gamma) -> Tensor:
+    scales = q.concentration * (p.rate / q.rate).log()
+    sizes = native.lgamma(q.concentration) - native.lgamma(p.concentration)
+    slopes = (p.concentration - q.concentration) * native.digamma(p.concentration)
+    return scales + sizes + slopes + (q.rate - p.rate) * (p.concentration / p.rate)
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlets(p: Dirichlet, q: Dirichlet) -> Tensor:
+    a, b = p.concentration, q.concentration
+    sizes = native.lgamma(a.sum(-1)) - native.lgamma(b.sum(-1))
+    parts = (native.lgamma(a) - native.lgamma(b)).sum(-1)
+    slopes = native.digamma(a) - native.digamma(a.sum(-1)).unsqueeze(-1)
+    return sizes - parts + ((a - b) * slopes).sum(-1)
+
+
+@register_kl(Beta, Beta)
+def _betas(p: Beta, q: Beta) -> Tensor:
+    return kl_divergence(p._dirichlet, q._dirichlet)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
+        )
+    spread = q._spread() - p._spread()
+    root, other = native.broadcast_tensors([q._root, p._root])
+    shape = (linalg.solve_triangular(root, other, upper=False) ** 2).sum((-2, -1))
+    apart = (q.loc - p.loc).unsqueeze(-1)
+    moved = (linalg.solve_triangular(q._root, apart, upper=False) ** 2).sum((-2, -1))
+    return spread + 0.5 * (shape + moved - p.event_shape[0])
+
+
+@register_kl(Independent, Independent)
+def _independents(p: Independent, q: Independent) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)

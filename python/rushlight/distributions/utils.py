@@ -1,0 +1,72 @@
+"""What distributions share: parameters of one shape, and probabilities as logarithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _rushlight as native
+from .._rushlight import Tensor
+
+__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
+
+
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
+    """Return numbers and tensors as tensors of one shape.
+
+    >>> from rushlight.distributions.utils import broadcast_all
+    >>> import rushlight as torch
+    >>> broadcast_all(torch.zeros(2), 1.0)[1]
+    tensor([1., 1.])
+    """
+    if not all(isinstance(value, (Tensor, int, float)) for value in values):
+        raise ValueError(
+            "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
+            "__torch_function__."
+        )
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    dtype = tensors[0].dtype if tensors else native.get_default_dtype()
+    made = [value if isinstance(value, Tensor) else native.tensor(value, dtype=dtype) for value in values]
+    return tuple(native.broadcast_tensors(made))
+
+
+def sum_rightmost(value: Tensor, count: int) -> Tensor:
+    """Return the sums over the last dimensions."""
+    return value if count == 0 else value.flatten(-count).sum(-1)
+
+
+def clamp_probs(probs: Tensor) -> Tensor:
+    """Return probabilities that are neither zero nor one."""
+    eps = native.finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
+    """Return the probabilities of logits: of single events, or of one of several."""
+    return logits.sigmoid() if is_binary else logits.softmax(-1)
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
+    """Return the logits of probabilities."""
+    clamped = clamp_probs(probs)
+    return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+
+
+class lazy_property:
+    """A property that is computed once, with history, and kept in the object."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self.wrapped = wrapped
+        self.__doc__ = wrapped.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Tensor:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        from ..autograd.grad_mode import enable_grad
+
+        with enable_grad():
+            value: Tensor = self.wrapped(instance)
+        setattr(instance, self.name, value)
+        return value

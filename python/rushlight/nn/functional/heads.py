@@ -1,0 +1,202 @@
+"""Attention of several heads as a function: queries ask keys, and answers are made of their values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ... import _rushlight as native
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = ["multi_head_attention_forward"]
+
+
+def _checked_ranks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> bool:
+    """Tell whether there are several samples, and refuse arguments that do not agree on that."""
+    if query.dim() not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
+        )
+    rank = query.dim()
+    start = f"For {'batched' if rank == 3 else 'unbatched'} ({rank}-D) `query`, expected "
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(
+            f"{start}`key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D tensors "
+            "respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(
+            f"{start}`key_padding_mask` to be `None` or {rank - 1}-D but found {key_padding_mask.dim()}-D "
+            "tensor instead"
+        )
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(
+                f"{start}`attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
+            )
+        wanted = (num_heads, query.shape[0], key.shape[0])
+        if rank == 2 and attn_mask.dim() == 3 and attn_mask.shape != wanted:
+            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
+    return rank == 3
+
+
+def _added(mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor) -> Any:
+    """Return a mask as what is added to logits."""
+    if mask is None:
+        return None
+    if mask.dtype != native.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None and other.dtype != mask.dtype:
+        warnings.warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
+            stacklevel=4,
+        )
+    if mask.dtype == native.bool:
+        return native.zeros_like(mask, dtype=like.dtype).masked_fill(mask, -math.inf)
+    return mask
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Return what several heads make of queries, keys and values, and with which weights."""
+    batched = _checked_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    target, count, width = query.shape
+    source = key.shape[0]
+    padding = _added(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", query)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    mask = _added(attn_mask, "attn_mask", None, "", query)
+    if width != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
+    size = width // num_heads
+    if size * num_heads != width:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
+    if use_separate_proj_weight and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    if not use_separate_proj_weight and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
+    if not use_separate_proj_weight:
+        if in_proj_weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        weights = in_proj_weight.chunk(3)
+    for name, weight in zip("qkv", weights, strict=True):
+        if weight is None:
+            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+    biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
+    q, k, v = (
+        native._nn.linear(x, weight, bias)
+        for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+    )
+    _check_mask(mask, target, source, count, num_heads)
+    if mask is not None and mask.dim() == 2:
+        mask = mask.unsqueeze(0)
+    if (bias_k is None) != (bias_v is None):
+        have, lack = ("k", "v") if bias_v is None else ("v", "k")
+        raise AssertionError(f"bias_{have} is set but bias_{lack} is None")
+    more = 0
+    if bias_k is not None and bias_v is not None:
+        for name, static in (("key", static_k), ("value", static_v)):
+            if static is not None:
+                raise AssertionError(f"bias cannot be added to static {name}.")
+        k = native.cat([k, bias_k.repeat(1, count, 1)])
+        v = native.cat([v, bias_v.repeat(1, count, 1)])
+        more += 1
+
+    def headed(x: Tensor, static: Tensor | None, name: str) -> Tensor:
+        if static is None:
+            return x.reshape(x.shape[0], count * num_heads, size).transpose(0, 1)
+        for place, wanted in ((0, count * num_heads), (2, size)):
+            if static.size(place) != wanted:
+                raise AssertionError(
+                    f"expecting static_{name}.size({place}) of {wanted}, but got {static.size(place)}"
+                )
+        return static
+
+    q, k, v = headed(q, None, "q"), headed(k, static_k, "k"), headed(v, static_v, "v")
+    if add_zero_attn:
+        zeros = native.zeros((count * num_heads, 1, size), dtype=k.dtype)
+        k, v = native.cat([k, zeros], 1), native.cat([v, zeros], 1)
+        more += 1
+    if mask is not None:
+        mask = native.constant_pad_nd(mask, (0, more)) if more else mask
+    if padding is not None:
+        if padding.shape != (count, source):
+            place = 0 if padding.shape[0] != count else 1
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{place}] to be {(count, source)[place]}, but got "
+                f"{padding.shape[place]}"
+            )
+        padding = native.constant_pad_nd(padding, (0, more)) if more else padding
+        padding = padding.view(count, 1, 1, -1).expand(-1, num_heads, -1, -1)
+        padding = padding.reshape(count * num_heads, 1, -1)
+        mask = padding if mask is None else mask + padding
+    logits = (q / math.sqrt(size)) @ k.mT
+    shares = (logits if mask is None else logits + mask).softmax(-1)
+    if dropout_p > 0.0 and training:
+        shares = native.dropout(shares, dropout_p, True)
+    joined = (shares @ v).transpose(0, 1).reshape(target * count, width)
+    output = native._nn.linear(joined, out_proj_weight, out_proj_bias)
+    output = output.view(target, count, -1)
+    if not batched:
+        output = output.squeeze(1)
+    if not need_weights:
+        return output, None
+    shares = shares.view(count, num_heads, target, -1)
+    if average_attn_weights:
+        shares = shares.mean(1)
+    return output, shares if batched else shares.squeeze(0)
+
+
+def _check_mask(mask: Tensor | None, target: int, source: int, count: int, heads: int) -> None:
+    if mask is None:
+        return
+    shapes = {2: (target, source), 3: (count * heads, target, source)}
+    if mask.shape != shapes[mask.dim()]:
+        raise RuntimeError(
+            f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shapes[mask.dim()]}."
+        )

@@ -1,0 +1,488 @@
+"""Layers that go along a sequence and remember: plain ones, LSTM and GRU, and one step of each."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ... import _rushlight as native
+from ..._rushlight import Tensor
+from .. import functional, init
+from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
+from .module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
+
+State = tuple[Tensor, ...]
+
+
+def _plain_step(turn: Callable[[Tensor], Tensor]) -> Any:
+    def step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
+        return (turn(gates + functional.linear(state[0], weight, bias)),)
+
+    return step
+
+
+def _lstm_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
+    opened = gates + functional.linear(state[0], weight, bias)
+    enter, forget, cell, leave = opened.chunk(4, -1)
+    memory = forget.sigmoid() * state[1] + enter.sigmoid() * cell.tanh()
+    return leave.sigmoid() * memory.tanh(), memory
+
+
+def _gru_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
+    hidden = state[0]
+    reset, update, new = gates.chunk(3, -1)
+    own_reset, own_update, own_new = functional.linear(hidden, weight, bias).chunk(3, -1)
+    reset = (reset + own_reset).sigmoid()
+    update = (update + own_update).sigmoid()
+    new = (new + reset * own_new).tanh()
+    return ((hidden - new) * update + new,)
+
+
+_STEPS = {
+    "RNN_TANH": _plain_step(native.tanh),
+    "RNN_RELU": _plain_step(native.relu),
+    "LSTM": _lstm_step,
+    "GRU": _gru_step,
+}
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+
+
+def _uniform(module: Module, size: int) -> None:
+    bound = 1.0 / math.sqrt(size) if size > 0 else 0
+    for weight in module.parameters():
+        init.uniform_(weight, -bound, bound)
+
+
+class RNNBase(Module):
+    """Layers of steps along a sequence, in one direction or in both."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element "
+                "being zeroed"
+            )
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+                f"expects num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                stacklevel=3,
+            )
+        _typed(bias=(bias, bool), batch_first=(batch_first, bool))
+        _typed(input_size=(input_size, int))
+        _positive("input_size", input_size)
+        _typed(hidden_size=(hidden_size, int))
+        _positive("hidden_size", hidden_size)
+        _positive("num_layers", num_layers)
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        options = {"device": device, "dtype": dtype}
+        directions = 2 if bidirectional else 1
+        shown, gates = proj_size or hidden_size, _GATES[mode] * hidden_size
+        self._names: list[list[str]] = []
+        for layer in range(num_layers):
+            width = input_size if layer == 0 else shown * directions
+            for suffix in ("", "_reverse")[:directions]:
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (gates, width),
+                    "weight_hh": (gates, shown),
+                }
+                if bias:
+                    shapes.update(bias_ih=(gates,), bias_hh=(gates,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                names = []
+                for name, shape in shapes.items():
+                    names.append(f"{name}_l{layer}{suffix}")
+                    setattr(self, names[-1], Parameter(native.empty(shape, **options)))
+                self._names.append(names)
+        self.reset_parameters()
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The weights, a list for each direction of each layer."""
+        return [[getattr(self, name) for name in names] for names in self._names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [weight for weights in self.all_weights for weight in weights]
+
+    def flatten_parameters(self) -> None:
+        """Do nothing: the weights are used where they lie."""
+
+    def reset_parameters(self) -> None:
+        """Draw all weights uniformly, up to one over the root of the hidden size."""
+        _uniform(self, self.hidden_size)
+
+    def extra_repr(self) -> str:
+        """Show the arguments that are not as usual."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        if self.proj_size != 0:
+            text += f", proj_size={self.proj_size}"
+        for name, value in usual.items():
+            if getattr(self, name) != value:
+                text += f", {name}={getattr(self, name)}"
+        return text
+
+    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """Return the shape that a state has to have."""
+        if batch_sizes is not None:
+            count = int(batch_sizes[0])
+        else:
+            count = input.shape[0 if self.batch_first else 1]
+        layers = self.num_layers * (2 if self.bidirectional else 1)
+        return layers, count, self.proj_size or self.hidden_size
+
+    def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
+        """Refuse what is no sequence of inputs."""
+        weight = self._flat_weights[0]
+        if input.dtype != weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+            )
+        wanted = 2 if batch_sizes is not None else 3
+        if input.dim() != wanted:
+            raise RuntimeError(f"input must have {wanted} dimensions, got {input.dim()}")
+        if self.input_size != input.size(-1):
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. "
+                f"Expected {self.input_size}, got {input.size(-1)}"
+            )
+
+    def check_hidden_size(
+        self,
+        hx: Tensor,
+        expected_hidden_size: tuple[int, int, int],
+        msg: str = "Expected hidden size {}, got {}",
+    ) -> None:
+        """Refuse a state of another shape."""
+        if hx.size() != expected_hidden_size:
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Go along a sequence; return what is shown at every step, and the last state."""
+        if isinstance(input, PackedSequence):
+            return self._along_packed(input, hx)
+        title = self.mode.partition("_")[0]
+        if input.dim() not in (2, 3):
+            kind = "D tensor instead" if title == "RNN" else "D instead"
+            raise ValueError(f"{title}: Expected input to be 2D or 3D, got {input.dim()}{kind}")
+        batched = input.dim() == 3
+        if hx is not None:
+            self._check_ranks(hx, batched)
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            if hx is not None:
+                hx = tuple(part.unsqueeze(1) for part in self._parts(hx))
+        states = self._states(input, hx, None)
+        steps = list(input.unbind(1 if self.batch_first else 0))
+        shown, last = self._layers(steps, states)
+        output = native.stack(shown, 1 if self.batch_first else 0)
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            last = tuple(part.squeeze(1) for part in last)
+        return output, self._answer(last)
+
+    def _along_packed(self, packed: PackedSequence, hx: Any) -> Any:
+        data, sizes, order, back = packed
+        if hx is not None and order is not None:
+            hx = tuple(part.index_select(1, order) for part in self._parts(hx))
+        states = self._states(data, hx, sizes)
+        shown, last = self._layers(list(data.split(sizes.tolist())), states)
+        if back is not None:
+            last = tuple(part.index_select(1, back) for part in last)
+        return PackedSequence(native.cat(shown), sizes, order, back), self._answer(last)
+
+    def _parts(self, hx: Any) -> State:
+        return hx if isinstance(hx, tuple) else (hx,)
+
+    def _answer(self, last: State) -> Any:
+        return last if self.mode == "LSTM" else last[0]
+
+    def _check_ranks(self, hx: Any, batched: bool) -> None:
+        kind, wanted = ("batched 3-D", 3) if batched else ("unbatched 2-D", 2)
+        if self.mode == "LSTM":
+            if hx[0].dim() != wanted or hx[1].dim() != wanted:
+                raise RuntimeError(
+                    f"For {kind} input, hx and cx should also be {wanted}-D but got ({hx[0].dim()}-D, "
+                    f"{hx[1].dim()}-D) tensors"
+                )
+        elif hx.dim() != wanted:
+            raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {hx.dim()}-D tensor")
+
+    def _states(self, input: Tensor, hx: Any, sizes: Tensor | None) -> State:
+        """Return the state to begin with: the one given, or zeros."""
+        if hx is None:
+            self.check_input(input, sizes)
+            layers, count, shown = self.get_expected_hidden_size(input, sizes)
+            widths = (shown, self.hidden_size) if self.mode == "LSTM" else (shown,)
+            return tuple(native.zeros(layers, count, width, dtype=input.dtype) for width in widths)
+        parts = self._parts(hx)
+        self.check_input(input, sizes)
+        wanted = self.get_expected_hidden_size(input, sizes)
+        if self.mode != "LSTM":
+            self.check_hidden_size(parts[0], wanted)
+            return parts
+        cell = (*wanted[:2], self.hidden_size)
+        self.check_hidden_size(parts[0], wanted, "Expected hidden[0] size {}, got {}")
+        self.check_hidden_size(parts[1], cell, "Expected hidden[1] size {}, got {}")
+        return parts
+
+    def _layers(self, steps: list[Tensor], states: State) -> tuple[list[Tensor], State]:
+        directions = 2 if self.bidirectional else 1
+        lasts: list[State] = []
+        for layer in range(self.num_layers):
+            ways = []
+            for way in range(directions):
+                place = layer * directions + way
+                start = tuple(part[place] for part in states)
+                shown, last = self._along(steps, start, self.all_weights[place], way == 1)
+                ways.append(shown)
+                lasts.append(last)
+            steps = ways[0] if directions == 1 else [native.cat(pair, -1) for pair in zip(*ways, strict=True)]
+            if self.dropout > 0 and self.training and layer < self.num_layers - 1:
+                whole = functional.dropout(native.cat(steps), self.dropout, True)
+                steps = list(whole.split([len(step) for step in steps]))
+        return steps, tuple(native.stack(parts) for parts in zip(*lasts, strict=True))
+
+    def _along(
+        self, steps: list[Tensor], state: State, weights: list[Parameter], back: bool
+    ) -> tuple[list[Tensor], State]:
+        """Go along the steps; those of a packed sequence get smaller as sequences end."""
+        step, start = _STEPS[self.mode], state
+        weight_ih, weight_hh, *others = weights
+        bias_ih, bias_hh = others[:2] if self.bias else (None, None)
+        projection = weights[-1] if self.proj_size else None
+        sizes = [len(one) for one in steps]
+        # The inputs of all steps at once: one product instead of many.
+        gates = functional.linear(native.cat(steps), weight_ih, bias_ih).split(sizes) if steps else ()
+        count = sizes[-1] if back and sizes else len(state[0])
+        state = tuple(part[:count] for part in state)
+        shown: list[Tensor] = []
+        ended: list[State] = []
+        for place in reversed(range(len(steps))) if back else range(len(steps)):
+            if sizes[place] < count:
+                ended.append(tuple(part[sizes[place] :] for part in state))
+                state = tuple(part[: sizes[place]] for part in state)
+            elif sizes[place] > count:
+                late = tuple(part[count : sizes[place]] for part in start)
+                state = tuple(native.cat(pair) for pair in zip(state, late, strict=True))
+            count = sizes[place]
+            state = step(gates[place], state, weight_hh, bias_hh)
+            if projection is not None:
+                state = (functional.linear(state[0], projection), *state[1:])
+            shown.append(state[0])
+        if ended:
+            state = tuple(native.cat(parts) for parts in zip(state, *reversed(ended), strict=True))
+        return (shown[::-1] if back else shown), state
+
+
+def _typed(**arguments: tuple[Any, type]) -> None:
+    for name, (value, kind) in arguments.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+
+
+def _positive(name: str, value: int) -> None:
+    if value <= 0:
+        raise ValueError(f"{name} must be greater than zero")
+
+
+class RNN(RNNBase):
+    """A step: the hyperbolic tangent, or the positive part, of sums of the input and the last state.
+
+    >>> import rushlight as torch
+    >>> output, last = torch.nn.RNN(3, 4, batch_first=True)(torch.zeros(2, 5, 3))
+    >>> output.shape, last.shape
+    (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if len(args) > 3:
+            self.nonlinearity = args[3]
+            args = args[:3] + args[4:]
+        else:
+            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)
+
+
+class LSTM(RNNBase):
+    """A step that keeps a memory, and opens and closes ways into it and out of it.
+
+    >>> import rushlight as torch
+    >>> output, (last, memory) = torch.nn.LSTM(3, 4, num_layers=2)(torch.zeros(5, 2, 3))
+    >>> output.shape, memory.shape
+    (torch.Size([5, 2, 4]), torch.Size([2, 2, 4]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """A step that decides how much of the last state to keep.
+
+    >>> import rushlight as torch
+    >>> output, last = torch.nn.GRU(3, 4, bidirectional=True)(torch.zeros(5, 2, 3))
+    >>> output.shape, last.shape
+    (torch.Size([5, 2, 8]), torch.Size([2, 2, 4]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
+
+
+class _Cell(Module):
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, mode: str, device: Any, dtype: Any
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        options, gates = {"device": device, "dtype": dtype}, _GATES[mode] * hidden_size
+        self.weight_ih = Parameter(native.empty((gates, input_size), **options))
+        self.weight_hh = Parameter(native.empty((gates, hidden_size), **options))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(native.empty(gates, **options)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights uniformly, up to one over the root of the hidden size."""
+        _uniform(self, self.hidden_size)
+
+    def extra_repr(self) -> str:
+        """Show the arguments that are not as usual."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        if not self.bias:
+            text += f", bias={self.bias}"
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            text += f", nonlinearity={self.nonlinearity}"
+        return text
+
+    def _check(self, rows: Tensor, state: State) -> None:
+        if rows.size(1) != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {rows.size(1)} expected {self.input_size}"
+            )
+        for place, part in enumerate(state):
+            if part.size(0) != rows.size(0):
+                raise RuntimeError(
+                    f"Input batch size {rows.size(0)} doesn't match hidden{place} batch size {part.size(0)}"
+                )
+            if part.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{place} has inconsistent hidden_size: got {part.size(1)}, expected "
+                    f"{self.hidden_size}"
+                )
+
+    def _step(self, mode: str, input: Tensor, state: State | None) -> State:
+        title = type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{title}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for place, part in enumerate(state or ()):
+            if part.dim() not in (1, 2):
+                which = f"hx[{place}]" if mode == "LSTM" else "hidden"
+                raise ValueError(f"{title}: Expected {which} to be 1D or 2D, got {part.dim()}D instead")
+        batched = input.dim() == 2
+        rows = input if batched else input.unsqueeze(0)
+        if state is None:
+            zeros = native.zeros(rows.shape[0], self.hidden_size, dtype=input.dtype)
+            state = (zeros, zeros) if mode == "LSTM" else (zeros,)
+        elif not batched:
+            state = tuple(part.unsqueeze(0) for part in state)
+        self._check(rows, state)
+        gates = functional.linear(rows, self.weight_ih, self.bias_ih)
+        found: State = _STEPS[mode](gates, state, self.weight_hh, self.bias_hh)
+        return found if batched else tuple(part.squeeze(0) for part in found)
+
+
+class RNNCell(_Cell):
+    """One step of an RNN."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, "RNN_TANH", device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Return the next state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        mode = f"RNN_{self.nonlinearity.upper()}"
+        return self._step(mode, input, None if hx is None else (hx,))[0]
+
+
+class LSTMCell(_Cell):
+    """One step of an LSTM."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, "LSTM", device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> State:
+        """Return the next state and the next memory."""
+        return self._step("LSTM", input, hx)
+
+
+class GRUCell(_Cell):
+    """One step of a GRU."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, "GRU", device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Return the next state."""
+        return self._step("GRU", input, None if hx is None else (hx,))[0]

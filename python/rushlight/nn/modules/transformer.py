@@ -1,0 +1,394 @@
+"""Layers of attention, one above the other: encoder, decoder, and both."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import TYPE_CHECKING, Any
+
+from ... import _rushlight as native
+from .. import functional, init
+from .containers import ModuleList
+from .dropouts import Dropout
+from .layers import Linear
+from .module import Module
+from .multihead import MultiheadAttention
+from .normalised import LayerNorm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._rushlight import Tensor
+
+__all__ = [
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+]
+
+
+def _activation(activation: Any) -> Callable[[Tensor], Tensor]:
+    if not isinstance(activation, str):
+        called: Callable[[Tensor], Tensor] = activation
+        return called
+    if activation == "relu":
+        return functional.relu
+    if activation == "gelu":
+        return functional.gelu
+    raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+
+
+def _later(size: int, dtype: Any = None) -> Tensor:
+    """Return a mask that keeps every place from seeing those after it."""
+    return native.full((size, size), -math.inf, dtype=dtype).triu(1)
+
+
+def _is_causal(mask: Tensor | None, hint: bool | None, size: int) -> bool:
+    """Tell whether a mask hides what comes later and nothing else."""
+    if hint is not None:
+        return hint
+    if mask is None or mask.shape != (size, size):
+        return False
+    return bool((mask == _later(size, mask.dtype)).all()) if mask.is_floating_point() else False
+
+
+class _Layer(Module):
+    def _feed_forward(
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout: float,
+        layer_norm_eps: float,
+        norm_first: bool,
+        bias: bool,
+        norms: int,
+        options: dict[str, Any],
+    ) -> None:
+        """Make what follows attention, and what stands between the blocks."""
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **options)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **options)
+        self.norm_first = norm_first
+        for number in range(1, norms + 1):
+            setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options))
+        for number in range(1, norms + 1):
+            setattr(self, f"dropout{number}", Dropout(dropout))
+
+    def _through(self, x: Tensor, blocks: list[Callable[[Tensor], Tensor]]) -> Tensor:
+        """Add what each block makes of the sum so far, normalised before or after."""
+        for number, block in enumerate(blocks, 1):
+            norm, drop = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
+            x = x + drop(block(norm(x))) if self.norm_first else norm(x + drop(block(x)))
+        return x
+
+    def _widened(self, x: Tensor) -> Tensor:
+        wide: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return wide
+
+
+class TransformerEncoderLayer(_Layer):
+    """Attention to itself, then two linear layers; each added to what went in.
+
+    >>> import rushlight as torch
+    >>> layer = torch.nn.TransformerEncoderLayer(4, 2, dim_feedforward=8, batch_first=True)
+    >>> layer(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **options
+        )
+        self._feed_forward(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, 2, options)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Return the sequence, each place of which has seen the others."""
+
+        def attend(x: Tensor) -> Tensor:
+            found, _ = self.self_attn(
+                x,
+                x,
+                x,
+                attn_mask=src_mask,
+                key_padding_mask=src_key_padding_mask,
+                need_weights=False,
+                is_causal=is_causal,
+            )
+            answer: Tensor = found
+            return answer
+
+        return self._through(src, [attend, self._widened])
+
+
+class TransformerDecoderLayer(_Layer):
+    """Attention to itself, then to the memory of an encoder, then two linear layers."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        for name in ("self_attn", "multihead_attn"):
+            attention = MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **options
+            )
+            setattr(self, name, attention)
+        self._feed_forward(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, 3, options)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return the sequence, each place of which has seen the others and the memory."""
+
+        def attend(x: Tensor) -> Tensor:
+            found: Tensor = self.self_attn(
+                x,
+                x,
+                x,
+                attn_mask=tgt_mask,
+                key_padding_mask=tgt_key_padding_mask,
+                is_causal=tgt_is_causal,
+                need_weights=False,
+            )[0]
+            return found
+
+        def remember(x: Tensor) -> Tensor:
+            found: Tensor = self.multihead_attn(
+                x,
+                memory,
+                memory,
+                attn_mask=memory_mask,
+                key_padding_mask=memory_key_padding_mask,
+                is_causal=memory_is_causal,
+                need_weights=False,
+            )[0]
+            return found
+
+        return self._through(tgt, [attend, remember, self._widened])
+
+
+class _Stack(Module):
+    def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def _size(self, x: Tensor) -> int:
+        """Return the length of the sequences."""
+        first = self.layers[0].self_attn if self.num_layers else None
+        return x.shape[1 if x.dim() == 3 and first is not None and first.batch_first else 0]
+
+
+class TransformerEncoder(_Stack):
+    """Encoder layers one above the other."""
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__(encoder_layer, num_layers, norm)
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        """Pass a sequence through all layers."""
+        causal = _is_causal(mask, is_causal, self._size(src))
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(_Stack):
+    """Decoder layers one above the other."""
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__(decoder_layer, num_layers, norm)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Pass a sequence through all layers, each of which sees the memory."""
+        causal = _is_causal(tgt_mask, tgt_is_causal, self._size(tgt))
+        for layer in self.layers:
+            tgt = layer(
+                tgt,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=causal,
+                memory_is_causal=memory_is_causal,
+            )
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder, and a decoder that sees what it made.
+
+    >>> import rushlight as torch
+    >>> model = torch.nn.Transformer(4, 2, 1, 1, 8)
+    >>> model(torch.ones(3, 1, 4), torch.ones(2, 1, 4)).shape
+    torch.Size([2, 1, 4])
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        custom_encoder: Any = None,
+        custom_decoder: Any = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        parts = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+        )
+
+        def norm() -> LayerNorm:
+            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+
+        if custom_encoder is None:
+            encoding = TransformerEncoderLayer(*parts, bias=bias, **options)
+            custom_encoder = TransformerEncoder(encoding, num_encoder_layers, norm())
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            decoding = TransformerDecoderLayer(*parts, bias=bias, **options)
+            custom_decoder = TransformerDecoder(decoding, num_decoder_layers, norm())
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Encode one sequence and decode another with it in mind."""
+        place = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(place) != tgt.size(place):
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        found: Tensor = self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+        return found
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+        """Return a mask that keeps every place from seeing those after it.
+
+        >>> import rushlight as torch
+        >>> torch.nn.Transformer.generate_square_subsequent_mask(2)
+        tensor([[0., -inf],
+                [0., 0.]])
+        """
+        return _later(sz, dtype)
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)

@@ -1,0 +1,202 @@
+"""Sequences of different lengths together: padded to one length, or packed step by step."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ... import _rushlight as native
+from ..._rushlight import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+
+class _Packed(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Packed):
+    """The elements of all sequences at the first step, then those at the second, and so on.
+
+    The sequences are in the order of their lengths; `batch_sizes` says how many reach each step.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        data: Tensor,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes is None:
+            if not isinstance(data, (list, tuple)) or len(data) != 2:
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the same with the elements converted as `Tensor.to` says."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else PackedSequence(data, *self[1:])
+
+    def float(self) -> PackedSequence:
+        """Return the same in single precision."""
+        return self.to(native.float32)
+
+    def double(self) -> PackedSequence:
+        """Return the same in double precision."""
+        return self.to(native.float64)
+
+    def cpu(self) -> PackedSequence:
+        """Return the same: this is where it is."""
+        return self
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return False
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """Return the order that undoes an order."""
+    if permutation is None:
+        return None
+    output = native.empty_like(permutation)
+    output.scatter_(0, permutation, native.arange(0, permutation.numel()))
+    return output
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack sequences that were padded to one length.
+
+    >>> import rushlight as torch
+    >>> packed = torch.nn.utils.rnn.pack_padded_sequence(torch.tensor([[1, 4], [2, 5], [3, 0]]), [3, 2])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 4, 2, 5, 3]), tensor([2, 2, 1]))
+    """
+    lengths = native.as_tensor(lengths, dtype=native.int64)
+    order = None
+    if not enforce_sorted:
+        lengths, order = native.sort(lengths, descending=True)
+        input = input.index_select(0 if batch_first else 1, order)
+    steps = input.transpose(0, 1) if batch_first else input
+    counts = lengths.tolist()
+    if steps.shape[1] != len(counts):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
+            f"(batch_size={steps.shape[1]})"
+        )
+    if counts and min(counts) <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if any(later > earlier for earlier, later in pairwise(counts)):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+            "requirement if you do not need ONNX exportability."
+        )
+    sizes = [sum(length > step for length in counts) for step in range(counts[0])]
+    data = native.cat([steps[step, :size] for step, size in enumerate(sizes)])
+    return PackedSequence(data, native.tensor(sizes), order)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return packed sequences padded to one length, and their lengths."""
+    data, batch_sizes, _, back = sequence
+    sizes = batch_sizes.tolist()
+    longest = len(sizes)
+    if total_length is not None and total_length < longest:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {longest}"
+        )
+    count, rest = sizes[0], tuple(data.shape[1:])
+    steps = []
+    for part in data.split(sizes):
+        missing = data.new_full((count - len(part), *rest), padding_value)
+        steps.append(native.cat([part, missing]) if len(missing) else part)
+    padding = data.new_full((count, *rest), padding_value)
+    steps += [padding] * ((total_length or longest) - longest)
+    padded = native.stack(steps, 1 if batch_first else 0)
+    lengths = native.tensor([sum(size > place for size in sizes) for place in range(count)])
+    if back is not None:
+        return padded.index_select(0 if batch_first else 1, back), lengths[back]
+    return padded, lengths
+
+
+def pad_sequence(
+    sequences: Tensor | list[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Return sequences together, padded to the length of the longest.
+
+    >>> import rushlight as torch
+    >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
+    tensor([[1, 2],
+            [3, 0]])
+    """
+    if isinstance(sequences, Tensor):
+        sequences = list(sequences.unbind(0))
+    elif not isinstance(sequences, (list, tuple)):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
+    if padding_side not in ("left", "right"):
+        raise RuntimeError("Expected padding_side to be one of left or right, but got {padding_side}.")
+    longest = max(len(sequence) for sequence in sequences)
+    padded = []
+    for sequence in sequences:
+        missing = sequence.new_full((longest - len(sequence), *sequence.shape[1:]), padding_value)
+        parts = [sequence, missing] if padding_side == "right" else [missing, sequence]
+        padded.append(native.cat(parts))
+    return native.stack(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """Return the sequences that were padded."""
+    if not batch_first:
+        padded_sequences = padded_sequences.transpose(0, 1)
+    pairs = zip(padded_sequences.unbind(0), lengths.tolist(), strict=True)
+    return [sequence[:length] for sequence, length in pairs]
+
+
+def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths."""
+    sequences = list(sequences)
+    lengths = [len(sequence) for sequence in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return the sequences that were packed."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

@@ -1,0 +1,65 @@
+"""Adadelta: steps as large as those of late, over gradients as large as those of late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import zeros_like
+from .adaptive import Adaptive, checked
+from .parameterwise import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(Adaptive):
+    """Gradients over the root of their mean square, times that of the steps."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        checked(lr=lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        checked(eps=eps, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["square_avg"] = zeros_like(parameter)
+        state["acc_delta"] = zeros_like(parameter)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        rho, eps = group["rho"], group["eps"]
+        if group["weight_decay"] != 0:
+            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        squares, steps = state["square_avg"], state["acc_delta"]
+        squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+        move = steps.add(eps).sqrt() / squares.add(eps).sqrt() * gradient
+        steps.mul_(rho).addcmul_(move, move, value=1 - rho)
+        parameter.add_(move, alpha=-number(group["lr"]))

@@ -1,0 +1,113 @@
+"""ASGD, which averages what it passes, and Rprop, which goes by the signs of gradients alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import full_like, ones, tensor, where, zeros_like
+from .adaptive import Adaptive, checked
+from .parameterwise import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["ASGD", "Rprop"]
+
+
+class ASGD(Adaptive):
+    """Steps along gradients; the state keeps the mean of the parameters on the way."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        checked(lr=lr, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["eta"] = tensor(float(number(group["lr"])))
+        state["mu"] = ones(())
+        state["ax"] = zeros_like(parameter)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        rate, fade, step = number(group["lr"]), group["lambd"], state["step"].item()
+        if group["weight_decay"] != 0:
+            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        eta, share, mean = state["eta"].item(), state["mu"].item(), state["ax"]
+        parameter.mul_(1 - fade * eta)
+        parameter.add_(gradient, alpha=-eta)
+        if share == 1:
+            mean.copy_(parameter)
+        else:
+            mean.add_(parameter.sub(mean).mul(share))
+        state["eta"].fill_(rate / (1 + fade * rate * step) ** group["alpha"])
+        state["mu"].fill_(1 / max(1, step - group["t0"]))
+
+
+class Rprop(Adaptive):
+    """Steps that grow while the sign of the gradient stays, and shrink when it turns."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        checked(lr=lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["prev"] = zeros_like(parameter)
+        state["step_size"] = full_like(parameter, number(group["lr"])).detach()
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        shrink, grow = group["etas"]
+        turned = (gradient * state["prev"]).sign()
+        factor = where(turned > 0, grow, where(turned < 0, shrink, 1.0)).to(parameter.dtype)
+        state["step_size"].mul_(factor).clamp_(*group["step_sizes"])
+        gradient = gradient.masked_fill(turned < 0, 0)
+        parameter.addcmul_(gradient.sign(), state["step_size"], value=-1)
+        state["prev"].copy_(gradient)

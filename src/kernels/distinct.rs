@@ -1,0 +1,71 @@
+//! What is different among rows of elements, and where a value belongs among sorted ones.
+
+use std::cmp::Ordering;
+
+use super::sort::order;
+use crate::dtype::Ordered;
+
+/// Groups of equal rows.
+pub struct Groups {
+    /// The first row of each.
+    pub firsts: Vec<i64>,
+    /// The group of each row.
+    pub members: Vec<i64>,
+    /// How many rows each has.
+    pub counts: Vec<i64>,
+}
+
+/// The groups of `count` rows: of all that are equal, in ascending order, or only of neighbours.
+pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Groups {
+    let width = elements.len().checked_div(count).unwrap_or(0);
+    let row = |index: usize| &elements[index * width..(index + 1) * width];
+    let mut sorted: Vec<usize> = (0..count).collect();
+    if !neighbours {
+        sorted.sort_by(|&a, &b| {
+            let pairs = row(a).iter().zip(row(b));
+            pairs.map(|(&a, &b)| order(a, b)).find(|found| found.is_ne()).unwrap_or(Ordering::Equal)
+        });
+    }
+    let mut groups = Groups { firsts: Vec::new(), members: vec![0; count], counts: Vec::new() };
+    let mut before: Option<usize> = None;
+    for index in sorted {
+        if before.is_none_or(|before| row(before) != row(index)) {
+            groups.firsts.push(index as i64);
+            groups.counts.push(0);
+        }
+        before = Some(index);
+        groups.members[index] = groups.firsts.len() as i64 - 1;
+        if let Some(count) = groups.counts.last_mut() {
+            *count += 1;
+        }
+    }
+    groups
+}
+
+/// How many of the sorted elements are less than the value, or not greater if `right`.
+pub fn place<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
+    let before = |&element: &T| match order(element, value) {
+        Ordering::Less => true,
+        Ordering::Equal => right,
+        Ordering::Greater => false,
+    };
+    sorted.partition_point(before) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_grouped_in_order_or_as_neighbours() {
+        let found = groups(&[2, 1, 2, 1, 0, 5, 2, 1], 4, false);
+        assert_eq!((found.firsts, found.members, found.counts), (vec![2, 0], vec![1, 1, 0, 1], vec![1, 3]));
+        let found = groups(&[1, 1, 2, 1], 4, true);
+        assert_eq!((found.firsts, found.counts), (vec![0, 2, 3], vec![2, 1, 1]));
+    }
+
+    #[test]
+    fn a_value_goes_before_or_behind_its_equals() {
+        assert_eq!([place(&[1, 3, 3], 3, false), place(&[1, 3, 3], 3, true)], [1, 3]);
+    }
+}

@@ -1,0 +1,236 @@
+//! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
+
+use smallvec::smallvec;
+
+use super::triangular::{check_equations, solve_triangular};
+use super::{Matrices, check_matrix, place, sides, turned};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::factor;
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::triangle::{tril, triu};
+use crate::ops::{add, join, part, sub};
+use crate::tensor::{Array, Tensor};
+
+/// P L U = A, with both triangles in one matrix, and the rows that were exchanged
+///
+/// Of square matrices, with F = L⁻¹ Pᵀ dA U⁻¹: dL = L tril(F, -1) and dU = triu(F) U, and
+/// Ā = P L⁻ᵀ (tril(Lᵀ L̄, -1) + triu(Ū Uᵀ)) U⁻ᵀ. What is below or beside the square follows by solving
+/// with the triangle of the square.
+#[derive(Clone)]
+struct Elimination {
+    exchange: bool,
+}
+
+/// The triangles of the square and what is below or beside it, with what goes with both.
+struct Parts {
+    lower: Tensor,
+    upper: Tensor,
+    exchange: Tensor,
+    rows: i64,
+    columns: i64,
+    least: i64,
+}
+
+impl Parts {
+    fn load([triangles, pivots]: &[SavedTensor; 2], at: &At<'_>) -> Result<Parts> {
+        let (lu, pivots) = (at.load(triangles)?, at.load(pivots)?);
+        let (rows, columns) = sides(&lu);
+        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
+        let (rows, columns) = (rows as i64, columns as i64);
+        Ok(Parts { lower, upper, exchange, rows, columns, least: rows.min(columns) })
+    }
+
+    /// The square of both triangles.
+    fn square(&self) -> Result<(Tensor, Tensor)> {
+        Ok((part::narrow(&self.lower, -2, 0, self.least)?, part::narrow(&self.upper, -1, 0, self.least)?))
+    }
+
+    /// The first rows and the others, or columns if there are more of them.
+    fn parted(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (dim, size) = if self.rows > self.columns { (-2, self.rows) } else { (-1, self.columns) };
+        Ok((part::narrow(x, dim, 0, self.least)?, part::narrow(x, dim, self.least, size - self.least)?))
+    }
+}
+
+impl Op for Elimination {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["LU", "pivots"];
+
+    fn name(&self) -> &'static str {
+        "LinalgLuFactorExBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let (mut triangles, mut pivots) = (Vec::new(), Vec::new());
+        for matrix in a.each() {
+            let found = factor::eliminate_columns(matrix, a.rows, a.columns, self.exchange);
+            triangles.extend(found.triangles);
+            pivots.extend(found.pivots.iter().map(|&row| row as i32 + 1));
+        }
+        let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
+        let pivots = Tensor::from_array(Array::from_slice(&shape, &pivots)?);
+        Ok(smallvec![a.made(&[a.rows, a.columns], &triangles)?, pivots])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let parts = Parts::load(saved, at)?;
+        let (l, u) = parts.square()?;
+        let (square, beyond) = parts.parted(single(gradients))?;
+        let (mut of_lower, mut of_upper) = (tril(&square, -1)?, triu(&square, 0)?);
+        let over_upper = |x: &Tensor| turned(&solve_triangular(&u, &turned(x)?, true, true, false)?);
+        let under_lower = |x: &Tensor| solve_triangular(&turned(&l)?, x, true, true, true);
+        let mut others = None;
+        if parts.rows > parts.columns {
+            let below = over_upper(&beyond)?;
+            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
+            of_upper = sub(&of_upper, &matmul(&turned(&known)?, &below)?)?;
+            others = Some((below, -2));
+        } else if parts.columns > parts.rows {
+            let beside = under_lower(&beyond)?;
+            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
+            of_lower = sub(&of_lower, &matmul(&beside, &turned(&known)?)?)?;
+            others = Some((beside, -1));
+        }
+        let strict = tril(&matmul(&turned(&l)?, &of_lower)?, -1)?;
+        let middle = add(&strict, &triu(&matmul(&of_upper, &turned(&u)?)?, 0)?)?;
+        let mut whole = over_upper(&under_lower(&middle)?)?;
+        if let Some((others, dim)) = others {
+            whole = join::cat(&[&whole, &others], dim)?;
+        }
+        one(matmul(&parts.exchange, &whole)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let parts = Parts::load(saved, at)?;
+        let (l, u) = parts.square()?;
+        let moved = matmul(&turned(&parts.exchange)?, tangent(tangents))?;
+        let (square, beyond) = parts.parted(&moved)?;
+        let over_upper = |x: &Tensor| solve_triangular(&u, x, true, false, false);
+        let under_lower = |x: &Tensor| solve_triangular(&l, x, false, true, true);
+        let f = over_upper(&under_lower(&square)?)?;
+        let (dl, du) = (matmul(&l, &tril(&f, -1)?)?, matmul(&triu(&f, 0)?, &u)?);
+        let mut whole = add(&dl, &du)?;
+        if parts.rows > parts.columns {
+            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
+            whole = join::cat(&[&whole, &over_upper(&sub(&beyond, &matmul(&known, &du)?)?)?], -2)?;
+        } else if parts.columns > parts.rows {
+            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
+            whole = join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)?;
+        }
+        Ok(smallvec![Some(whole), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// Both triangles of matrices in one, and with which row each one was exchanged, counted from one.
+pub fn lu_factor(a: &Tensor, exchange: bool, operation: &'static str) -> Result<(Tensor, Tensor)> {
+    if a.ndim() < 2 {
+        return Err(Error::EliminationRank { operation, shape: a.layout().shape().to_vec() }.into());
+    }
+    check_matrix(a, operation)?;
+    let mut outputs = apply(Elimination { exchange }, &[a])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(pivots), Some(lu)) => Ok((lu, pivots)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The number of the first zero on the diagonal of every matrix, counted from one, or zero.
+pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
+    let lu = Matrices::of(lu)?;
+    let zero = |matrix: &[f64]| {
+        let found = (0..lu.rows.min(lu.columns)).find(|step| matrix[step * lu.columns + step] == 0.0);
+        found.map_or(0, |step| step as i32 + 1)
+    };
+    let found: Vec<i32> = lu.each().map(zero).collect();
+    Ok(Tensor::from_array(Array::from_slice(&lu.lead, &found)?))
+}
+
+/// Refuses factors with a zero on the diagonal.
+pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
+    let info = info.to_vec::<i64>();
+    match info.iter().position(|&step| step != 0) {
+        Some(item) => {
+            let place = place(item, info.len());
+            Err(Error::EliminationZero { operation, place, step: info[item] as usize }.into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The matrices that exchange rows as `pivots` say.
+pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
+    let shape = pivots.layout().shape().to_vec();
+    let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
+    let pivots = pivots.to_vec::<i64>();
+    let count: usize = lead.iter().product();
+    let mut result = vec![0.0; count * rows * rows];
+    for item in 0..count {
+        let mut order: Vec<usize> = (0..rows).collect();
+        for (step, &pivot) in pivots[item * steps..(item + 1) * steps].iter().enumerate() {
+            match usize::try_from(pivot - 1) {
+                Ok(pivot) if pivot < rows && step < rows => order.swap(step, pivot),
+                _ => return Err(Error::PivotRange {}.into()),
+            }
+        }
+        for (place, &row) in order.iter().enumerate() {
+            result[(item * rows + row) * rows + place] = 1.0;
+        }
+    }
+    let array = Array::from_slice(&[lead, &[rows, rows]].concat(), &result)?;
+    Ok(Tensor::from_array(crate::ops::copy::as_type(&array, dtype)?.into_owned()))
+}
+
+/// The exchange of rows, and the lower and the upper triangle.
+pub fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+    let (rows, columns) = sides(lu);
+    let least = rows.min(columns);
+    let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
+    let ones = crate::ops::create::eye(rows as i64, least as i64, lu.dtype())?;
+    let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
+    Ok((exchanges(pivots, rows, lu.dtype())?, add(&strict, &ones)?, upper))
+}
+
+/// The solutions of `a x = b`, or `x a = b` if not `left`, for an `a` that was factored, or for its
+/// transpose.
+pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, transposed: bool) -> Result<Tensor> {
+    const NAME: &str = "linalg.lu_solve";
+    check_equations(lu, b, left, NAME)?;
+    if pivots.dtype() != DType::Int32 {
+        return Err(Error::PivotDType { operation: NAME }.into());
+    }
+    if !left {
+        return turned(&lu_solve(lu, pivots, &turned(b)?, true, !transposed)?);
+    }
+    let (exchange, lower, upper) = unpack(lu, pivots)?;
+    match transposed {
+        false => {
+            let x = solve_triangular(&lower, &matmul(&turned(&exchange)?, b)?, false, true, true)?;
+            solve_triangular(&upper, &x, true, true, false)
+        }
+        true => {
+            let x = solve_triangular(&turned(&upper)?, b, false, true, false)?;
+            matmul(&exchange, &solve_triangular(&turned(&lower)?, &x, true, true, true)?)
+        }
+    }
+}

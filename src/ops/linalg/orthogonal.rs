@@ -1,0 +1,208 @@
+//! Matrices as an orthogonal one times a triangle.
+
+use smallvec::smallvec;
+
+use super::triangular::solve_triangular;
+use super::{Matrices, check_matrix, turned};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::factor::orthogonal;
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::triangle::{tril, triu};
+use crate::ops::{add, create, join, part, sub};
+use crate::tensor::Tensor;
+
+/// How much of the factors is wanted.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// As many columns as the smaller side.
+    Reduced,
+    /// As many columns as there are rows.
+    Complete,
+    /// The triangle alone.
+    Triangle,
+}
+
+/// Q R = A, where Qᵀ Q = 1
+///
+/// With M = Qᵀ dA R⁻¹, of which Ω is the lower triangle less its transpose: dR = (M - Ω) R and
+/// dQ = (dA - Q dR) R⁻¹. With M = R R̄ᵀ - Q̄ᵀ Q, of which S is the lower triangle mirrored:
+/// Ā = (Q̄ + Q S) R⁻ᵀ. Of a wide matrix (X Y) the triangle is (U QᵀY), where Q U = X.
+#[derive(Clone)]
+struct Qr {
+    mode: Mode,
+}
+
+/// The lower triangle of a matrix less its transpose.
+fn skew(m: &Tensor) -> Result<Tensor> {
+    let lower = tril(m, -1)?;
+    sub(&lower, &turned(&lower)?)
+}
+
+/// x R⁻¹, or x R⁻ᵀ.
+fn over(x: &Tensor, r: &Tensor, transposed: bool) -> Result<Tensor> {
+    match transposed {
+        true => turned(&solve_triangular(r, &turned(x)?, true, true, false)?),
+        false => solve_triangular(r, x, true, false, false),
+    }
+}
+
+/// The first columns, and the others.
+fn parted(x: &Tensor, first: usize) -> Result<(Tensor, Tensor)> {
+    let width = x.layout().shape().last().copied().unwrap_or(0);
+    let first = first as i64;
+    Ok((part::narrow(x, -1, 0, first)?, part::narrow(x, -1, first, width as i64 - first)?))
+}
+
+impl Qr {
+    /// Both factors, if the derivatives can be had from them.
+    fn factors(&self, saved: &[SavedTensor; 2], at: &At<'_>) -> Result<(Tensor, Tensor)> {
+        if self.mode == Mode::Triangle {
+            return Err(Error::QrTriangle {}.into());
+        }
+        let (q, r) = (at.load(&saved[0])?, at.load(&saved[1])?);
+        let ((rows, _), (height, columns)) = (super::sides(&q), super::sides(&r));
+        match self.mode == Mode::Complete && rows > columns {
+            true => Err(Error::QrComplete {}.into()),
+            false => {
+                debug_assert!(height <= rows);
+                Ok((q, r))
+            }
+        }
+    }
+}
+
+/// The tangents of the factors of matrices that are not wide.
+fn tall_jvp(q: &Tensor, r: &Tensor, t: &Tensor) -> Result<(Tensor, Tensor)> {
+    let m = over(&matmul(&turned(q)?, t)?, r, false)?;
+    let dr = matmul(&triu(&sub(&m, &skew(&m)?)?, 0)?, r)?;
+    Ok((over(&sub(t, &matmul(q, &dr)?)?, r, false)?, dr))
+}
+
+/// The gradient with respect to matrices that are not wide.
+fn tall_vjp(q: &Tensor, r: &Tensor, gq: Option<&Tensor>, gr: Option<&Tensor>) -> Result<Tensor> {
+    let m = match (gq, gr) {
+        (Some(gq), Some(gr)) => sub(&matmul(r, &turned(gr)?)?, &matmul(&turned(gq)?, q)?)?,
+        (None, Some(gr)) => matmul(r, &turned(gr)?)?,
+        (Some(gq), None) => crate::ops::neg(&matmul(&turned(gq)?, q)?)?,
+        (None, None) => unreachable!("rules run with a gradient"),
+    };
+    let mirrored = matmul(q, &add(&tril(&m, 0)?, &turned(&tril(&m, -1)?)?)?)?;
+    over(&gq.map_or(Ok(mirrored.clone()), |gq| add(gq, &mirrored))?, r, true)
+}
+
+impl Op for Qr {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["Q", "R"];
+
+    fn name(&self) -> &'static str {
+        "LinalgQrBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { mode: match self.mode {
+            Mode::Reduced => "reduced",
+            Mode::Complete => "complete",
+            Mode::Triangle => "r",
+        } }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let (rows, columns) = (a.rows, a.columns);
+        let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
+        let (mut q, mut r) = (Vec::new(), Vec::new());
+        for matrix in a.each() {
+            let reflections = orthogonal::reflect(matrix, rows, columns);
+            let packed = &reflections.packed;
+            r.extend((0..height * columns).map(|place| match place / columns > place % columns {
+                true => 0.0,
+                false => packed[place],
+            }));
+            if self.mode != Mode::Triangle {
+                q.extend(orthogonal::product(packed, &reflections.scales, rows, columns, height));
+            }
+        }
+        let q = match self.mode {
+            Mode::Triangle => create::empty(&[0], a.dtype)?,
+            _ => a.made(&[rows, height], &q)?,
+        };
+        Ok(smallvec![q, a.made(&[height, columns], &r)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (q, r) = self.factors(saved, at)?;
+        let (rows, columns) = super::sides(&r);
+        let (gq, gr) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        if rows >= columns {
+            return one(tall_vjp(&q, &r, gq, gr)?);
+        }
+        let (u, v) = parted(&r, rows)?;
+        let Some(gr) = gr else {
+            let left = tall_vjp(&q, &u, gq, None)?;
+            let right = create::zeros_like(&matmul(&q, &v)?)?;
+            return one(join::cat(&[&left, &right], -1)?);
+        };
+        let (gu, gv) = parted(gr, rows)?;
+        // Q is also in QᵀY, and Y = Q V.
+        let through = matmul(&matmul(&q, &v)?, &turned(&gv)?)?;
+        let gq = gq.map_or(Ok(through.clone()), |gq| add(gq, &through))?;
+        let left = tall_vjp(&q, &u, Some(&gq), Some(&gu))?;
+        one(join::cat(&[&left, &matmul(&q, &gv)?], -1)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (q, r) = self.factors(saved, at)?;
+        let (rows, columns) = super::sides(&r);
+        if rows >= columns {
+            let (dq, dr) = tall_jvp(&q, &r, tangent(tangents))?;
+            return Ok(smallvec![Some(dq), Some(dr)]);
+        }
+        let ((u, v), (dx, dy)) = (parted(&r, rows)?, parted(tangent(tangents), rows)?);
+        let (dq, du) = tall_jvp(&q, &u, &dx)?;
+        let dv = matmul(&turned(&q)?, &sub(&dy, &matmul(&dq, &v)?)?)?;
+        Ok(smallvec![Some(dq), Some(join::cat(&[&du, &dv], -1)?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// Orthogonal matrices and triangles whose products the matrices are.
+pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
+    check_matrix(a, "linalg.qr")?;
+    let mut outputs = apply(Qr { mode }, &[a])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(r), Some(q)) => Ok((q, r)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The reflections of `qr` as LAPACK keeps them, and how much each one takes. They have no history.
+pub fn reflections(a: &Tensor) -> Result<(Tensor, Tensor)> {
+    check_matrix(a, "geqrf")?;
+    let a = Matrices::of(a)?;
+    let (mut packed, mut scales) = (Vec::new(), Vec::new());
+    for matrix in a.each() {
+        let found = orthogonal::reflect(matrix, a.rows, a.columns);
+        packed.extend(found.packed);
+        scales.extend(found.scales);
+    }
+    Ok((a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?))
+}

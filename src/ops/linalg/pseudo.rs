@@ -1,0 +1,105 @@
+//! Inverses of matrices that have none.
+
+use smallvec::smallvec;
+
+use super::{Matrices, place, turned};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::factor::rotations;
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::{add, neg, sub};
+use crate::tensor::{Array, Tensor};
+
+/// Y = A⁺, in which singular values up to a bound count as zero
+///
+/// dY = -Y dA Y + Y Yᵀ dAᵀ (1 - A Y) + (1 - Y A) dAᵀ Yᵀ Y,
+/// Ā = -Yᵀ Ȳ Yᵀ + (1 - A Y) Ȳᵀ Y Yᵀ + Yᵀ Y Ȳᵀ (1 - Y A)
+#[derive(Clone)]
+struct Pinv {
+    /// Bounds, and bounds relative to the greatest singular value, of each matrix.
+    bounds: [Vec<f64>; 2],
+}
+
+impl Op for Pinv {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "LinalgPinvBackward0"
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let (rows, columns) = (a.rows, a.columns);
+        let mut y = vec![0.0; a.count() * rows * columns];
+        for (item, matrix) in a.each().enumerate() {
+            if matrix.iter().any(|x| !x.is_finite()) {
+                return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
+            }
+            let found = rotations::singular(matrix, rows, columns, false);
+            let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
+            let bound = absolute.max(relative * found.values.first().copied().unwrap_or(0.0));
+            let y = &mut y[item * rows * columns..(item + 1) * rows * columns];
+            for (at, &value) in found.values.iter().enumerate().take_while(|(_, value)| **value > bound) {
+                let (left, right) = (&found.left[at * rows..], &found.right[at * columns..]);
+                for (place, y) in y.iter_mut().enumerate() {
+                    *y += right[place / rows] * left[place % rows] / value;
+                }
+            }
+        }
+        Ok(smallvec![a.made(&[columns, rows], &y)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (a, y) = (at.load(a)?, at.load(y)?);
+        let (yt, gt) = (turned(&y)?, turned(single(gradients))?);
+        let plain = neg(&matmul(&matmul(&yt, single(gradients))?, &yt)?)?;
+        let left = matmul(&gt, &matmul(&y, &yt)?)?;
+        let right = matmul(&matmul(&yt, &y)?, &gt)?;
+        let left = sub(&left, &matmul(&a, &matmul(&y, &left)?)?)?;
+        let right = sub(&right, &matmul(&matmul(&right, &y)?, &a)?)?;
+        one(add(&plain, &add(&left, &right)?)?)
+    }
+
+    fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (a, y) = (at.load(a)?, at.load(y)?);
+        let (yt, tt) = (turned(&y)?, turned(tangent(tangents))?);
+        let plain = neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?;
+        let left = matmul(&matmul(&y, &yt)?, &tt)?;
+        let right = matmul(&tt, &matmul(&yt, &y)?)?;
+        let left = sub(&left, &matmul(&matmul(&left, &a)?, &y)?)?;
+        let right = sub(&right, &matmul(&y, &matmul(&a, &right)?)?)?;
+        one(add(&plain, &add(&left, &right)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The matrices nearest to inverses. Singular values up to `absolute`, or up to `relative` times the
+/// greatest of them, count as zero; both are numbers for each matrix, or one for all.
+pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor) -> Result<Tensor> {
+    if a.ndim() < 2 || !a.dtype().is_float() {
+        return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
+    }
+    let layout = a.layout();
+    let lead = &layout.shape()[..layout.ndim() - 2];
+    let bounds = |x: &Tensor| -> Result<Vec<f64>> {
+        let wide = crate::ops::view::expand(x, &crate::shape::signed(lead))?;
+        let array: Array = wide.array();
+        let array = crate::ops::copy::as_type(&array, crate::dtype::DType::Float64)?;
+        Ok(array.view::<f64>().iter().copied().collect())
+    };
+    apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?] }, &[a])
+}

@@ -1,0 +1,192 @@
+//! Singular values and vectors of matrices.
+
+use smallvec::smallvec;
+
+use super::{Matrices, as_column, as_row, check_matrix, diagonal, place, turned};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::factor::rotations;
+use crate::ops::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::{add, cast, create, div, join, mul, part, select, sub};
+use crate::tensor::Tensor;
+
+/// U S Vᵀ = A
+///
+/// With P = Uᵀ dA V and E[i][j] = s[j]² - s[i]²: dS is the diagonal of P,
+/// dU = U ((P S + S Pᵀ) / E) + (1 - U Uᵀ) dA V S⁻¹ and dV = V ((S P + Pᵀ S) / E) + (1 - V Vᵀ) dAᵀ U S⁻¹,
+/// without the diagonals where E divides. Ā = U (S̄ + (skew(Uᵀ Ū) / E) S + S (skew(Vᵀ V̄) / E)) Vᵀ
+/// + (1 - U Uᵀ) Ū S⁻¹ Vᵀ + U S⁻¹ V̄ᵀ (1 - V Vᵀ), where skew(X) = X - Xᵀ
+#[derive(Clone)]
+struct Svd {
+    full: bool,
+}
+
+/// What the derivatives are made of: the vectors that go with values, as columns.
+struct Factors {
+    u: Tensor,
+    s: Tensor,
+    v: Tensor,
+}
+
+impl Factors {
+    fn load([u, s, vh]: &[SavedTensor; 3], at: &At<'_>) -> Result<Factors> {
+        let (u, s, vh) = (at.load(u)?, at.load(s)?, at.load(vh)?);
+        let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
+        let first = |x: &Tensor| part::narrow(x, -1, 0, count);
+        Ok(Factors { u: first(&u)?, v: first(&turned(&vh)?)?, s })
+    }
+
+    /// A matrix over the differences of squares, with zeros on the diagonal.
+    fn over_differences(&self, x: &Tensor) -> Result<Tensor> {
+        let (row, column) = (as_row(&self.s)?, as_column(&self.s)?);
+        // As a product, because values that are close lose less.
+        let apart = mul(&sub(&row, &column)?, &add(&row, &column)?)?;
+        let unit = super::unit(super::sides(x).0, x)?;
+        let diagonal = cast::to_dtype(&unit, DType::Bool)?;
+        select::masked_fill(&div(x, &select::masked_fill(&apart, &diagonal, 1.0)?)?, &diagonal, 0.0)
+    }
+}
+
+/// x without what lies along the columns of `basis`.
+fn beside(x: &Tensor, basis: &Tensor) -> Result<Tensor> {
+    sub(x, &matmul(basis, &matmul(&turned(basis)?, x)?)?)
+}
+
+/// Whether the columns leave room beside them.
+fn narrow(basis: &Tensor) -> bool {
+    let (rows, columns) = super::sides(basis);
+    rows > columns
+}
+
+/// With columns of zeros up to a square: vectors that go with no value could be any, and stay.
+fn widened(x: &Tensor) -> Result<Tensor> {
+    let (rows, columns) = super::sides(x);
+    let mut shape = crate::shape::signed(x.layout().shape());
+    if let Some(last) = shape.last_mut() {
+        *last = (rows - columns) as i64;
+    }
+    join::cat(&[x, &create::zeros(&shape, x.dtype())?], -1)
+}
+
+impl Op for Svd {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["U", "S", "Vh"];
+
+    fn name(&self) -> &'static str {
+        "LinalgSvdBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { full_matrices: self.full }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        3
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let (rows, columns) = (a.rows, a.columns);
+        let least = rows.min(columns);
+        let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
+        let (mut u, mut s, mut vh) = (Vec::new(), Vec::new(), Vec::new());
+        for (item, matrix) in a.each().enumerate() {
+            if matrix.iter().any(|x| !x.is_finite()) {
+                return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
+            }
+            let found = rotations::singular(matrix, rows, columns, self.full);
+            u.extend((0..rows * high).map(|place| found.left[place % high * rows + place / high]));
+            s.extend(found.values);
+            vh.extend(found.right);
+        }
+        Ok(smallvec![a.made(&[rows, high], &u)?, a.made(&[least], &s)?, a.made(&[wide, columns], &vh)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1), keep.output(2)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let factors = Factors::load(saved, at)?;
+        let Factors { u, s, v } = &factors;
+        let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
+        let mut middle = gradients[1].as_ref().map(diagonal).transpose()?;
+        let mut around: Option<Tensor> = None;
+        let plus = |sum: &mut Option<Tensor>, term: Tensor| -> Result<()> {
+            *sum = Some(match sum.take() {
+                Some(sum) => add(&sum, &term)?,
+                None => term,
+            });
+            Ok(())
+        };
+        let turning = |basis: &Tensor, g: &Tensor| {
+            let m = matmul(&turned(basis)?, g)?;
+            factors.over_differences(&sub(&m, &turned(&m)?)?)
+        };
+        if let Some(g) = &gradients[0] {
+            let g = part::narrow(g, -1, 0, count)?;
+            plus(&mut middle, mul(&turning(u, &g)?, &as_row(s)?)?)?;
+            if narrow(u) {
+                plus(&mut around, matmul(&div(&beside(&g, u)?, &as_row(s)?)?, &turned(v)?)?)?;
+            }
+        }
+        if let Some(g) = &gradients[2] {
+            let g = part::narrow(&turned(g)?, -1, 0, count)?;
+            plus(&mut middle, mul(&turning(v, &g)?, &as_column(s)?)?)?;
+            if narrow(v) {
+                plus(&mut around, matmul(u, &turned(&div(&beside(&g, v)?, &as_row(s)?)?)?)?)?;
+            }
+        }
+        if let Some(middle) = middle {
+            plus(&mut around, matmul(&matmul(u, &middle)?, &turned(v)?)?)?;
+        }
+        Ok(smallvec![around])
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let factors = Factors::load(saved, at)?;
+        let (Factors { u, s, v }, t) = (&factors, tangent(tangents));
+        let p = matmul(&matmul(&turned(u)?, t)?, v)?;
+        let (row, column, pt) = (as_row(s)?, as_column(s)?, turned(&p)?);
+        let turning = |a: Tensor, b: Tensor| factors.over_differences(&add(&a, &b)?);
+        let mut du = matmul(u, &turning(mul(&p, &row)?, mul(&column, &pt)?)?)?;
+        let mut dv = matmul(v, &turning(mul(&column, &p)?, mul(&pt, &row)?)?)?;
+        if narrow(u) {
+            du = add(&du, &div(&beside(&matmul(t, v)?, u)?, &row)?)?;
+        }
+        if narrow(v) {
+            dv = add(&dv, &div(&beside(&matmul(&turned(t)?, u)?, v)?, &row)?)?;
+        }
+        if self.full {
+            (du, dv) = (widened(&du)?, widened(&dv)?);
+        }
+        Ok(smallvec![Some(du), Some(part::diagonal(&p, 0, -2, -1)?), Some(turned(&dv)?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// Orthogonal matrices on both sides of the singular values, the right one transposed.
+pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    check_matrix(a, "linalg.svd")?;
+    let mut outputs = apply(Svd { full }, &[a])?;
+    match (outputs.pop(), outputs.pop(), outputs.pop()) {
+        (Some(vh), Some(s), Some(u)) => Ok((u, s, vh)),
+        _ => unreachable!("the operation has three outputs"),
+    }
+}
+
+/// The singular values.
+pub fn svdvals(a: &Tensor) -> Result<Tensor> {
+    svd(a, false).map(|(_, values, _)| values)
+}

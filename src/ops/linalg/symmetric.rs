@@ -1,0 +1,109 @@
+//! Eigenvalues and eigenvectors of symmetric matrices.
+
+use smallvec::smallvec;
+
+use super::{Matrices, as_column, as_row, check_square, diagonal, sides, turned};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::factor::rotations;
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::{add, div, part, select, sub};
+use crate::tensor::Tensor;
+
+/// V Λ Vᵀ = A, of which one triangle is read
+///
+/// With M = Vᵀ dA V and E[i][j] = λ[j] - λ[i]: dΛ is the diagonal of M and dV = V (M / E), and Ā is
+/// V (Λ̄ + Vᵀ V̄ / E) Vᵀ, without the diagonals where there is a division
+#[derive(Clone)]
+struct Eigh {
+    upper: bool,
+}
+
+/// A matrix over the differences of eigenvalues, with zeros on the diagonal.
+fn over_differences(x: &Tensor, values: &Tensor) -> Result<Tensor> {
+    let apart = sub(&as_row(values)?, &as_column(values)?)?;
+    let side = sides(x).0;
+    let diagonal = crate::ops::cast::to_dtype(&super::unit(side, values)?, crate::dtype::DType::Bool)?;
+    let quotient = div(x, &select::masked_fill(&apart, &diagonal, 1.0)?)?;
+    select::masked_fill(&quotient, &diagonal, 0.0)
+}
+
+impl Op for Eigh {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["eigenvalues", "eigenvectors"];
+
+    fn name(&self) -> &'static str {
+        "LinalgEighBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let n = a.rows;
+        let (mut values, mut vectors) = (Vec::new(), Vec::new());
+        for matrix in a.each() {
+            let read = |place: usize| {
+                let (row, column) = (place / n, place % n);
+                let (low, high) = (row.min(column), row.max(column));
+                if self.upper { matrix[low * n + high] } else { matrix[high * n + low] }
+            };
+            let found = rotations::symmetric(&(0..n * n).map(read).collect::<Vec<f64>>(), n);
+            values.extend(found.values);
+            vectors.extend((0..n * n).map(|place| found.vectors[place % n * n + place / n]));
+        }
+        Ok(smallvec![a.made(&[n], &values)?, a.made(&[n, n], &vectors)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1)]
+    }
+
+    fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (values, v) = (at.load(values)?, at.load(v)?);
+        let along = gradients[0].as_ref().map(diagonal).transpose()?;
+        let turning = |g: &Tensor| over_differences(&matmul(&turned(&v)?, g)?, &values);
+        let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
+        let middle = match (along, turning) {
+            (Some(along), Some(turning)) => add(&along, &turning)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => unreachable!("rules run with a gradient"),
+        };
+        one(matmul(&matmul(&v, &middle)?, &turned(&v)?)?)
+    }
+
+    fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (values, v) = (at.load(values)?, at.load(v)?);
+        let m = matmul(&matmul(&turned(&v)?, tangent(tangents))?, &v)?;
+        let dv = matmul(&v, &over_differences(&m, &values)?)?;
+        Ok(smallvec![Some(part::diagonal(&m, 0, -2, -1)?), Some(dv)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The eigenvalues of symmetric matrices, and their eigenvectors as columns. The lower triangle is
+/// read if `triangle` is `"L"`, the upper one if it is `"U"`.
+pub fn eigh(a: &Tensor, triangle: &str) -> Result<(Tensor, Tensor)> {
+    check_square(a, "linalg.eigh")?;
+    let upper = match triangle {
+        "L" | "l" => false,
+        "U" | "u" => true,
+        other => return Err(Error::TriangleName { name: other.to_owned() }.into()),
+    };
+    let mut outputs = apply(Eigh { upper }, &[a])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(vectors), Some(values)) => Ok((values, vectors)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
