@@ -83,9 +83,12 @@ def context_that_holds_itself_and_its_output(witness):
     context.itself, context.output, context.witness = context, y, witness
 
 
-def context_on_a_leaf_that_lives_on(witness, alive=leaf()):
-    y = Twice.apply(alive)
-    y.grad_fn.witness, y.grad_fn.later = witness, y * 3 + alive
+ALIVE = leaf()
+
+
+def context_on_a_leaf_that_lives_on(witness):
+    y = Twice.apply(ALIVE)
+    y.grad_fn.witness, y.grad_fn.later = witness, y * 3 + ALIVE
 
 
 def metadata_of_a_node(witness):
