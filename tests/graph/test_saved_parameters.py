@@ -293,3 +293,18 @@ def test_hooks_of_what_was_not_saved_are_refused():
     function = (x * 2).grad_fn
     with raises(RuntimeError, "Calling register_hooks on a saved tensor with value None is forbidden"):
         function._raw_saved_self.register_hooks(lambda x: x, lambda x: x)
+
+
+def test_bounds_are_shown_where_there_are_any():
+    assert (torch.clamp_min(x, 0).grad_fn._saved_min, hasattr(x.clamp_min(0).grad_fn, "_saved_max")) == (0, False)
+    assert (torch.clamp_max(x, 1).grad_fn._saved_max, hasattr(x.clamp_max(1).grad_fn, "_saved_min")) == (1, False)
+    assert x.clamp(min=0).grad_fn._saved_max is None
+    assert len(x.clamp(min=leaf(3, 4)).grad_fn.next_functions) == 3
+
+
+def test_further_parameters():
+    assert x.logcumsumexp(-1).grad_fn._saved_dim == unsigned(-1)
+    assert (x.nansum(-1).grad_fn._saved_dim, x.nansum().grad_fn._saved_dim) == ((unsigned(-1),), None)
+    assert torch.linalg.cholesky(square @ square.t() + torch.eye(3)).grad_fn._saved_upper is False
+    mask = x.detach() > 0.5
+    assert torch.equal(x.masked_select(mask).grad_fn._saved_mask, mask)
