@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
 use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
+use rushlight::ops::watch::Aside;
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
@@ -65,6 +66,7 @@ impl PythonHook {
 
 impl Hook for PythonHook {
     fn call(&self, call: Call<'_>) -> Result<()> {
+        let _aside = Aside::new();
         Python::attach(|py| self.run(py, call)).map_err(carry)
     }
 }

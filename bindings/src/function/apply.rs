@@ -1,6 +1,8 @@
 //! Calling a function of Python: its forward runs unrecorded, then its results become the outputs of
 //! a node of its own.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -208,8 +210,10 @@ fn remember(
     outcome: &Outcome,
     to_save: &[Option<Tensor>],
 ) -> PyResult<()> {
-    let keep = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| Held::new(tensor, node)).transpose();
-    let kept: rushlight::Result<Vec<Option<Held>>> = to_save.iter().map(keep).collect();
+    let keep = |tensor: &Option<Tensor>| {
+        tensor.as_ref().map(|tensor| Held::new(tensor, node).map(Arc::new)).transpose()
+    };
+    let kept: rushlight::Result<Vec<Option<Arc<Held>>>> = to_save.iter().map(keep).collect();
     let kept = kept.map_err(raise)?;
     let mut state = context.get().state();
     let State { outputs, edges, forms, .. } = &mut *state;

@@ -140,6 +140,11 @@ impl TensorBase {
         self.tensor().is_inference()
     }
 
+    /// Whether the memory is one that devices reach at once.
+    fn is_pinned(&self) -> bool {
+        false
+    }
+
     /// Whether the memory is shared between processes.
     fn is_shared(&self) -> bool {
         false
