@@ -48,8 +48,8 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
     ),
     "CauchyDType": (
         RuntimeError,
-        "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-        "specified {name}",
+        "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but "
+        "you specified {name}",
     ),
     "ComplexGradientOfReal": (
         RuntimeError,

@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from ._rushlight import dtype as DType
 
 __all__ = [
-    "angle",
     "chain_matmul",
     "diagflat",
     "dsplit",
     "gradient",
     "hsplit",
     "is_same_size",
-    "isreal",
     "ldexp",
     "lu",
     "mvlgamma",
@@ -167,21 +165,10 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
-def isreal(input: Tensor) -> Tensor:
-    """Tell of every element whether it is real: all of these are."""
-    return native.ones_like(input, dtype=native.bool)
-
-
-def angle(input: Tensor) -> Tensor:
-    """Return the angle of every number: π of negative ones, else zero."""
-    if not input.is_floating_point():
-        input = input.to(native.get_default_dtype())
-    angles = native.where(input < 0, math.pi, 0.0).to(input.dtype)
-    return native.where(input.isnan(), input, angles)
-
-
 def signbit(input: Tensor) -> Tensor:
     """Tell of every element whether it has a minus sign; zero may have one."""
+    if input.is_complex():
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     if input.is_floating_point():
         return native.copysign(native.ones_like(input), input) < 0
     return input < 0
@@ -359,13 +346,11 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
 
 METHODS = (
-    angle,
     diagflat,
     dsplit,
     fill_diagonal_,
     hsplit,
     is_same_size,
-    isreal,
     ldexp,
     lu,
     mvlgamma,

@@ -51,7 +51,7 @@ fn add_dense(a: &Array, b: &Array) -> bool {
     dispatch!(field a.dtype, T => {
         let Some(target) = a.writable_slice::<T>() else { return false };
         if let Some(elements) = b.slice::<T>() {
-            zip::zip_slice_in_place(target, elements, |a, b| Ring::add(a, b));
+            zip::zip_slice_in_place(target, elements, Ring::add);
             return true;
         }
         let Some(element) = b.repeated_element() else { return false };

@@ -155,13 +155,16 @@ fn check_pairs(memory: &Array) -> Result<()> {
     if layout.shape().last() != Some(&2) {
         return Err(Error::PairsSize {}.into());
     }
+    if layout.numel() == 0 {
+        return Ok(());
+    }
     if last != 1 {
         return Err(Error::PairsStride {}.into());
     }
-    if outer.iter().any(|stride| stride % 2 != 0) {
+    if outer.iter().any(|stride| !stride.is_multiple_of(2)) {
         return Err(Error::PairsOuterStride {}.into());
     }
-    if layout.offset() % 2 != 0 {
+    if !layout.offset().is_multiple_of(2) {
         return Err(Error::PairsOffset {}.into());
     }
     Ok(())

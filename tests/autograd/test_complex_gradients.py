@@ -333,25 +333,3 @@ def test_jacobians_of_complex_functions_are_computed_forward():
         functional.hessian(lambda z: (z * z.conj()).sum().real, z)
     _, product = functional.jvp(lambda z: z * z, z, torch.ones(2, dtype=CDOUBLE))
     torch.testing.assert_close(product, 2 * z)
-
-
-def test_transforms_of_functions_take_complex_numbers():
-    z = torch.tensor([1 + 2j, 3 - 4j], dtype=CDOUBLE)
-    torch.testing.assert_close(torch.func.grad(lambda z: z.abs().sum())(z), z.sgn())
-    torch.testing.assert_close(torch.func.vjp(torch.exp, z)[1](torch.ones_like(z))[0], z.exp().conj())
-    torch.testing.assert_close(torch.func.jvp(torch.exp, (z,), (torch.ones_like(z),))[1], z.exp())
-    torch.testing.assert_close(torch.vmap(lambda z: z.conj() * z)(z), z.abs() ** 2 + 0j)
-    each = torch.vmap(torch.func.grad(lambda z: (z * z).real))(z)
-    torch.testing.assert_close(each, 2 * z.conj().resolve_conj())
-    for transform in ("jacrev", "jacfwd"):
-        with raises(
-            RuntimeError,
-            f"{transform}: Expected all inputs to be real but received complex tensor at flattened input idx: 0",
-        ):
-            getattr(torch.func, transform)(lambda z: z * z)(z)
-        with raises(
-            RuntimeError,
-            f"{transform}: Expected all outputs to be real but received complex tensor at flattened input "
-            "idx: 0",
-        ):
-            getattr(torch.func, transform)(lambda x: x * 1j)(torch.ones(2))

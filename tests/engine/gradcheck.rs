@@ -15,7 +15,7 @@ const STEP: f64 = 1e-6;
 const TOLERANCE: f64 = 2e-5;
 
 /// Copies of the inputs as leaves.
-fn leaves(inputs: &[Tensor]) -> Vec<Tensor> {
+pub(crate) fn leaves(inputs: &[Tensor]) -> Vec<Tensor> {
     let leaf = |input: &Tensor| {
         let leaf = cast::clone(&input.detach()).unwrap();
         leaf.set_requires_grad(true).unwrap();
@@ -36,7 +36,7 @@ fn inner(a: &Tensor, b: &Tensor) -> f64 {
 }
 
 /// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor, so that it can be differentiated.
-fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Result<Tensor> {
+pub(crate) fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Result<Tensor> {
     let mut total: Option<Tensor> = None;
     for (seed, y) in call(inputs)?.iter().enumerate() {
         let term = reduce::sum(&ops::mul(y, &noise(y, seed))?, None, false, None)?;
@@ -48,7 +48,7 @@ fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) 
     Ok(total.expect("a sample has an output"))
 }
 
-fn gradients(
+pub(crate) fn gradients(
     f: &dyn Fn(&[Tensor]) -> Result<Tensor>,
     inputs: &[Tensor],
     create_graph: bool,
@@ -67,7 +67,11 @@ fn gradients(
 }
 
 /// Compares the gradients of a scalar function with central differences.
-fn check_against_differences(f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[Tensor], what: &str) {
+pub(crate) fn check_against_differences(
+    f: &dyn Fn(&[Tensor]) -> Result<Tensor>,
+    inputs: &[Tensor],
+    what: &str,
+) {
     let analytic = gradients(f, &leaves(inputs), false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for (index, input) in inputs.iter().enumerate() {
         let values = input.to_vec::<f64>();
@@ -88,7 +92,7 @@ fn check_against_differences(f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[
     }
 }
 
-fn name(number: usize, sample: &Sample) -> String {
+pub(crate) fn name(number: usize, sample: &Sample) -> String {
     let shapes: Vec<_> = sample.inputs.iter().map(|x| x.layout().shape().to_vec()).collect();
     format!("sample {number}, {} of {shapes:?}", sample.op)
 }
@@ -176,26 +180,30 @@ fn push(y: &Tensor, leaves: &[Tensor], tangents: &[Tensor]) -> Result<Option<Ten
     Ok(pushed.remove(&root.node.id()).and_then(|outputs| outputs[root.output as usize].clone()))
 }
 
+/// Compares tangents pushed through a sample with gradients; answers how many outputs it has.
+pub(crate) fn check_forward(number: usize, sample: &Sample) -> usize {
+    let what = name(number, sample);
+    let inputs = leaves(&sample.inputs);
+    let tangents: Vec<Tensor> = inputs.iter().enumerate().map(|(i, x)| noise(x, i + 5)).collect();
+    let outputs = (sample.call)(&inputs).unwrap();
+    for (seed, y) in outputs.iter().enumerate() {
+        let forward = push(y, &inputs, &tangents).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let cotangent = noise(y, seed + 17);
+        let options = Options { retain_graph: true, create_graph: false };
+        let back =
+            engine::grad(std::slice::from_ref(y), &inputs, &[Some(cotangent.clone())], options).unwrap();
+        let backward: f64 =
+            back.iter().zip(&tangents).map(|(g, t)| g.as_ref().map_or(0.0, |g| inner(g, t))).sum();
+        let forward = forward.map_or(0.0, |t| inner(&cotangent, &t));
+        let close = (forward - backward).abs() <= 1e-9 * (1.0 + backward.abs());
+        assert!(close, "{what}: forward mode says {forward}, backward {backward}");
+    }
+    outputs.len()
+}
+
 #[test]
 fn forward_mode_agrees_with_backward() {
-    let mut pushed = 0;
-    for (number, sample) in samples::all().iter().enumerate() {
-        let what = name(number, sample);
-        let inputs = leaves(&sample.inputs);
-        let tangents: Vec<Tensor> = inputs.iter().enumerate().map(|(i, x)| noise(x, i + 5)).collect();
-        for (seed, y) in (sample.call)(&inputs).unwrap().iter().enumerate() {
-            let forward = push(y, &inputs, &tangents).unwrap_or_else(|error| panic!("{what}: {error}"));
-            let cotangent = noise(y, seed + 17);
-            let options = Options { retain_graph: true, create_graph: false };
-            let back =
-                engine::grad(std::slice::from_ref(y), &inputs, &[Some(cotangent.clone())], options).unwrap();
-            let backward: f64 =
-                back.iter().zip(&tangents).map(|(g, t)| g.as_ref().map_or(0.0, |g| inner(g, t))).sum();
-            let forward = forward.map_or(0.0, |t| inner(&cotangent, &t));
-            let close = (forward - backward).abs() <= 1e-9 * (1.0 + backward.abs());
-            assert!(close, "{what}: forward mode says {forward}, backward {backward}");
-            pushed += 1;
-        }
-    }
+    let pushed: usize =
+        samples::all().iter().enumerate().map(|(number, sample)| check_forward(number, sample)).sum();
     assert!(pushed >= ops::ELEMENTWISE.len());
 }

@@ -7,6 +7,7 @@
 
 mod backward;
 mod batched;
+mod complex;
 mod deep_graph;
 mod dual;
 mod gradcheck;

@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Function] = &[
     both("movedim", MOVE, "Some dimensions at other places.", movedim),
     both("moveaxis", MOVE, "Some dimensions at other places.", movedim),
     both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
-        permute::transpose(a.tensor(0)?, -2, -1).and_then(|x| conjugate::conj(x)).answer(a.py())
+        permute::transpose(a.tensor(0)?, -2, -1).and_then(conjugate::conj).answer(a.py())
     }),
     method(
         "expand",

@@ -5,7 +5,7 @@
 use std::num::NonZeroU64;
 
 use super::*;
-use crate::dtype::{DType, Number};
+use crate::dtype::{DType, Ring};
 
 const DRAWS: &str = include_str!("draws.txt");
 

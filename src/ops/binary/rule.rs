@@ -1,17 +1,17 @@
-//! The rule of an elementwise operation of two operands: what is kept of them, and what a node shows of
-//! it. The operations themselves and how they are computed stand in `binary`.
+//! The rule: what is kept of the operands, and how gradients and tangents pass them.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{Elementwise2, Needs};
 use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source};
+use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source};
 use crate::ops::apply::single;
 use crate::ops::operand::{Kept, Numbers, Operand, Value};
+use crate::ops::{self, view};
 use crate::tensor::Tensor;
 
-/// An operation and what it kept of its operands: the rule of its node.
+/// An operation and what of its operands it kept.
 pub(super) struct Recorded<E: Elementwise2> {
     pub(super) op: E,
     pub(super) a: Kept,
@@ -60,12 +60,12 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
         let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
         let sum = match (left, right) {
-            (Some(left), Some(right)) => Some(crate::ops::add(&left, &right)?),
+            (Some(left), Some(right)) => Some(ops::add(&left, &right)?),
             (left, right) => left.or(right),
         };
         // A tangent is as large as the output, even where only a broadcast operand has one.
         let shape = at.node.form(0).layout.clone();
-        Ok(smallvec![sum.map(|sum| crate::ops::view::expand_to(&sum, shape.shape())).transpose()?])
+        Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
@@ -119,6 +119,7 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
     }
 }
+
 /// What of an operand is kept, given whether anything needs it.
 fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
     match (operand, numbers) {
@@ -128,7 +129,16 @@ fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept
     }
 }
 
-/// The rule of an operation on these operands; a bit is set for each whose gradient is wanted.
+/// Where gradients with respect to the operands go.
+pub(super) fn edges(a: Operand<'_>, b: Operand<'_>) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    let edge = |operand| match operand {
+        Operand::Tensor(tensor) => tensor.gradient_edge(),
+        Operand::Scalar(_) => Ok(None),
+    };
+    Ok(smallvec![edge(a)?, edge(b)?])
+}
+
+/// The rule of an operation whose operands matter where `needed` has a bit.
 pub(super) fn recorded<E: Elementwise2>(
     op: E,
     (a, a_numbers): (Operand<'_>, Numbers),
