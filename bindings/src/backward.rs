@@ -1,5 +1,7 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
+use std::ffi::CString;
+
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -34,6 +36,17 @@ impl Host for Interpreter {
     fn poll(&self) -> Result<()> {
         Python::attach(|py| py.check_signals()).map_err(carry)
     }
+
+    fn notice(&self, what: Error) -> Result<()> {
+        Python::attach(|py| warn(py, what)).map_err(carry)
+    }
+}
+
+/// Shows as a warning what the engine says that is no failure.
+fn warn(py: Python<'_>, what: Error) -> PyResult<()> {
+    let warning = raise(what.into());
+    let text = CString::new(warning.value(py).to_string())?;
+    PyErr::warn(py, warning.get_type(py).as_any(), &text, 1)
 }
 
 /// A switch as torch's engine takes one: a truth value, or any other small integer.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
+use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
+use rushlight::ops::watch::Aside;
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
@@ -64,6 +66,7 @@ impl PythonHook {
 
 impl Hook for PythonHook {
     fn call(&self, call: Call<'_>) -> Result<()> {
+        let _aside = Aside::new();
         Python::attach(|py| self.run(py, call)).map_err(carry)
     }
 }
@@ -125,7 +128,7 @@ fn checked(
     let Some(before) = before else { return Ok(tensor.clone()) };
     let name = || name_of(function);
     if before.dtype() != tensor.dtype() {
-        let (was, got) = (tensor_type_name(before.dtype()), tensor_type_name(tensor.dtype()));
+        let (was, got) = (type_in_messages(before.dtype()), type_in_messages(tensor.dtype()));
         let text = format!("hook '{}' has changed the type of value (was {was} got {got})", name());
         return Err(PyRuntimeError::new_err(text));
     }
@@ -133,6 +136,11 @@ fn checked(
         return Err(PyRuntimeError::new_err(format!("hook '{}' has changed the size of value", name())));
     }
     Ok(tensor.clone())
+}
+
+/// The name of a tensor type in messages; torch has another one for complex numbers here.
+fn type_in_messages(dtype: DType) -> String {
+    if dtype.is_complex() { format!("CPU{}Type", dtype.title()) } else { tensor_type_name(dtype) }
 }
 
 /// The name of a callable in messages.

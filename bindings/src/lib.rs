@@ -5,7 +5,8 @@
 //! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
 //! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
 //! lists functions and methods: `signature` says what a call
-//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends.
+//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends; `overrides`
+//! shows it to classes that want to see it.
 
 use pyo3::prelude::*;
 
@@ -48,8 +49,10 @@ mod transform;
 mod unlocked;
 mod writes;
 
-// Free-threaded interpreters are untested: importing the module switches their lock back on.
-#[pymodule(gil_used = true)]
+// Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
+// their lock back on.
+#[cfg_attr(threads_at_once, pymodule(gil_used = false))]
+#[cfg_attr(not(threads_at_once), pymodule(gil_used = true))]
 mod _rushlight {
     use super::*;
 
@@ -80,8 +83,8 @@ mod _rushlight {
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level, nesting, open,
-        randomness, unwrap, within,
+        below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
+        nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::ops::batch;
 use rushlight::tensor::{Mapping, Randomness};
@@ -87,6 +88,17 @@ pub(crate) fn unwrap<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, Option<usize>)> {
     let batch = tensor.get().tensor().batch_at(&level(number)?);
     Ok((wrap(py, batch.value)?, batch.dim))
+}
+
+/// Call a function as if a level and those within it had not been opened.
+#[pyfunction]
+#[pyo3(name = "_below")]
+pub(crate) fn below<'py>(
+    number: usize,
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    level(number)?.below_this(|| function.call1(args))
 }
 
 fn batched<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Tensor> {

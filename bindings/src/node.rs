@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::engine;
@@ -48,15 +48,19 @@ pub(crate) fn wrap_node<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<
         return Ok(context);
     }
     let objects = OBJECTS.get_or_init(py, Mutex::default);
-    let known = locked(objects).get(&node.id()).map(|reference| reference.clone_ref(py));
+    let known = locked(py, objects).get(&node.id()).map(|reference| reference.clone_ref(py));
     if let Some(object) = known.and_then(|reference| reference.bind(py).upgrade()) {
         return Ok(object);
     }
     let object = class_of(py, &node.name())?.call1((Ticket(node.clone()),))?;
     let reference = PyWeakrefReference::new(&object)?.unbind();
-    let before = locked(objects).insert(node.id(), reference);
+    let mut objects = locked(py, objects);
+    // Another thread may have been here in the meantime.
+    let first = objects.get(&node.id()).and_then(|first| first.bind(py).upgrade());
+    let before = if first.is_some() { Some(reference) } else { objects.insert(node.id(), reference) };
+    drop(objects);
     drop(before);
-    Ok(object)
+    Ok(first.unwrap_or(object))
 }
 
 /// The node that an object stands for.
@@ -70,7 +74,7 @@ pub(crate) fn node_of(object: &Bound<'_, PyAny>) -> Option<NodeRef> {
 /// The class of the nodes of that name.
 fn class_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
     let classes = CLASSES.get_or_init(py, Mutex::default);
-    if let Some(class) = locked(classes).get(name) {
+    if let Some(class) = locked(py, classes).get(name) {
         return Ok(class.bind(py).clone());
     }
     let attributes = PyDict::new(py);
@@ -79,19 +83,20 @@ fn class_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
     attributes.set_item("__module__", "builtins")?;
     let made = py.get_type::<PyType>().call1((short(name), (py.get_type::<GraphNode>(),), attributes))?;
     let made = made.cast_into::<PyType>()?;
-    locked(classes).insert(name.to_owned(), made.clone().unbind());
-    Ok(made)
+    let class = locked(py, classes).entry(name.to_owned()).or_insert_with(|| made.unbind()).clone_ref(py);
+    Ok(class.into_bound(py))
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits for a lock as the interpreter wants it: it may stop all threads in the meantime.
+fn locked<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
+    mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for GraphNode {
     fn drop(&mut self) {
         Python::attach(|py| {
             let Some(objects) = OBJECTS.get(py) else { return };
-            let mut objects = locked(objects);
+            let mut objects = locked(py, objects);
             // A later object of the same node may have taken the place.
             let dead = objects.get(&self.node.id()).is_some_and(|it| it.bind(py).upgrade().is_none());
             let removed = if dead { objects.remove(&self.node.id()) } else { None };
@@ -121,7 +126,14 @@ impl GraphNode {
     /// Where the gradients go: a node and the number of its output for every input.
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        next_functions(py, self.node.edges())
+        let edges = self.node.edges();
+        match self.node.rule().inputs() {
+            Some(inputs) => {
+                let edge = |input: Option<usize>| input.and_then(|input| edges.get(input)).unwrap_or(&None);
+                next_functions(py, inputs.into_iter().map(edge))
+            }
+            None => next_functions(py, edges),
+        }
     }
 
     /// The leaf that the node accumulates into.
@@ -193,7 +205,14 @@ impl GraphNode {
         for (name, _) in rule.saved() {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
-        names.extend(rule.shown().iter().map(|(name, _)| format!("_saved_{name}")));
+        for (name, shown) in rule.shown() {
+            names.push(format!("_saved_{name}"));
+            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_))
+                && slf.get().raw_saved(slf.py(), name)?.is_some()
+            {
+                names.push(format!("_raw_saved_{name}"));
+            }
+        }
         let leaf = slf.get().node.leaf().is_some();
         names.retain(|name| match name.as_str() {
             "__slots__" | "__module__" => false,
@@ -280,7 +299,7 @@ impl GraphNode {
         saved: &[(&'static str, &rushlight::graph::SavedTensor)],
     ) -> PyResult<Bound<'py, PyAny>> {
         match shown {
-            Shown::Nothing => ().to_python(py),
+            Shown::Nothing | Shown::NoTensor => ().to_python(py),
             Shown::Bool(value) => value.to_python(py),
             // torch shows counts without a sign.
             Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
@@ -318,27 +337,30 @@ impl GraphNode {
         if rule.is_released() {
             return object(Some(0)).map(Some);
         }
-        if let Some(place) = rule.saved().iter().position(|(name, _)| *name == wanted) {
-            return object(Some(place)).map(Some);
-        }
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::Nothing | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::NoTensor | Shown::Number(_))) => object(None).map(Some),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
             }
-            _ => Ok(None),
+            _ => {
+                let place = rule.saved().iter().position(|(name, _)| *name == wanted);
+                place.map(|place| object(Some(place))).transpose()
+            }
         }
     }
 }
 
 /// The objects of the nodes that edges lead to, each with the number of the output.
-pub(crate) fn next_functions<'py>(py: Python<'py>, edges: &[Option<Edge>]) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn next_functions<'py, 'a>(
+    py: Python<'py>,
+    edges: impl IntoIterator<Item = &'a Option<Edge>>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let pair = |edge: &Option<Edge>| match edge {
         Some(edge) => Ok((Some(wrap_node(py, &edge.node)?), edge.output)),
         None => Ok((None, 0)),
     };
-    PyTuple::new(py, edges.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+    PyTuple::new(py, edges.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// What one output of a node looks like.
@@ -387,12 +409,17 @@ pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<B
 
 /// The dictionary that belongs to a node.
 pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
+    static MAKING: Mutex<()> = Mutex::new(());
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
         collector::host();
         let metadata = PyDict::new(py);
         anomaly::fill(&metadata, node)?;
-        deposit(slot, metadata.into_any().unbind());
+        let _making = locked(py, &MAKING);
+        // Another thread may have been here in the meantime.
+        if deposited(slot, py).is_none() {
+            deposit(slot, metadata.into_any().unbind());
+        }
     }
     Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
 }

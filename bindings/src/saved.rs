@@ -11,6 +11,7 @@ use pyo3::types::PyTuple;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
 use rushlight::graph::{Holding, NodeRef, Packer, packing};
+use rushlight::ops::watch::Aside;
 use rushlight::{Error, Result, Tensor};
 
 use crate::collector::{self, visit_held};
@@ -40,6 +41,7 @@ impl Packer for PythonPacker {
             let unpack = Reference::new(self.unpack.get().clone_ref(py));
             Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })
         };
+        let _aside = Aside::new();
         Ok(Box::new(Python::attach(pack).map_err(carry)?))
     }
 }
@@ -67,6 +69,7 @@ impl PythonKept {
 
 impl Kept for PythonKept {
     fn unpack(&self) -> Result<Tensor> {
+        let _aside = Aside::new();
         Python::attach(|py| self.run(py)).map_err(carry)
     }
 
@@ -223,7 +226,10 @@ pub(crate) fn increment_version(tensors: &Bound<'_, PyAny>) -> PyResult<()> {
             let text = "_increment_version expects each element of the iterable to be a tensor";
             return Err(PyTypeError::new_err(text));
         };
-        tensor.bump_version().map_err(raise)?;
+        // What is made in inference mode has no count.
+        if !tensor.is_inference() {
+            tensor.bump_version().map_err(raise)?;
+        }
     }
     Ok(())
 }
@@ -247,6 +253,7 @@ struct PythonWatcher(Reference<PyAny>);
 impl Watcher for PythonWatcher {
     fn before_write(&self, tensor: &Tensor) -> Result<()> {
         let tell = |py: Python<'_>| self.0.get().bind(py).call1((wrap(py, tensor.clone())?,)).map(drop);
+        let _aside = Aside::new();
         Python::attach(tell).map_err(carry)
     }
 }

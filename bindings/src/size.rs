@@ -23,14 +23,31 @@ pub(crate) fn wrap_size<'py>(py: Python<'py>, sizes: &[usize]) -> PyResult<Bound
     // each of which gives it a new reference; an item that could not be made leaves a null, which
     // tuples allow while they are taken apart.
     unsafe {
-        let made = ffi::PyType_GenericAlloc(class, sizes.len() as ffi::Py_ssize_t);
-        let made = Bound::from_owned_ptr_or_err(py, made)?;
+        let made = room(py, class, sizes.len())?;
         for (index, &size) in sizes.iter().enumerate() {
             let item = ffi::PyLong_FromSize_t(size);
             if item.is_null() {
                 return Err(PyErr::fetch(py));
             }
             ffi::PyTuple_SET_ITEM(made.as_ptr(), index as ffi::Py_ssize_t, item);
+        }
+        Ok(made)
+    }
+}
+
+/// A size without its items yet.
+///
+/// # Safety
+/// `class` is a class of tuples.
+unsafe fn room(py: Python<'_>, class: *mut ffi::PyTypeObject, count: usize) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: by the caller's promise; the result is a new reference or null with an exception set.
+    unsafe {
+        let made = ffi::PyType_GenericAlloc(class, count as ffi::Py_ssize_t);
+        let made = Bound::from_owned_ptr_or_err(py, made)?;
+        // A tuple keeps its hash there; this says that it does not know it yet.
+        #[cfg(Py_3_14)]
+        {
+            (*made.as_ptr().cast::<ffi::PyTupleObject>()).ob_hash = -1;
         }
         Ok(made)
     }
@@ -105,8 +122,7 @@ fn from_tuple<'py>(tuple: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: as in `wrap_size`.
     unsafe {
         let class = SIZE.load(Ordering::Relaxed);
-        let made = ffi::PyType_GenericAlloc(class, sizes.len() as ffi::Py_ssize_t);
-        let made = Bound::from_owned_ptr_or_err(py, made)?;
+        let made = room(py, class, sizes.len())?;
         for (index, size) in sizes.into_iter().enumerate() {
             ffi::PyTuple_SET_ITEM(made.as_ptr(), index as ffi::Py_ssize_t, size.into_ptr());
         }

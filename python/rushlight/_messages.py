@@ -172,6 +172,12 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
         "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
         "is not supported. Tensor is of size {expected} while the given forward gradient is of size {got}.",
     ),
+    "GradLayout": (
+        UserWarning,
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair "
+        "performance.\ngrad.sizes() = {sizes}, strides() = {strides}\nparam.sizes() = {leaf_sizes}, strides() "
+        "= {leaf_strides}",
+    ),
     "GradSize": (
         RuntimeError,
         "attempting to assign a gradient of size '{got}' to a tensor of size '{expected}'. Please ensure "

@@ -51,6 +51,12 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
         "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
         "specified {name}",
     ),
+    "ComplexGradientOfReal": (
+        RuntimeError,
+        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, "
+        "but got false.  (Could this error message be improved?  If so, please report an enhancement "
+        "request to PyTorch.)",
+    ),
     "ComplexGradient": (
         RuntimeError,
         "{operation} does not support automatic differentiation for outputs with complex dtype.",

@@ -42,7 +42,7 @@ def backward(
             "inputs": inputs,
         }
         return _handle_torch_function(Tensor.backward, "torch.Tensor.backward", self, (self,), options)
-    if gradient is None and inputs is None and not create_graph:
+    if gradient is None and inputs is None and create_graph is False:
         _accumulate(self, retain_graph)
     else:
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)

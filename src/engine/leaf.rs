@@ -1,8 +1,12 @@
 //! What happens to gradients that stay: accumulation into leaves, and `.grad` of tensors that asked
 //! to retain it.
 
-use crate::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::graph::host::host;
 use crate::ops::accumulate;
+use crate::shape::Layout;
 use crate::tensor::Tensor;
 
 /// A gradient on its way to `.grad`.
@@ -28,15 +32,44 @@ impl Deposit {
     pub(super) fn put(self, recording: bool) -> Result<()> {
         let Deposit { tensor, gradient, retained } = self;
         let layout = tensor.layout();
-        let put = tensor.update_grad(|before| match before {
-            None if recording || retained => accumulate::copy_like(&gradient, &layout),
-            None => accumulate::take_over(gradient, &layout),
-            Some(sum) if recording || retained => accumulate::add(&sum, &gradient),
-            Some(sum) => accumulate::add_in_place(&sum, &gradient).map(|()| sum),
+        let mut astray = None;
+        let put = tensor.update_grad(|before| {
+            let sum = match before {
+                None if recording || retained => return accumulate::copy_like(&gradient, &layout),
+                None => return accumulate::take_over(gradient, &layout),
+                Some(sum) if recording || retained => accumulate::add(&sum, &gradient)?,
+                Some(sum) => accumulate::add_in_place(&sum, &gradient).map(|()| sum)?,
+            };
+            let found = sum.layout();
+            astray = (!retained && !lies_alike(&found, &layout)).then_some(found);
+            Ok(sum)
         });
         if recording {
             tensor.note_recorded_gradient();
         }
-        put
+        put?;
+        astray.map_or(Ok(()), |found| tell_once(&found, &layout, recording))
     }
+}
+
+/// Whether a gradient lies in memory as its leaf does, which is what optimisers are fastest with.
+fn lies_alike(gradient: &Layout, leaf: &Layout) -> bool {
+    if !leaf.is_dense() || leaf.is_contiguous() && gradient.is_contiguous() {
+        return gradient.is_contiguous();
+    }
+    let dims = gradient.shape().iter().zip(gradient.strides()).zip(leaf.strides());
+    dims.into_iter().all(|((&size, gradient), leaf)| size == 1 || gradient == leaf)
+}
+
+/// Tells the host of a gradient that lies otherwise: once in place, and once where a sum was recorded.
+#[cold]
+fn tell_once(gradient: &Layout, leaf: &Layout, recording: bool) -> Result<()> {
+    static TOLD: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    let Some(host) = host() else { return Ok(()) };
+    if TOLD[usize::from(recording)].swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let described = |layout: &Layout| (layout.shape().to_vec(), layout.strides().to_vec());
+    let ((sizes, strides), (leaf_sizes, leaf_strides)) = (described(gradient), described(leaf));
+    host.notice(Error::GradLayout { sizes, strides, leaf_sizes, leaf_strides })
 }

@@ -71,6 +71,9 @@ pub fn implicit(edge: &Edge) -> Result<Tensor> {
     if form.layout.numel() != 1 {
         return Err(Error::ImplicitGradient {}.into());
     }
+    if !form.dtype.is_float() {
+        return Err(Error::ImplicitGradientDType { dtype: form.dtype }.into());
+    }
     accumulate::ones(form)
 }
 

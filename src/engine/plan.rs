@@ -82,7 +82,10 @@ impl<'a> Claims<'a> {
         match node.claim.compare_exchange(0, mine | u64::from(next), Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
                 self.claimed.push(node);
-                next
+                // The run that had claimed it when it was met first may be over by now.
+                let Some(first) = self.elsewhere.get(&node.id()).copied() else { return next };
+                node.claim.store(mine | u64::from(first), Ordering::Relaxed);
+                first
             }
             Err(claim) if claim >> 32 == u64::from(self.run) => claim as u32,
             Err(_) => *self.elsewhere.entry(node.id()).or_insert(next),

@@ -107,6 +107,8 @@ macro_rules! autograd {
     GradDTypeTaken { wanted: DType, got: DType },
     /// `.grad` assigned a tensor of another shape.
     GradSize { got: Vec<usize>, expected: Vec<usize> },
+    /// No failure: a gradient that lies in memory otherwise than its leaf.
+    GradLayout { sizes: Vec<usize>, strides: Vec<usize>, leaf_sizes: Vec<usize>, leaf_strides: Vec<usize> },
     /// A dual tensor made of a tensor that has a tangent at that level.
     DualOfDual {},
     /// A tangent that itself has a tangent at that level.

@@ -37,6 +37,8 @@ macro_rules! complexes {
     /// Numbers of a distribution that has real ones only.
     CauchyDType { name: &'static str },
 
+    /// A complex gradient that a function of the host answered for a real number.
+    ComplexGradientOfReal {},
     /// An operation that is not recorded for complex numbers.
     ComplexGradient { operation: &'static str },
 

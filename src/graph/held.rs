@@ -70,9 +70,9 @@ impl Held {
         Ok(Held { what, version })
     }
 
-    /// Packs what was kept as it is.
-    pub fn pack(&mut self, packer: &dyn Packer) -> Result<()> {
-        self.what = match &self.what {
+    /// The same, packed: what was kept as it is.
+    pub fn packed(&self, packer: &dyn Packer) -> Result<Held> {
+        let what = match &self.what {
             What::Packed(..) | What::PackedOutput(..) => return Err(Error::PackedAlready {}.into()),
             What::Whole(tensor) => {
                 What::Packed(packing::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
@@ -82,7 +82,7 @@ impl Held {
                 What::PackedOutput(packing::pack(packer, &tensor)?, *output)
             }
         };
-        Ok(())
+        Ok(Held { what, version: self.version })
     }
 
     /// The tensor, unless it was overwritten since.

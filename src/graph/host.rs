@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The program.
 pub trait Host: Sync {
@@ -18,6 +18,11 @@ pub trait Host: Sync {
     /// Asked every now and then during work that takes a while, by the thread that called the engine:
     /// an error ends the work.
     fn poll(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Told of what is no failure but ought to be known: an error ends the work.
+    fn notice(&self, _what: Error) -> Result<()> {
         Ok(())
     }
 }

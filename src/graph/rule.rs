@@ -14,6 +14,10 @@ use crate::tensor::{Array, Tensor};
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
 pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
 
+/// The inputs of an operation as torch counts them, by their own numbers; `None` stands for one that
+/// was left out.
+pub type Inputs = SmallVec<[Option<usize>; 3]>;
+
 /// Where and why a rule is run.
 pub struct At<'a> {
     /// The node that carries the rule.
@@ -88,6 +92,11 @@ pub trait Rule: Send + Sync {
                 visit(name, array);
             }
         }
+    }
+
+    /// The inputs as torch counts them, if it counts others.
+    fn inputs(&self) -> Option<Inputs> {
+        None
     }
 
     /// Whether the output shows the memory of the input.

@@ -296,7 +296,7 @@ impl Plain {
     }
 
     fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
-        if tracking { self.source.edge(node) } else { None }
+        if tracking && self.dtype.is_float() { self.source.edge(node) } else { None }
     }
 
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An

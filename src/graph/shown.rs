@@ -6,9 +6,12 @@ use crate::dtype::{Complex, Scalar};
 use crate::shape::{Dims, Layout};
 
 /// What a node shows under one name.
+#[derive(Clone)]
 pub enum Shown {
     /// Something that the operation did without.
     Nothing,
+    /// A tensor that the operation could have kept and did not.
+    NoTensor,
     /// A truth value.
     Bool(bool),
     /// A count, a dimension.

@@ -5,7 +5,49 @@ pub mod exponential;
 pub mod orthogonal;
 pub mod rotations;
 
-use crate::dtype::{Real, Ring};
+use crate::dtype::{Complex, Real, Ring};
+
+/// Numbers that matrices are factored over.
+pub trait Field: Ring {
+    /// a / b
+    fn div(self, other: Self) -> Self;
+    /// |a|
+    fn magnitude(self) -> f64;
+    /// The conjugate.
+    fn conj(self) -> Self;
+    /// √a of a number that is real and positive, and `None` for every other.
+    fn root(self) -> Option<Self>;
+}
+
+impl<T: Real> Field for T {
+    fn div(self, other: Self) -> Self {
+        self / other
+    }
+    fn magnitude(self) -> f64 {
+        self.abs().as_()
+    }
+    fn conj(self) -> Self {
+        self
+    }
+    fn root(self) -> Option<Self> {
+        (self > T::ZERO).then(|| self.sqrt())
+    }
+}
+
+impl Field for Complex<f64> {
+    fn div(self, other: Self) -> Self {
+        self / other
+    }
+    fn magnitude(self) -> f64 {
+        self.norm()
+    }
+    fn conj(self) -> Self {
+        Complex::conj(&self)
+    }
+    fn root(self) -> Option<Self> {
+        (self.re > 0.0).then(|| Complex::new(self.re.sqrt(), 0.0))
+    }
+}
 
 /// A matrix as the product of triangles, rows exchanged.
 pub struct Factors<T> {
@@ -20,19 +62,20 @@ pub struct Factors<T> {
 }
 
 /// Eliminates below the diagonal of a square matrix, the largest element of each column first.
-pub fn eliminate<T: Real>(matrix: &[T], n: usize) -> Factors<T> {
+pub fn eliminate<T: Field>(matrix: &[T], n: usize) -> Factors<T> {
     eliminate_columns(matrix, n, n, true)
 }
 
 /// Eliminates below the diagonal, the largest element of each column first if rows are exchanged.
-pub fn eliminate_columns<T: Real>(matrix: &[T], height: usize, width: usize, exchange: bool) -> Factors<T> {
+pub fn eliminate_columns<T: Field>(matrix: &[T], height: usize, width: usize, exchange: bool) -> Factors<T> {
     let mut triangles = matrix.to_vec();
     let mut rows: Vec<usize> = (0..height).collect();
     let mut pivots: Vec<usize> = (0..height.min(width)).collect();
     let mut odd = false;
     for (step, pivot) in pivots.iter_mut().enumerate() {
         for row in step + 1..height {
-            if exchange && triangles[row * width + step].abs() > triangles[*pivot * width + step].abs() {
+            let (here, best) = (triangles[row * width + step], triangles[*pivot * width + step]);
+            if exchange && here.magnitude() > best.magnitude() {
                 *pivot = row;
             }
         }
@@ -48,11 +91,11 @@ pub fn eliminate_columns<T: Real>(matrix: &[T], height: usize, width: usize, exc
             continue;
         }
         for row in step + 1..height {
-            let factor = triangles[row * width + step] / head;
+            let factor = triangles[row * width + step].div(head);
             triangles[row * width + step] = factor;
             for column in step + 1..width {
                 let above = triangles[step * width + column];
-                triangles[row * width + column] = triangles[row * width + column] - factor * above;
+                triangles[row * width + column] = triangles[row * width + column].sub(factor.mul(above));
             }
         }
     }
@@ -87,7 +130,7 @@ pub fn solve_triangle(
     x
 }
 
-impl<T: Real> Factors<T> {
+impl<T: Field> Factors<T> {
     /// The first step at which nothing was left to divide by.
     pub fn singular(&self) -> Option<usize> {
         let n = self.rows.len();
@@ -106,8 +149,8 @@ impl<T: Real> Factors<T> {
             for above in 0..row {
                 let factor = self.triangles[row * n + above];
                 for column in 0..columns {
-                    x[row * columns + column] =
-                        x[row * columns + column] - factor * x[above * columns + column];
+                    let known = factor.mul(x[above * columns + column]);
+                    x[row * columns + column] = x[row * columns + column].sub(known);
                 }
             }
         }
@@ -115,27 +158,32 @@ impl<T: Real> Factors<T> {
             for below in row + 1..n {
                 let factor = self.triangles[row * n + below];
                 for column in 0..columns {
-                    x[row * columns + column] =
-                        x[row * columns + column] - factor * x[below * columns + column];
+                    let known = factor.mul(x[below * columns + column]);
+                    x[row * columns + column] = x[row * columns + column].sub(known);
                 }
             }
             let head = self.triangles[row * n + row];
             for column in 0..columns {
-                x[row * columns + column] = x[row * columns + column] / head;
+                x[row * columns + column] = x[row * columns + column].div(head);
             }
         }
         x
     }
 
+    /// One, or minus one where an odd number of rows was exchanged.
+    fn parity(&self) -> T {
+        if self.odd { T::ZERO.sub(T::ONE) } else { T::ONE }
+    }
+
     /// The determinant's sign and the logarithm of its magnitude.
-    pub fn sign_and_logarithm(&self) -> (T, T) {
+    pub fn sign_and_logarithm(&self) -> (T, f64) {
         let n = self.rows.len();
-        let mut sign = if self.odd { -T::ONE } else { T::ONE };
-        let mut sum = T::ZERO;
+        let (mut sign, mut sum) = (self.parity(), 0.0);
         for step in 0..n {
             let head = self.triangles[step * n + step];
-            sign = if head == T::ZERO { T::ZERO } else { sign * head.signum() };
-            sum = sum + head.abs().ln();
+            let magnitude = head.magnitude();
+            sign = if head == T::ZERO { T::ZERO } else { sign.mul(head.div(T::from_f64(magnitude))) };
+            sum += magnitude.ln();
         }
         (sign, sum)
     }
@@ -143,29 +191,24 @@ impl<T: Real> Factors<T> {
     /// The determinant.
     pub fn determinant(&self) -> T {
         let n = self.rows.len();
-        let sign = if self.odd { -T::ONE } else { T::ONE };
-        (0..n).fold(sign, |product, step| product * self.triangles[step * n + step])
+        (0..n).fold(self.parity(), |product, step| product.mul(self.triangles[step * n + step]))
     }
 }
 
-/// The lower triangle whose product with its transpose is the matrix, of which the lower half is
+/// The lower triangle whose product with its transpose, conjugated, is the matrix, of which the lower half is
 /// read; or the number of the first row at which there is none.
-pub fn cholesky<T: Real>(matrix: &[T], n: usize) -> Result<Vec<T>, usize> {
+pub fn cholesky<T: Field>(matrix: &[T], n: usize) -> Result<Vec<T>, usize> {
     let mut triangle = vec![T::ZERO; n * n];
     for row in 0..n {
         for column in 0..=row {
             let mut rest = matrix[row * n + column];
             for before in 0..column {
-                rest = rest - triangle[row * n + before] * triangle[column * n + before];
+                rest = rest.sub(triangle[row * n + before].mul(triangle[column * n + before].conj()));
             }
-            if row == column {
-                if rest <= T::ZERO || Ring::is_nan(rest) {
-                    return Err(row + 1);
-                }
-                triangle[row * n + column] = rest.sqrt();
-            } else {
-                triangle[row * n + column] = rest / triangle[column * n + column];
-            }
+            triangle[row * n + column] = match row == column {
+                true => rest.root().ok_or(row + 1)?,
+                false => rest.div(triangle[column * n + column]),
+            };
         }
     }
     Ok(triangle)

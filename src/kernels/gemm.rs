@@ -30,8 +30,10 @@ const ROWS: usize = 256;
 const BLOCK: usize = 1 << 31;
 const FEW_ROWS: usize = 64;
 
-/// Columns that are computed together in any case.
-const FEW_COLUMNS: usize = 256;
+/// Multiplications between which one can give up, some milliseconds, and the columns that are computed
+/// together in any case.
+const PIECE: usize = 1 << 27;
+const FEW_COLUMNS: usize = 128;
 
 /// Multiplications below which a product is not shared between threads.
 const SHARED: usize = 1 << 20;
@@ -50,7 +52,7 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
 /// `block`, some columns at a time where all would take long: between them one can give up.
 fn stretches<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let ((m, k), n) = (a.dim(), b.ncols());
-    let width = (BLOCK / (m * k).max(1)).max(FEW_COLUMNS);
+    let width = (PIECE / (m * k).max(1)).max(FEW_COLUMNS);
     if width >= n {
         return block(a, b, out);
     }

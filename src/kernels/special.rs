@@ -1,5 +1,6 @@
 //! Special functions of one number, in double precision.
 
+use crate::dtype::Real;
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 /// ψ(x), the derivative of ln Γ.
@@ -73,6 +74,26 @@ pub fn zeta(s: f64, q: f64) -> f64 {
         power /= at * at;
     }
     sum
+}
+
+/// The first derivative of ψ. At its poles there is what rounding leaves of the reflection.
+pub fn trigamma<T: Real>(x: T) -> T {
+    let number = T::from_f64;
+    let (mut x, mut sum, reflected) = (x, T::ZERO, x < number(0.5));
+    if reflected {
+        let sine = (number(PI) * x).sin();
+        sum = -(number(PI) * number(PI)) / (sine * sine);
+        x = T::ONE - x;
+    }
+    for _ in 0..6 {
+        sum = sum + T::ONE / (x * x);
+        x = x + T::ONE;
+    }
+    let square = T::ONE / (x * x);
+    let inner = number(1.0 / 30.0) - square * number(1.0 / 42.0);
+    let series = T::ONE + T::ONE / (number(2.0) * x) + square * (number(1.0 / 6.0) - square * inner);
+    sum = sum + series / x;
+    if reflected { -sum } else { sum }
 }
 
 /// The n-th derivative of ψ.

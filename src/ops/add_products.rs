@@ -1,5 +1,7 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
@@ -12,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -61,19 +63,34 @@ impl Addable for MatrixVector {
 struct AddProduct<P> {
     product: P,
     weights: Weights,
+    /// How the factors lie.
+    factors: [Arc<Layout>; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::ADDED_FACTORS;
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.product.added_name()
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.name() == "BaddbmmBackward0" { &["batch1", "batch2"] } else { P::ADDED_FACTORS }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { alpha: self.weights.alpha, beta: self.weights.beta }
+        let mut shown = shown! { alpha: self.weights.alpha, beta: self.weights.beta };
+        if self.name() == "AddmmBackward0" {
+            let [left, right] = &self.factors;
+            shown.extend(shown! {
+                mat1_sym_sizes: left,
+                mat1_sym_strides: left.strides(),
+                mat2_sym_sizes: right,
+                mat2_sym_strides: right.strides(),
+            });
+        }
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -92,10 +109,10 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn vjp(&self, kept: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta)).transpose()?;
+        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta.conj())).transpose()?;
         let [left, right] = match at.needs(1) || at.needs(2) {
             true => {
-                let g = arithmetic::times(g, self.weights.alpha)?;
+                let g = arithmetic::times(g, self.weights.alpha.conj())?;
                 gradients_of_factors(&self.product, kept, at, &g, 1)?
             }
             false => [None, None],
@@ -158,7 +175,7 @@ fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
-    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
+    apply_one(AddProduct { product: Matrices::TWO, weights, factors: [a.layout(), b.layout()] }, &[x, a, b])
 }
 
 /// `addmm` in place of x.
@@ -213,7 +230,10 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
     refuse_bool(a, "addmv_impl_cpu")?;
-    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+    apply_one(
+        AddProduct { product: MatrixVector::default(), weights, factors: [a.layout(), v.layout()] },
+        &[x, a, v],
+    )
 }
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
@@ -226,5 +246,8 @@ pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<T
     refuse_bool(a, "bmm")?;
     let (left, right) = (a.layout(), b.layout());
     check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
-    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
+    apply_one(
+        AddProduct { product: Matrices::BATCHES, weights, factors: [a.layout(), b.layout()] },
+        &[x, a, b],
+    )
 }

@@ -8,10 +8,10 @@ use smallvec::{SmallVec, smallvec};
 use super::batch::{self, Answer, Call};
 use super::in_place::{self, Write};
 use super::record::trace;
-use super::{complex, conjugate, copy, intercept, watch};
+use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
 use crate::shape::Layout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -26,12 +26,14 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
-    /// Whether the derivative has complex factors where the inputs are complex: see Note [Gradients of
-    /// complex numbers].
-    const CONJUGATED: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    fn saved_names(&self) -> &'static [&'static str] {
+        Self::SAVED
+    }
 
     /// How many tensors it gives for these inputs.
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
@@ -63,6 +65,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Estimated nanoseconds of `forward`.
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         inputs.iter().map(|input| input.numel() as u64).sum()
+    }
+
+    /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
+    fn inputs(&self) -> Option<Inputs> {
+        None
     }
 
     /// The operation for many samples at once, by operations on the values.
@@ -210,20 +217,12 @@ pub(super) struct Recorded<O: Op> {
     pub(super) saved: O::Saved,
 }
 
-fn each(gradients: &Gradients, f: fn(&Tensor) -> Result<Tensor>) -> Result<Gradients> {
-    gradients.iter().map(|gradient| gradient.as_ref().map(f).transpose()).collect()
-}
-
 impl<O: Op> Rule for Recorded<O> {
     fn name(&self) -> &str {
         self.op.name()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        if O::CONJUGATED && gradients.iter().flatten().any(|gradient| gradient.dtype().is_complex()) {
-            let conjugates = each(gradients, conjugate::conj)?;
-            return each(&self.op.vjp(&self.saved, at, &conjugates)?, complex::conj_physical);
-        }
         self.op.vjp(&self.saved, at, gradients)
     }
 
@@ -232,22 +231,28 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = O::SAVED.iter().copied().chain(std::iter::repeat("tensor"));
+        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
         names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = O::SAVED
+        let missing = self
+            .op
+            .saved_names()
             .iter()
             .zip(self.saved.tensors())
             .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::Nothing)));
+        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
         shown
     }
 
     fn is_view(&self) -> bool {
         O::VIEW
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

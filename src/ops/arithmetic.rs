@@ -68,6 +68,7 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const COMMUTES: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -94,8 +95,8 @@ impl Elementwise2 for Add {
         Some(a || b && self.alpha.to_f64() != 0.0)
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -139,8 +140,8 @@ impl Elementwise2 for Sub {
         a.sub(b.mul(self.alpha.to()))
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -162,6 +163,7 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -188,8 +190,8 @@ impl Elementwise2 for Rsub {
         b.sub(a.mul(self.alpha.to()))
     }
 
-    fn is_conjugated(&self) -> bool {
-        matches!(self.alpha, Scalar::Complex(_))
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -208,6 +210,7 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const COMPLEX: bool = true;

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
+use super::conjugate::conj;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::shape::Layout;
@@ -74,7 +75,7 @@ pub(super) fn gradients_of_factors<P: Product>(
         let edge = at.node.edges().get(index).and_then(Option::as_ref);
         edge.map_or_else(|| g.layout(), |edge| edge.node.form(edge.output).layout.clone())
     };
-    let load = |index: usize| load(&kept.0[index], at);
+    let load = |index: usize| conj(load(&kept.0[index], at)?);
     let left = at.needs(first).then(|| product.left(&load(1)?, g, &like(first))).transpose()?;
     let right = at.needs(first + 1).then(|| product.right(&load(0)?, g, &like(first + 1))).transpose()?;
     Ok([left, right])
@@ -109,7 +110,6 @@ struct Times<P>(P);
 impl<P: Product> Op for Times<P> {
     type Saved = Factors;
     const SAVED: &'static [&'static str] = P::FACTORS;
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()

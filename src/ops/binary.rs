@@ -12,10 +12,12 @@ use super::integer::Integer;
 use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, record_new};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, unary, watch};
+use super::{batch, copy, default_dtype, intercept, tangents, unary, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Edge, Gradients, Rule, SavedTensor, Shown, Source, check_kept, mode};
+use crate::graph::{
+    At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, check_kept, mode,
+};
 use crate::kernels::{map, zip};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -33,8 +35,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether the node shows numbers among the operands as tensors.
-    const SHOWS_TENSORS: bool = true;
+    /// Whether torch takes a number that comes first as if it came second.
+    const COMMUTES: bool = false;
+
+    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    const TAKES_NUMBERS_AS_TENSORS: bool = true;
+
+    /// Whether the node shows numbers that do not stand for tensors.
+    const SHOWS_NUMBERS: bool = true;
 
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
@@ -79,9 +87,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses complex numbers")
     }
 
-    /// Whether a factor of the derivatives may be complex: see Note [Gradients of complex numbers].
-    fn is_conjugated(&self) -> bool {
-        true
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        *self
     }
 
     /// The function on truth values, if it has one.
@@ -150,6 +158,12 @@ struct Recorded<E: Elementwise2> {
 }
 
 impl<E: Elementwise2> Recorded<E> {
+    /// Whether the overload that takes these operands could have kept a tensor of that name.
+    fn may_keep(&self) -> bool {
+        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
+        E::SHOWS_NUMBERS || !number
+    }
+
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
         let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
         let a = if needs.left() { self.a.load(at) } else { nothing() }?;
@@ -157,14 +171,10 @@ impl<E: Elementwise2> Recorded<E> {
         Ok((a, b))
     }
 
-    fn left(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::LEFT_NEEDS)?;
-        self.op.left(&a, &b, t)
-    }
-
-    fn right(&self, at: &At<'_>, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = self.load(at, E::RIGHT_NEEDS)?;
-        self.op.right(&a, &b, t)
+    /// The operands as the rule for gradients takes them.
+    fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let (a, b) = self.load(at, needs)?;
+        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
     }
 }
 
@@ -175,14 +185,11 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        if E::COMPLEX && at.node.form(0).dtype.is_complex() && self.op.is_conjugated() {
-            let g = conjugate::conj(g)?;
-            let left = at.needs(0).then(|| complex::conj_physical(&self.left(at, &g)?)).transpose()?;
-            let right = at.needs(1).then(|| complex::conj_physical(&self.right(at, &g)?)).transpose()?;
-            return Ok(smallvec![left, right]);
-        }
-        let left = at.needs(0).then(|| self.left(at, g)).transpose()?;
-        let right = at.needs(1).then(|| self.right(at, g)).transpose()?;
+        let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
+        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
+        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
+        let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
+        let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
         Ok(smallvec![left, right])
     }
 
@@ -201,7 +208,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let [a, b] = [self.a.tensor(), self.b.tensor()];
+        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
@@ -209,22 +218,35 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let mut shown = self.op.shown();
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
-        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
+        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::SHOWS_TENSORS => {
+                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(*number)))
                 }
-                Kept::Scalar(number) if kept => shown.push((name, (*number).into())),
-                Kept::Nothing if kept => shown.push((name, Shown::Nothing)),
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
+                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
                 _ => {}
             }
         }
         shown
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        match (&self.a, &self.b) {
+            // A number that stands for a tensor comes second, whichever it was.
+            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
+            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
+            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
+            _ => None,
+        }
+    }
+
     fn keeps(&self) -> bool {
         // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number = |kept: &Kept, wanted| wanted && E::SHOWS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let number =
+            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
         let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
         tensor(&self.a)
             || tensor(&self.b)

@@ -4,6 +4,8 @@ use super::pointwise::{Kept, Pointwise, apply};
 use super::{add, div, in_place, mul, neg, sub};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::ops::compare;
 use crate::ops::operand::{Operand, result_type};
 use crate::ops::select::where_;
@@ -24,9 +26,17 @@ impl Pointwise for Addcmul {
         "AddcmulBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcmul { value: self.value.conj() }
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -52,9 +62,17 @@ impl Pointwise for Addcdiv {
         "AddcdivBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcdiv { value: self.value.conj() }
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -85,6 +103,10 @@ impl Pointwise for LerpNumber {
         "LerpBackward0"
     }
 
+    fn shown(&self) -> Attributes {
+        shown! { weight: self.weight }
+    }
+
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
         if let Scalar::Complex(w) = self.weight {
@@ -93,6 +115,10 @@ impl Pointwise for LerpNumber {
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.
         if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+    }
+
+    fn conjugated(&self) -> Self {
+        LerpNumber { weight: self.weight.conj() }
     }
 
     fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {

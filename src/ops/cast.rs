@@ -13,7 +13,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::shape::Layout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = x, in memory of its own with this layout
 ///
@@ -124,7 +124,7 @@ struct CopyInto;
 
 impl Rule for CopyInto {
     fn name(&self) -> &str {
-        "CopyBackwards"
+        "torch::autograd::CopyBackwards"
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -152,7 +152,7 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     target.check_read(&values)?;
     let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
     match intercept::is_active() {
-        true => intercept::written("CopyBackwards", &[x.into(), source.into()], overwrite)?,
+        true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,
         false => overwrite()?,
     }
     write.finish(|_| CopyInto)
@@ -192,13 +192,37 @@ impl Rule for Fill {
 }
 
 fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
-    let write = Write::begin(inputs)?;
+    // A number may be written to elements that are shown several times; a tensor may not.
+    let write = if inputs.len() == 1 { Write::filling(inputs) } else { Write::begin(inputs) }?;
     if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], name)) {
         written?;
         return write.finish(|_| Fill { name });
     }
-    copy::fill(&x.memory(), value)?;
+    fill_elements(&x.memory(), value)?;
     write.finish(|_| Fill { name })
+}
+
+/// Writes the value to every element; those that are shown several times, as those of an expanded tensor
+/// are, may be written several times.
+fn fill_elements(target: &Array, value: Scalar) -> Result<()> {
+    let layout = &target.layout;
+    if layout.is_non_overlapping() {
+        return copy::fill(target, value);
+    }
+    let (shape, strides) = (layout.shape(), layout.strides());
+    if let Some(dim) = (0..shape.len()).find(|&dim| strides[dim] == 0 && shape[dim] > 1) {
+        let mut once = shape.to_vec();
+        once[dim] = 1;
+        let layout = Layout::strided(once.into(), strides.into(), layout.offset());
+        return fill_elements(&target.with_layout(layout), value);
+    }
+    // Rows overlap, as those of `unfold` do; in the end each is one dimension, which does not.
+    for row in 0..shape[0] {
+        let offset = layout.offset() + strides[0] * row;
+        let layout = Layout::strided(shape[1..].into(), strides[1..].into(), offset);
+        fill_elements(&target.with_layout(layout), value)?;
+    }
+    Ok(())
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.

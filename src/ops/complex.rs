@@ -5,12 +5,12 @@
 //! ----
 //! The gradient of a real number L with respect to z = x + iy is ∂L/∂x + i ∂L/∂y, so that a step against
 //! it makes L less. For a function w of z with a complex derivative that is z̄ = w̄ · conj(dw/dz). Rules are
-//! equations over any field: they multiply by derivatives and know no conjugates. The doors conjugate
-//! what goes into a rule and what comes out of it, which is the same: conj(conj(w̄) · dw/dz). Forward,
-//! nothing is conjugated. Operations that are linear over the real numbers and have real coefficients
-//! need neither, and those without a complex derivative say that they are not `ANALYTIC` and stand for
-//! themselves: they are here. The gradient of a real number is the real part of what arrives; the
-//! engine's check sees to that.
+//! equations over any field: they multiply by derivatives and know no conjugates. But what they say of the
+//! conjugates of what was kept are the conjugates of what they say of that itself, so on the way back the
+//! doors (`unary`, `binary`, `pointwise`, `bilinear`) give them these, and operations that have a rule for
+//! gradients of their own load them. Forward, nothing is conjugated. Functions without a complex
+//! derivative say that they are not `ANALYTIC` and stand for themselves: they are here. The gradient of a
+//! real number is the real part of what arrives; the engine's check sees to that.
 
 use smallvec::smallvec;
 
@@ -165,7 +165,7 @@ pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
 
 /// Re(conj(a) · b)
 pub(super) fn real_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    real(&mul(&conj(a)?, b)?)
+    real(&mul(&conj(a.clone())?, b)?)
 }
 
 /// The magnitudes of complex numbers.

@@ -64,7 +64,7 @@ impl Reading {
                 view_as_complex(&cast::clone_contiguous(&resolve(x)?)?)
             }
             Reading::Pairs => view_as_complex(x),
-            Reading::Conjugate => conj(x),
+            Reading::Conjugate => conj(x.clone()),
             Reading::Negative => negative_view(x),
         }
     }
@@ -178,8 +178,8 @@ pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
 }
 
 /// The conjugates, as a view of the memory; the tensor itself if it is real.
-pub fn conj(x: &Tensor) -> Result<Tensor> {
-    if x.dtype().is_complex() { apply_one(Reading::Conjugate, &[x]) } else { Ok(x.clone()) }
+pub fn conj(x: Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { apply_one(Reading::Conjugate, &[&x]) } else { Ok(x) }
 }
 
 /// The negatives, as a view of the memory.
@@ -192,7 +192,7 @@ pub fn negative_view(x: &Tensor) -> Result<Tensor> {
 
 /// The conjugates or negatives, as a view of the memory.
 pub(super) fn pending(x: &Tensor) -> Result<Tensor> {
-    if x.dtype().is_complex() { conj(x) } else { negative_view(x) }
+    if x.dtype().is_complex() { conj(x.clone()) } else { negative_view(x) }
 }
 
 /// The tensor itself if nothing is still to be done with its memory, else a copy with that done.
@@ -205,7 +205,7 @@ pub fn real(x: &Tensor) -> Result<Tensor> {
     if !x.dtype().is_complex() {
         return Ok(x.clone());
     }
-    let x = if x.is_pending() { conj(x)? } else { x.clone() };
+    let x = if x.is_pending() { conj(x.clone())? } else { x.clone() };
     super::part::select(&view_as_real(&x)?, -1, 0)
 }
 
@@ -215,7 +215,7 @@ pub fn imag(x: &Tensor) -> Result<Tensor> {
         return Err(Error::ImaginaryOfReal {}.into());
     }
     if x.is_pending() {
-        return negative_view(&imag(&conj(x)?)?);
+        return negative_view(&imag(&conj(x.clone())?)?);
     }
     super::part::select(&view_as_real(x)?, -1, 1)
 }

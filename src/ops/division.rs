@@ -120,7 +120,7 @@ impl Elementwise2 for Floored {
     const NODE: &'static str = "DivBackward2";
 
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
-        if self.differentiable { Self::NODE } else { "NotImplemented" }
+        if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
@@ -188,7 +188,13 @@ pub struct Remainder;
 
 impl Elementwise2 for Remainder {
     const NAME: &'static str = "remainder_cpu";
-    const NODE: &'static str = "RemainderBackward0";
+    const NODE: &'static str = "RemainderBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "RemainderBackward0" } else { Self::NODE }
+    }
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
@@ -219,7 +225,13 @@ pub struct Fmod;
 
 impl Elementwise2 for Fmod {
     const NAME: &'static str = "fmod_cpu";
-    const NODE: &'static str = "FmodBackward0";
+    const NODE: &'static str = "FmodBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "FmodBackward0" } else { Self::NODE }
+    }
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

@@ -35,18 +35,21 @@ impl Extreme {
         }
     }
 
-    /// w
-    fn shares(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
-        let (x, y) = (at.load(x)?, at.load(y)?);
-        let _off = mode::GradModeGuard::off();
-        let shape = x.layout();
-        let extreme = self.over.aligned(&y, shape.shape())?;
-        // A NaN that is the maximum of all has a share; `amax` finds it equal to nothing.
-        let nan = !self.named;
-        let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
-        let hits = fixed::zip(&x, &extreme, hit)?;
-        super::div(&hits, &self.over.aligned(&self.over.sum(&hits)?, shape.shape())?)
+    /// w. A NaN that is the maximum of all has a share in gradients; `amax` finds it equal to nothing.
+    fn shares(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>, back: bool) -> Result<Tensor> {
+        shares(&self.over, &at.load(x)?, &at.load(y)?, back && !self.named)
     }
+}
+
+/// One by the number of elements of x that are y where they are it, else zero; with `nan`, what is not
+/// a number is what is not a number.
+pub(super) fn shares(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<Tensor> {
+    let _off = mode::GradModeGuard::off();
+    let shape = x.layout();
+    let chosen = over.aligned(y, shape.shape())?;
+    let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
+    let hits = fixed::zip(x, &chosen, hit)?;
+    super::div(&hits, &over.aligned(&over.sum(&hits)?, shape.shape())?)
 }
 
 impl Op for Extreme {
@@ -110,11 +113,11 @@ impl Op for Extreme {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
-        one(mul(&self.shares(saved, at)?, &g)?)
+        one(mul(&self.shares(saved, at, true)?, &g)?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(self.over.sum(&mul(&self.shares(saved, at)?, tangent(tangents))?)?)
+        one(self.over.sum(&mul(&self.shares(saved, at, false)?, tangent(tangents))?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -1,8 +1,10 @@
 //! Activations whose slope is learnt, drawn, or decided by half of the input.
 
+use super::given::apply_one_given;
+use crate::graph::shown::shown;
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::compare::gt;
 use super::distribution::Distribution;
@@ -209,5 +211,5 @@ pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
     }
-    apply_one(Glu { dim: place as i64, half: (size / 2) as i64 }, &[x])
+    apply_one_given(Glu { dim: place as i64, half: (size / 2) as i64 }, shown! { dim: dim }, &[x])
 }

@@ -26,11 +26,19 @@ use crate::tensor::{Array, Tensor};
 
 /// Whether `x` may be written to. `recording` says whether the write will be recorded.
 pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
+    check_filled(x, recording)?;
+    check_distinct(x)
+}
+
+/// Whether `x` shows no element twice.
+pub(super) fn check_distinct(x: &Tensor) -> Result<()> {
+    if x.layout().is_non_overlapping() { Ok(()) } else { Err(Error::OverlapModified {}.into()) }
+}
+
+/// `check` of a write of one value to all elements, which may be shown several times.
+fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
     if recording {
         check_history(x)?;
-    }
-    if !x.layout().is_non_overlapping() {
-        return Err(Error::OverlapModified {}.into());
     }
     if mode::special() { packing::tell(x) } else { Ok(()) }
 }
@@ -92,6 +100,18 @@ impl<'a> Write<'a> {
 
     /// `begin` where some operands are numbers, but not the first.
     pub(super) fn with_numbers(inputs: SmallVec<[Option<&'a Tensor>; 2]>) -> Result<Write<'a>> {
+        Write::checked(inputs, check)
+    }
+
+    /// `begin` of a write of one value to all elements of the first input.
+    pub(super) fn filling(inputs: &[&'a Tensor]) -> Result<Write<'a>> {
+        Write::checked(inputs.iter().copied().map(Some).collect(), check_filled)
+    }
+
+    fn checked(
+        inputs: SmallVec<[Option<&'a Tensor>; 2]>,
+        check: fn(&Tensor, bool) -> Result<()>,
+    ) -> Result<Write<'a>> {
         let recording = mode::is_grad_enabled() && inputs.iter().flatten().any(|input| input.requires_grad());
         if let Some(Some(x)) = inputs.first() {
             check(x, recording)?;

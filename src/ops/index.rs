@@ -3,6 +3,7 @@
 
 use super::batch;
 use super::cast;
+use super::in_place;
 use super::indexed;
 use super::operand::Operand;
 use super::part::{Part, from_end, sliced, take};
@@ -182,7 +183,7 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 /// Overwrites a whole view.
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
     match value {
-        Operand::Scalar(_) => cast::fill_(view, value),
+        Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
         Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
         Operand::Tensor(value) => {
             let shape = shape::signed(view.layout().shape());

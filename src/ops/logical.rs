@@ -78,7 +78,7 @@ pub struct BitAnd;
 
 impl Elementwise2 for BitAnd {
     const NAME: &'static str = "bitwise_and_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -99,7 +99,7 @@ pub struct BitOr;
 
 impl Elementwise2 for BitOr {
     const NAME: &'static str = "bitwise_or_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -120,7 +120,7 @@ pub struct BitXor;
 
 impl Elementwise2 for BitXor {
     const NAME: &'static str = "bitwise_xor_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -141,7 +141,7 @@ pub struct ShiftUp;
 
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -158,7 +158,7 @@ pub struct ShiftDown;
 
 impl Elementwise2 for ShiftDown {
     const NAME: &'static str = "rshift_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -175,7 +175,7 @@ pub struct BitNot;
 
 impl Elementwise for BitNot {
     const NAME: &'static str = "bitwise_not_cpu";
-    const NODE: &'static str = "NotImplemented";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Only;
 

@@ -79,6 +79,14 @@ impl Op for Moments {
         }
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        match (self.root, self.with_mean) {
+            (false, _) => &["self", ""],
+            (true, false) => &["self", "result"],
+            (true, true) => &["self", "result0"],
+        }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
         // What torch takes for granted is not shown.

@@ -1,5 +1,6 @@
 //! Norms of vectors.
 
+use crate::dtype::Scalar;
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -64,7 +65,12 @@ impl Op for VectorNorm {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
-        shown! { dim: dims, keepdim: self.over.keepdim, ord: self.order }
+        // Orders are mostly given as whole numbers.
+        let order = match self.order.fract() == 0.0 {
+            true => Scalar::Int(self.order as i64),
+            false => Scalar::Float(self.order),
+        };
+        shown! { dim: dims, keepdim: self.over.keepdim, ord: order }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -67,6 +67,16 @@ pub enum Value {
     Scalar(Scalar),
 }
 
+impl Value {
+    /// The conjugate: the operand itself if it is real.
+    pub(super) fn conj(self) -> Result<Value> {
+        match self {
+            Value::Tensor(tensor) => super::conjugate::conj(tensor).map(Value::Tensor),
+            Value::Scalar(scalar) => Ok(Value::Scalar(scalar.conj())),
+        }
+    }
+}
+
 impl From<Operand<'_>> for Value {
     fn from(operand: Operand<'_>) -> Self {
         match operand {

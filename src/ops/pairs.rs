@@ -114,6 +114,7 @@ pub struct Xlogy<const ONE_MORE: bool>;
 impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
     const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -164,6 +165,8 @@ pub struct Copysign;
 impl Elementwise2 for Copysign {
     const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
@@ -182,12 +185,18 @@ impl Elementwise2 for Copysign {
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let Value::Tensor(a) = a else { unreachable!("a number has no gradient") };
         let sign = |x: f64| if x.is_sign_negative() { -1.0 } else { 1.0 };
+        // The quotient of the result and a, but for zero.
+        let turn = move |a: f64, sign_b: f64| match a {
+            0.0 => 0.0,
+            a if a.is_finite() => sign(a) * sign_b,
+            _ => f64::NAN,
+        };
         let turn = match b {
             Value::Scalar(b) => {
                 let sign_b = sign(b.to_f64());
-                fixed::map(a, move |a| if a == 0.0 { 0.0 } else { sign(a) * sign_b })?
+                fixed::map(a, move |a| turn(a, sign_b))?
             }
-            Value::Tensor(b) => fixed::zip(a, b, move |a, b| if a == 0.0 { 0.0 } else { sign(a) * sign(b) })?,
+            Value::Tensor(b) => fixed::zip(a, b, move |a, b| turn(a, sign(b)))?,
         };
         mul(t, &turn)
     }

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call};
 use super::copy;
+use super::given::{GivenView, apply_one_given};
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -124,6 +125,12 @@ pub(super) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
     apply(part, x, part.layout(&x.layout()))
 }
 
+/// `take`, of a part that shows these parameters.
+fn take_given(x: &Tensor, part: Part, given: Attributes) -> Result<Tensor> {
+    let layout = part.layout(&x.layout());
+    apply(GivenView { kind: part, given }, x, layout)
+}
+
 /// y = zeros with x as the part
 ///
 /// dy is dx among zeros; x̄ is the part of ȳ
@@ -181,17 +188,33 @@ pub(super) fn embed(x: &Tensor, part: Part, whole: &[usize], name: &'static str)
     apply_one(Embed { part, whole: Arc::new(Layout::contiguous(whole)), name }, &[x])
 }
 
+/// `embed`, of a part that shows these parameters.
+pub(super) fn embed_given(
+    x: &Tensor,
+    part: Part,
+    whole: &[usize],
+    name: &'static str,
+    given: Attributes,
+) -> Result<Tensor> {
+    apply_one_given(Embed { part, whole: Arc::new(Layout::contiguous(whole)), name }, given, &[x])
+}
+
 /// One element of a dimension, which goes.
 pub fn select(x: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     let layout = x.layout();
     if layout.ndim() == 0 {
         return Err(Error::NotOfScalar { operation: "select" }.into());
     }
+    let (given_dim, given_index) = (dim, index);
     let dim = shape::normalize_dim(dim, layout.ndim())?;
     let Some(index) = from_end(index, layout.shape()[dim]) else {
         return Err(Error::SelectRange { index, shape: layout.shape().to_vec(), dim }.into());
     };
-    take(x, Part::Select { dim, index })
+    let part = Part::Select { dim, index };
+    match given_dim < 0 || given_index < 0 {
+        true => take_given(x, part, shown! { dim: given_dim, index: given_index }),
+        false => take(x, part),
+    }
 }
 
 /// An index that counts from the end when negative, if there is such an element.
@@ -206,8 +229,16 @@ pub fn slice(x: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i
     if layout.ndim() == 0 {
         return Err(Error::NotOfScalar { operation: "slice" }.into());
     }
-    let dim = shape::normalize_dim(dim, layout.ndim())?;
-    take(x, sliced(dim, layout.shape()[dim], start, end, step)?)
+    let place = shape::normalize_dim(dim, layout.ndim())?;
+    let size = layout.shape()[place];
+    let part = sliced(place, size, start, end, step)?;
+    let (start, end) = (start.unwrap_or(0), end.unwrap_or(i64::MAX));
+    let within = 0..=size as i64;
+    let plain = dim >= 0 && within.contains(&start) && (end == i64::MAX || end >= start && end < size as i64);
+    match plain {
+        true => take(x, part),
+        false => take_given(x, part, shown! { dim: dim, start: start, end: end }),
+    }
 }
 
 /// The part that such a slice is of a dimension of that size.
@@ -241,6 +272,7 @@ pub fn narrow(x: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     if length < 0 {
         return Err(Error::NarrowNegative {}.into());
     }
+    let given = dim;
     let dim = shape::normalize_dim(dim, layout.ndim())?;
     let size = layout.shape()[dim] as i64;
     if start < -size || start > size {
@@ -250,7 +282,11 @@ pub fn narrow(x: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     if length > size - start {
         return Err(Error::NarrowLength { start, length, size }.into());
     }
-    take(x, Part::Slice { dim, start: start as usize, length: length as usize, step: 1 })
+    let part = Part::Slice { dim, start: start as usize, length: length as usize, step: 1 };
+    match given >= 0 && start + length < size {
+        true => take(x, part),
+        false => take_given(x, part, shown! { dim: given, start: start, end: start + length }),
+    }
 }
 
 /// The diagonal of two dimensions, as a last dimension.
@@ -264,13 +300,19 @@ pub fn diagonal(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tens
     let shape = x.layout().shape().to_vec();
     // Beyond the corners there is nothing, however far.
     let offset = offset.clamp(-(shape[first] as i64), shape[second] as i64);
-    take(x, Part::Diagonal { offset, first, second })
+    let part = Part::Diagonal { offset, first, second };
+    match dim1 < 0 || dim2 < 0 {
+        true => take_given(x, part, shown! { dim1: dim1, dim2: dim2 }),
+        false => take(x, part),
+    }
 }
 
 /// y = all windows along a dimension of x, as a new last dimension
 ///
 /// dy are those of dx; x̄ = each window's ȳ added to where it came from
 struct Unfold {
+    /// The dimension as the caller named it.
+    given: i64,
     dim: usize,
     size: usize,
     step: usize,
@@ -279,6 +321,10 @@ struct Unfold {
 impl Kind for Unfold {
     fn name(&self) -> &'static str {
         "UnfoldBackward0"
+    }
+
+    fn shown(&self, source: &Layout) -> Attributes {
+        shown! { dimension: self.given, self_sym_sizes: source, size: self.size, step: self.step }
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
@@ -320,7 +366,7 @@ pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
     if step <= 0 {
         return Err(Error::UnfoldStep { step }.into());
     }
-    let unfold = Unfold { dim: place, size: size as usize, step: step as usize };
+    let unfold = Unfold { given: dim, dim: place, size: size as usize, step: step as usize };
     let window = unfold.layout(&layout);
     apply(unfold, x, window)
 }

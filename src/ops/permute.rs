@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::given::GivenView;
 use super::view::{Kind, apply, apply_in_place};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -116,6 +117,11 @@ struct Permute {
     dims: Dims,
 }
 
+/// The order as the caller gave it, if that was by negative numbers.
+fn given(dims: &[i64]) -> Option<Attributes> {
+    dims.iter().any(|&dim| dim < 0).then(|| shown! { dims: dims })
+}
+
 impl Kind for Permute {
     fn name(&self) -> &'static str {
         "PermuteBackward0"
@@ -164,7 +170,13 @@ pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
         }
         order.push(dim);
     }
-    reorder(x, order)
+    match given(dims) {
+        Some(given) => {
+            let layout = reordered(&x.layout(), &order);
+            apply(GivenView { kind: Permute { dims: order }, given }, x, layout)
+        }
+        None => reorder(x, order),
+    }
 }
 
 /// The tensor with its dimensions in the opposite order.

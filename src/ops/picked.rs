@@ -265,19 +265,6 @@ pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result
     run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)
 }
 
-/// The element in the middle of all.
-pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
-    if x.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
-    }
-    if x.numel() == 0 {
-        return create::full(&[], f64::NAN.into(), x.dtype());
-    }
-    let name = if numbers_only { "NanmedianBackward0" } else { "MedianBackward0" };
-    let flat = super::reshape::reshape(x, &[-1])?;
-    run(&flat, Pick::Middle { numbers_only }, 0, true, name).map(|(value, _)| value)
-}
-
 /// The most frequent element along a dimension, and where it was last.
 pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
     reduced(x, dim, "mode")?;

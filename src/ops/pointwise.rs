@@ -4,12 +4,12 @@
 
 use smallvec::SmallVec;
 
-use super::add;
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::view::expand_to;
+use super::{add, conjugate};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::tensor::Tensor;
 
 /// An elementwise operation of several tensors.
@@ -20,8 +20,18 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// The function, in operations that are not recorded.
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor>;
+
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        self.clone()
+    }
 
     /// `t · ∂y/∂xᵢ`; of the inputs only those that are kept are there.
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor>;
@@ -31,6 +41,12 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
 pub struct Kept(SmallVec<[Option<Tensor>; 3]>);
 
 impl Kept {
+    /// The conjugates, as the rule for gradients takes them.
+    fn conj(&self) -> Result<Kept> {
+        let conj = |input: &Option<Tensor>| input.clone().map(conjugate::conj).transpose();
+        self.0.iter().map(conj).collect::<Result<_>>().map(Kept)
+    }
+
     /// An input that the operation keeps.
     pub fn input(&self, index: usize) -> &Tensor {
         self.0[index].as_ref().unwrap_or_else(|| unreachable!("a rule reads what it declared to keep"))
@@ -63,10 +79,13 @@ impl<P: Pointwise> Recordable<P> {
 impl<P: Pointwise> Op for Recordable<P> {
     type Saved = Saved;
     const SAVED: &'static [&'static str] = P::KEEPS;
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         self.0.name()
+    }
+
+    fn shown(&self, _saved: &Saved) -> Attributes {
+        self.0.shown()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -81,8 +100,8 @@ impl<P: Pointwise> Op for Recordable<P> {
     }
 
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let kept = self.load(saved, at)?;
-        let toward = |index: usize| self.0.toward(index, &kept, single(gradients));
+        let (operation, kept) = (self.0.conjugated(), self.load(saved, at)?.conj()?);
+        let toward = |index: usize| operation.toward(index, &kept, single(gradients));
         (0..at.node.edges().len()).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
     }
 

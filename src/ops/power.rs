@@ -17,7 +17,7 @@ impl Elementwise2 for Pow {
     const NAME: &'static str = "pow";
     const NODE: &'static str = "PowBackward1";
     const SAVED: [&'static str; 2] = ["self", "exponent"];
-    const SHOWS_TENSORS: bool = false;
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::conjugate::conj;
 use super::reduce::{Over, accumulated};
 use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};
@@ -41,7 +42,6 @@ impl Prod {
 impl Op for Prod {
     type Saved = SavedTensor;
     const SAVED: &'static [&'static str] = &["self"];
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "ProdBackward1" } else { "ProdBackward0" }
@@ -77,7 +77,7 @@ impl Op for Prod {
     }
 
     fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let x = at.load(x)?;
+        let x = conj(at.load(x)?)?;
         let g = self.over.aligned(single(gradients), x.layout().shape())?;
         one(mul(&g, &self.others(&x)?)?)
     }

@@ -198,15 +198,15 @@ impl Product for Vectors {
 
     fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
         let gradient = mul(g, b)?;
-        if self.conjugated { conjugate::conj(&gradient) } else { Ok(gradient) }
+        if self.conjugated { conjugate::conj(gradient) } else { Ok(gradient) }
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        if self.conjugated { mul(g, &conjugate::conj(a)?) } else { mul(g, a) }
+        if self.conjugated { mul(g, &conjugate::conj(a.clone())?) } else { mul(g, a) }
     }
 
     fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        let a = if self.conjugated { conjugate::conj(a)? } else { a.clone() };
+        let a = if self.conjugated { conjugate::conj(a.clone())? } else { a.clone() };
         reduce::sum(&mul(&a, b)?, Some(&[-1]), false, None)
     }
 

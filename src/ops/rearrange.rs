@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::given::apply_one_given;
 use super::part::Part;
 use super::{along, batch, binary, cast, copy, create, expand, join, part, reduce, reshape, squeeze};
 use crate::dtype::DType;
@@ -157,7 +158,8 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     let layout = x.layout();
     let shift = |shift: i64, size: usize| shift.rem_euclid(size.max(1) as i64) as usize;
     if let ([only], []) = (shifts, dims) {
-        return apply_one(Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true }, &[x]);
+        let roll = Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true };
+        return apply_one_given(roll, shown! { dims: dims, shifts: shifts }, &[x]);
     }
     if shifts.is_empty() {
         return Err(Error::RollNothing {}.into());
@@ -175,7 +177,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
             turns.push((dim, shift(by, size)));
         }
     }
-    apply_one(Roll { turns, flat: false }, &[x])
+    apply_one_given(Roll { turns, flat: false }, shown! { dims: dims, shifts: shifts }, &[x])
 }
 
 /// y = x so many times along every dimension

@@ -1,8 +1,9 @@
 //! Activations made of straight pieces: their derivatives are constants by piece, so what a gradient
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
+use super::select::where_;
 use super::unary::{Elementwise, Integers, Keeps};
-use super::{add, fixed, mul};
+use super::{add, clamp, compare, fixed, mul};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::Result;
 use crate::graph::Attributes;
@@ -73,9 +74,9 @@ impl Elementwise for Threshold {
 #[derive(Clone, Copy)]
 pub struct Hardtanh {
     /// The lower bound.
-    pub min: f64,
+    pub min: Scalar,
     /// The upper bound.
-    pub max: f64,
+    pub max: Scalar,
 }
 
 impl Elementwise for Hardtanh {
@@ -89,15 +90,15 @@ impl Elementwise for Hardtanh {
     }
 
     fn real<T: Real>(&self, x: T) -> T {
-        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
-        bounded(x, T::from_f64(self.min), T::from_f64(self.max))
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let (min, max) = (self.min, self.max);
+        let (min, max) = (self.min.to_f64(), self.max.to_f64());
         fixed::map(x, move |x| f64::from(u8::from(!(x <= min || x >= max))))
     }
 }
@@ -156,7 +157,9 @@ impl Elementwise for Hardswish {
             x if x <= -3.0 => 0.0,
             _ => 1.0,
         })?;
-        add(&mul(x, &factor)?, &constant)
+        let inside = clamp::clamp(x, Some((-3.0).into()), Some(3.0.into()))?;
+        let finite = where_(&compare::isnan(x)?, 0.0, &inside)?;
+        add(&mul(&finite, &factor)?, &constant)
     }
 }
 
@@ -217,6 +220,6 @@ impl Elementwise for Softshrink {
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         let lambda = self.lambda;
-        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda)))
+        fixed::map(x, move |x| f64::from(u8::from(x.is_nan() || x.abs() > lambda)))
     }
 }

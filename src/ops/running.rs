@@ -1,5 +1,7 @@
 //! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
 
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -92,6 +94,10 @@ impl Op for Trace {
 
     fn name(&self) -> &'static str {
         "TraceBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { self_sym_sizes: saved }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

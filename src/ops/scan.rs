@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
-use super::conjugate::by_parts;
+use super::conjugate::{by_parts, conj};
 use super::reduce::accumulated;
 use super::{copy, in_place, mul};
 use crate::dtype::{Complex, DType, Element, Ring};
@@ -159,7 +159,6 @@ pub struct Cumprod {
 impl Op for Cumprod {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         "CumprodBackward0"
@@ -192,10 +191,9 @@ impl Op for Cumprod {
     }
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let before = shift(&at.load(y)?, self.way, 1.0)?;
-        let s =
-            recurrence(&shift(&at.load(x)?, self.way.turned(), 0.0)?, single(gradients), self.way.turned())?;
-        one(mul(&before, &s)?)
+        let (x, y) = (conj(at.load(x)?)?, conj(at.load(y)?)?);
+        let (before, back) = (shift(&y, self.way, 1.0)?, self.way.turned());
+        one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, single(gradients), back)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -248,7 +246,6 @@ impl Recurrence {
 impl Op for Recurrence {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["factors", "result"];
-    const CONJUGATED: bool = true;
 
     fn name(&self) -> &'static str {
         "RecurrenceBackward0"
@@ -270,9 +267,9 @@ impl Op for Recurrence {
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let back = self.way.turned();
-        let b = recurrence(&shift(&at.load(a)?, back, 0.0)?, single(gradients), back)?;
+        let b = recurrence(&shift(&conj(at.load(a)?)?, back, 0.0)?, single(gradients), back)?;
         let a = match at.needs(0) {
-            true => Some(mul(&b, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            true => Some(mul(&b, &shift(&conj(at.load(y)?)?, self.way, 0.0)?)?),
             false => None,
         };
         Ok(smallvec![a, Some(b)])

@@ -1,6 +1,7 @@
 //! Smooth activations: exponential linear units, those that weigh a number by a distribution of it,
 //! and soft forms of maxima.
 
+use crate::dtype::Scalar;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use super::power::square;
@@ -26,6 +27,11 @@ pub struct Elu<const CONTINUOUS: bool> {
     pub input_scale: f64,
 }
 
+/// A factor as torch shows it, which writes those that are left out without a fraction.
+fn whole(factor: f64) -> Scalar {
+    if factor == 1.0 { Scalar::Int(1) } else { Scalar::Float(factor) }
+}
+
 impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     const NAME: &'static str = "elu_cpu";
     const NODE: &'static str = if CONTINUOUS { "CeluBackward0" } else { "EluBackward0" };
@@ -35,7 +41,7 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     fn shown(&self) -> Attributes {
         let mut shown = shown! { alpha: self.alpha };
         if !CONTINUOUS {
-            shown.extend(shown! { scale: self.scale, input_scale: self.input_scale });
+            shown.extend(shown! { scale: whole(self.scale), input_scale: whole(self.input_scale) });
         }
         shown
     }
@@ -147,7 +153,7 @@ impl Elementwise for Mish {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let bend = tanh(&unary::apply(Softplus { beta: 1.0, threshold: 20.0 }, x)?)?;
+        let bend = tanh(&unary::apply(Softplus { beta: Scalar::Int(1), threshold: Scalar::Int(20) }, x)?)?;
         let slope = mul(&sigmoid(x)?, &sub(1.0, &square(&bend)?)?)?;
         add(&bend, &mul(x, &slope)?)
     }
@@ -157,9 +163,9 @@ impl Elementwise for Mish {
 #[derive(Clone, Copy)]
 pub struct Softplus {
     /// β
-    pub beta: f64,
+    pub beta: Scalar,
     /// Where the function is taken to be straight.
-    pub threshold: f64,
+    pub threshold: Scalar,
 }
 
 impl Elementwise for Softplus {
@@ -173,13 +179,13 @@ impl Elementwise for Softplus {
     }
 
     fn real<T: Real>(&self, x: T) -> T {
-        let beta = T::from_f64(self.beta);
-        if x * beta > T::from_f64(self.threshold) { x } else { (x * beta).exp().ln_1p() / beta }
+        let beta = T::from_f64(self.beta.to_f64());
+        if x * beta > T::from_f64(self.threshold.to_f64()) { x } else { (x * beta).exp().ln_1p() / beta }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let scaled = mul(x, self.beta)?;
-        where_(&compare::gt(&scaled, self.threshold)?, 1.0, &sigmoid(&scaled)?)
+        let scaled = mul(x, self.beta.to_f64())?;
+        where_(&compare::gt(&scaled, self.threshold.to_f64())?, 1.0, &sigmoid(&scaled)?)
     }
 }
 
@@ -194,7 +200,7 @@ impl Elementwise for LogSigmoid {
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
-        let least = if x < T::ZERO { x } else { T::ZERO * x };
+        let least = if x > T::ZERO { T::ZERO } else { x };
         least - (-x.abs()).exp().ln_1p()
     }
 

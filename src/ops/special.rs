@@ -133,7 +133,10 @@ impl Elementwise for Polygamma {
     }
 
     fn real<T: Real>(&self, x: T) -> T {
-        wide(x, |x| special::polygamma(self.order, x))
+        match self.order {
+            1 => special::trigamma(x),
+            order => wide(x, |x| special::polygamma(order, x)),
+        }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

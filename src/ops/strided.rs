@@ -6,8 +6,10 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::given::apply_one_given;
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
+use crate::graph::Shown;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout};
@@ -90,6 +92,7 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
     }
+    let given = offset;
     let offset = offset.unwrap_or(array.layout.offset() as i64);
     if offset < 0 {
         return Err(Error::StridedOffset { offset }.into());
@@ -106,7 +109,11 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
         return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    apply_one(AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) }, &[x])
+    let op = AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) };
+    match given {
+        Some(_) => apply_one(op, &[x]),
+        None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::conjugate::{self, conj, negative_view};
 use super::passing::Passing;
 use super::record::{MakeRule, attach, forms, needed, once, stop};
 use super::{along, batch, cast, permute, reshape, strided, view};
@@ -33,7 +34,7 @@ pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {
     let Some(base) = x.forward_base(level) else { return Ok(None) };
     let Some(whole) = base.own_tangent(level) else { return Ok(None) };
     let _below = tangents::Ceiling::below(level);
-    let tangent = view::window(&whole, (*x.layout()).clone())?;
+    let tangent = view::window_like(&whole, x)?;
     x.set_tangent(level, Some(tangent.clone()));
     Ok(Some(tangent))
 }
@@ -240,7 +241,7 @@ pub(super) fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<
                 return Ok(());
             };
             let whole = zeros_as(&base, base.dtype())?;
-            let window = view::window(&whole, (*x.layout()).clone())?;
+            let window = view::window_like(&whole, x)?;
             cast::copy_(&window, value)?;
             base.set_tangent(level, Some(whole));
             x.set_tangent(level, Some(window));
@@ -255,6 +256,11 @@ pub(super) fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> 
     if let Some(mapping) = batch::highest([tangent, x]) {
         return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
     }
+    if x.is_pending() {
+        let shown = |t: &Tensor| if x.dtype().is_complex() { conj(t.clone()) } else { negative_view(t) };
+        return shown(&fit(&shown(tangent)?, &shown(x)?, dtype)?);
+    }
+    let tangent = &conjugate::resolve(tangent)?;
     let (is, like) = (tangent.array(), x.array());
     let room = |array: &Array| array.storage.bytes() / array.dtype.size();
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {

@@ -108,6 +108,15 @@ impl Op for DiagonalCopy {
         "DiagonalBackward0_copy"
     }
 
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        match self.part {
+            Part::Diagonal { offset, first, second } => {
+                shown! { dim1: first, dim2: second, offset: offset, self_sym_sizes: saved }
+            }
+            _ => unreachable!("it is the copy of a diagonal"),
+        }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array()))?)])
     }
@@ -160,5 +169,7 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
         whole.insert(dim, side);
     }
     let whole = shape::checked_shape(&whole)?;
-    part::embed(x, Part::Diagonal { offset, first, second }, &whole, "DiagEmbedBackward0")
+    let part = Part::Diagonal { offset, first, second };
+    let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
+    part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }

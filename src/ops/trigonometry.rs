@@ -3,8 +3,9 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::power::square;
+use super::select::where_;
 use super::unary::{Elementwise, Keeps};
-use super::{add, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
+use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
 use crate::dtype::{Complex, DType, Real};
 use crate::error::Result;
 use crate::kernels::math;
@@ -158,6 +159,12 @@ fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
     mul(t, &div(Operand::from(x), &radius)?)
 }
 
+/// Zero in place of a gradient at the origin, where there is no angle.
+fn but_at_origin(a: &Value, b: &Value, gradient: &Tensor) -> Result<Tensor> {
+    let zero = |x: &Value| compare::eq(Operand::from(x), 0);
+    where_(&super::logical::and(&zero(a)?, &zero(b)?)?, 0.0, gradient)
+}
+
 impl Elementwise2 for Atan2 {
     const NAME: &'static str = "atan2_cpu";
     const NODE: &'static str = "Atan2Backward0";
@@ -173,10 +180,18 @@ impl Elementwise2 for Atan2 {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        over_square(a, b, b, t)
+        but_at_origin(a, b, &over_square(a, b, b, t)?)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        but_at_origin(a, b, &neg(&over_square(a, b, a, t)?)?)
+    }
+
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        over_square(a, b, b, t)
+    }
+
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         neg(&over_square(a, b, a, t)?)
     }
 }

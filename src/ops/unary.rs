@@ -60,7 +60,7 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// Whether complex numbers are taken.
     const COMPLEX: bool = false;
     /// Whether the function has a complex derivative: see Note [Gradients of complex numbers]. Without
-    /// one `chain` stands for itself in both directions.
+    /// one `chain` gets what was kept as it is, in both directions.
     const ANALYTIC: bool = true;
 
     /// The function of complex numbers, if they are taken.
@@ -125,9 +125,8 @@ struct Recorded<E: Elementwise> {
 }
 
 impl<E: Elementwise> Recorded<E> {
-    fn chain(&self, at: &At<'_>, t: &Tensor) -> Result<Gradients> {
-        let kept = self.kept.as_ref().map(|kept| at.load(kept)).transpose()?;
-        one(self.op.chain(kept.as_ref(), t)?)
+    fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
+        self.kept.as_ref().map(|kept| at.load(kept)).transpose()
     }
 }
 
@@ -137,16 +136,16 @@ impl<E: Elementwise> Rule for Recorded<E> {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let g = single(gradients);
-        if E::COMPLEX && E::ANALYTIC && at.node.form(0).dtype.is_complex() {
-            let chained = self.chain(at, &conjugate::conj(g)?)?;
-            return one(complex::conj_physical(single(&chained))?);
-        }
-        self.chain(at, g)
+        let kept = self.load(at)?;
+        let kept = match kept {
+            Some(kept) if E::COMPLEX && E::ANALYTIC => Some(conjugate::conj(kept)?),
+            kept => kept,
+        };
+        one(self.op.chain(kept.as_ref(), single(gradients))?)
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        self.chain(at, tangent(tangents))
+        one(self.op.chain(self.load(at)?.as_ref(), tangent(tangents))?)
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {

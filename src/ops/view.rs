@@ -80,6 +80,13 @@ pub(super) fn window_as(x: &Tensor, layout: Layout, dtype: DType) -> Result<Tens
     if dtype.is_pending() { conjugate::pending(&y) } else { Ok(y) }
 }
 
+/// What a view shows of a base, of something else that lies as the base does.
+pub(super) fn window_like(whole: &Tensor, view: &Tensor) -> Result<Tensor> {
+    let shown = view.memory();
+    let whole = if whole.is_pending() { conjugate::pending(whole)? } else { whole.clone() };
+    window_as(&whole, (*shown.layout).clone(), shown.dtype)
+}
+
 /// A kind of view as a linear map of values.
 pub(super) trait Kind: Send + Sync + 'static {
     /// torch's name of the node.

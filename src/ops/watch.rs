@@ -112,6 +112,33 @@ impl Drop for LockKept {
     }
 }
 
+/// What the host runs in the middle of a run, until this is dropped: it takes care of itself, and its
+/// long operations are as those of the program outside.
+#[must_use = "it lasts as long as the guard"]
+pub struct Aside {
+    kept: u32,
+    _not_asking: Asking,
+}
+
+impl Aside {
+    /// From now on.
+    pub fn new() -> Aside {
+        Aside { kept: KEPT.replace(0), _not_asking: Asking::new(None) }
+    }
+}
+
+impl Default for Aside {
+    fn default() -> Self {
+        Aside::new()
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        KEPT.set(self.kept);
+    }
+}
+
 /// Whether an operation of so many estimated nanoseconds is to be run by `at_length`.
 #[inline]
 pub(super) fn is_long(work: u64) -> bool {

@@ -41,6 +41,8 @@ pub struct Mapping {
     id: u64,
     /// How many mappings there are around it, itself included.
     depth: usize,
+    /// The depth of the innermost level that counted when it was opened.
+    around: usize,
     /// Its number among the transforms and mappings of its thread.
     level: usize,
     size: usize,
@@ -52,8 +54,8 @@ pub struct Mapping {
 
 thread_local! {
     static MAPPINGS: RefCell<Vec<Arc<Mapping>>> = const { RefCell::new(Vec::new()) };
-    /// How many of the innermost levels do not count for the moment.
-    static HIDDEN: Cell<usize> = const { Cell::new(0) };
+    /// The depth of the innermost level that counts at the moment, 0 for none.
+    static INNERMOST: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Mapping {
@@ -63,6 +65,7 @@ impl Mapping {
             let level = Arc::new(Mapping {
                 id: mode::new_level(),
                 depth: levels.len() + 1,
+                around: INNERMOST.get(),
                 level: levels.len() + 1 + boundary::depth(),
                 size,
                 randomness,
@@ -70,6 +73,7 @@ impl Mapping {
                 _special: SpecialGuard::new(),
             });
             levels.push(level.clone());
+            INNERMOST.set(level.depth);
             level
         })
     }
@@ -79,6 +83,7 @@ impl Mapping {
         Arc::new(Mapping {
             id: mode::new_level(),
             depth: 0,
+            around: 0,
             level: 0,
             size,
             randomness: Randomness::Error,
@@ -91,15 +96,13 @@ impl Mapping {
     pub fn close() {
         if let Some(level) = MAPPINGS.with_borrow_mut(Vec::pop) {
             level.open.store(false, Ordering::Relaxed);
+            INNERMOST.set(level.around);
         }
     }
 
     /// The innermost level of this thread.
     pub fn innermost() -> Option<Arc<Mapping>> {
-        MAPPINGS.with_borrow(|levels| {
-            let visible = levels.len().saturating_sub(HIDDEN.get());
-            levels[..visible].last().cloned()
-        })
+        Mapping::at(INNERMOST.get())
     }
 
     /// The level of this thread that has that many around it, itself included.
@@ -109,14 +112,23 @@ impl Mapping {
 
     /// Runs `f` as if the innermost level had not been opened.
     pub fn below<T>(f: impl FnOnce() -> T) -> T {
-        struct Shown;
-        impl Drop for Shown {
+        let around = Mapping::innermost().map_or(0, |mapping| mapping.around);
+        Mapping::within(around, f)
+    }
+
+    /// Runs `f` as if this level and those within had not been opened.
+    pub fn below_this<T>(&self, f: impl FnOnce() -> T) -> T {
+        Mapping::within(self.around.min(INNERMOST.get()), f)
+    }
+
+    fn within<T>(innermost: usize, f: impl FnOnce() -> T) -> T {
+        struct Restored(usize);
+        impl Drop for Restored {
             fn drop(&mut self) {
-                HIDDEN.set(HIDDEN.get() - 1);
+                INNERMOST.set(self.0);
             }
         }
-        HIDDEN.set(HIDDEN.get() + 1);
-        let _shown = Shown;
+        let _restored = Restored(INNERMOST.replace(innermost));
         f()
     }
 

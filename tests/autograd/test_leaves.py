@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
+from support import assert_tensor, raises, run_script
 
 
 def leaf(*values):
@@ -195,3 +195,25 @@ def test_setting_grad_inside_a_loop_of_zeroing_works():
             x.grad.zero_()
         x.sum().backward()
     assert_tensor(x.grad, [1.0])
+
+
+def test_a_gradient_that_lies_otherwise_than_its_leaf_is_warned_of_once():
+    run_script(
+        """
+        import warnings
+        import rushlight as torch
+        x = torch.ones(2, 3, requires_grad=True)
+        x.grad = torch.ones(3, 2).t()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                x.sum().backward()
+        (one,) = caught
+        assert one.category is UserWarning
+        text = str(one.message)
+        assert text.startswith(
+            "grad and param do not obey the gradient layout contract. This is not an error, but may impair "
+            "performance.\\ngrad.sizes() = [2, 3], strides() = [1, 2]\\nparam.sizes() = [2, 3], strides() = [3, 1]"
+        ), text
+        """
+    )

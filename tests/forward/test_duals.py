@@ -181,3 +181,26 @@ def test_at_a_kink_tangents_go_where_they_go_in_torch():
     assert tangent(torch.clamp_max(x, y)) == [1.0, 2.0, 30.0, 40.0, 50.0]
     assert tangent(torch.clamp(x, min=y, max=y + 1)) == [1.0, 20.0, 3.0, 4.0, 5.0]
     assert tangent(x.clamp(1.0, 2.0)) == [1.0, 2.0, 0.0, 4.0, 0.0]
+
+
+def test_detaching_in_place_drops_tangents():
+    dual = fwAD.make_dual(torch.ones(2), torch.ones(2)) * 2
+    dual.detach_()
+    assert fwAD.unpack_dual(dual).tangent is None
+
+
+def test_results_with_tangents_are_not_written_into_given_tensors():
+    message = (
+        "^Trying to use forward AD with add_out that does not support it because it is an out= function$"
+    )
+    dual = fwAD.make_dual(torch.ones(2), torch.ones(2))
+    with pytest.raises(NotImplementedError, match=message):
+        torch.add(dual, 1, out=torch.empty(2))
+    with pytest.raises(NotImplementedError, match=message):
+        torch.add(torch.ones(2), 1, out=dual)
+
+
+def test_no_tangent_passes_a_floored_quotient():
+    message = "^Trying to use forward AD with aten::floor_divide that does not support it.$"
+    with pytest.raises(NotImplementedError, match=message):
+        fwAD.make_dual(torch.ones(2), torch.ones(2)) // 2

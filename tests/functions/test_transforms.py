@@ -92,3 +92,43 @@ def test_transforms_want_setup_context(transform):
 
     with raises(RuntimeError, "In order to use an autograd.Function with functorch transforms"):
         transform(Old.apply)(torch.ones(2))
+
+
+def test_one_without_a_rule_is_refused_inside_a_mapping_whatever_it_is_given():
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x**2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2 * ctx.saved_tensors[0]
+
+    shared = torch.ones(2)
+    with pytest.raises(
+        RuntimeError, match=r"^You tried to vmap over Square, but it does not have vmap support"
+    ):
+        torch.func.vmap(lambda x: x * Square.apply(shared))(torch.ones(3, 2))
+
+
+def test_a_rule_runs_outside_of_the_mapping():
+    class Noisy(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.clone()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            assert info.randomness == "error"
+            return x + torch.rand(()) * 0, in_dims[0]
+
+    samples = torch.ones(3, 2)
+    assert torch.func.vmap(Noisy.apply)(samples).equal(samples)

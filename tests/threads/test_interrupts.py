@@ -1,4 +1,8 @@
-"""Ctrl-C in a long backward: noticed soon, raised where backward was called, and `.grad` is as it was."""
+"""Ctrl-C in what takes long: noticed soon, raised where it was called, and `.grad` is as it was.
+
+How soon is measured by `benchmarks/interrupt_latency.py`. Here it is looked for seconds, which hold on a
+machine that is shared too.
+"""
 
 import os
 
@@ -12,14 +16,16 @@ import os, signal, threading, time
 
 def interrupted(run, after=0.15):
     "How long after the signal `run` raised KeyboardInterrupt, in seconds."
-    sent = []
+    sent, begun = [], threading.Event()
     def send():
+        begun.wait()
         time.sleep(after)
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
     thread = threading.Thread(target=send)
     thread.start()
     try:
+        begun.set()
         run()
     except KeyboardInterrupt:
         late = time.perf_counter() - sent[0]
@@ -37,6 +43,53 @@ for _ in range(1500):
     y = y.sin()
 total = y.sum()
 """
+
+MANY_SMALL_NODES = """
+x = torch.ones(10, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+y = x
+for _ in range(300_000):
+    y = y * 1.0
+total = y.sum()
+"""
+
+ONE_PRODUCT = """
+x = torch.ones(100, 9000, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+w = torch.ones(9000, 10) @ torch.ones(10, 9000)
+total = (x[:, :9] @ w[:9]).sum() * 0 + torch.nn.functional.linear(x, w).sum()
+"""
+
+FUNCTIONS = """
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g + (x.expand(1500, 1500) @ x.expand(1500, 1500))[0] * 0
+
+x = torch.ones(1500, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+y = x
+for _ in range(100):
+    y = Slow.apply(y)
+total = y.sum()
+"""
+
+HOOKS = """
+x = torch.ones(3, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+w = torch.ones(4000, 4000)
+y = x * 2
+y.register_hook(lambda g: g + (w @ w)[0, 0] * 0)
+total = y.sum()
+"""
+
+SOON = 3.0
 
 MANY_BRANCHES = """
 x = torch.ones(200_000, requires_grad=True)
@@ -62,16 +115,91 @@ def lateness(graph, run="total.backward()", threads=None):
 @needs_signals
 @pytest.mark.own
 @pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("graph", [LONG_CHAIN, MANY_BRANCHES], ids=["a-chain", "branches"])
-def test_a_long_backward_is_interrupted_within_a_tenth_of_a_second(graph, threads):
-    # The tenth is meant for a machine that is not shared; what is looked for here is seconds.
-    assert lateness(graph, threads=threads) < 0.4
+@pytest.mark.parametrize(
+    "graph",
+    [LONG_CHAIN, MANY_BRANCHES, MANY_SMALL_NODES, ONE_PRODUCT, FUNCTIONS, HOOKS],
+    ids=["a-chain", "branches", "small-nodes", "a-product", "functions", "hooks"],
+)
+def test_a_long_backward_is_interrupted_soon(graph, threads):
+    assert lateness(graph, threads=threads) < SOON
+
+
+@needs_signals
+@pytest.mark.own
+def test_a_long_backward_that_is_recorded_is_interrupted():
+    assert lateness(LONG_CHAIN, "total.backward(create_graph=True)") < SOON
+
+
+@needs_signals
+@pytest.mark.own
+@pytest.mark.parametrize(
+    ("setup", "work"),
+    [
+        ("a = torch.ones(6000, 6000)", "a @ a"),
+        ("a, b = torch.ones(100, 14_000), torch.ones(14_000, 14_000)", "a @ b"),
+        ("a = torch.ones(100_000_000)", "a.tan()"),
+        ("a = torch.ones(100_000_000)", "a.pow(1.3)"),
+    ],
+    ids=["a-product", "few-rows", "a-function", "a-power"],
+)
+def test_a_long_operation_is_interrupted(setup, work):
+    output = run_script(PRELUDE + setup + f"\nprint(interrupted(lambda: {work}))\n", timeout=300)
+    assert float(output) < SOON
+
+
+@needs_signals
+def test_a_long_write_in_place_is_finished_before_it_is_interrupted():
+    output = run_script(
+        PRELUDE
+        + """
+a = torch.zeros(150_000_000)
+def work():
+    for _ in range(100):
+        a.add_(1)
+interrupted(work)
+print(bool((a == a[0]).all()))
+"""
+    )
+    assert output.split() == ["True"]
+
+
+@needs_signals
+@pytest.mark.own
+def test_what_a_function_raises_for_an_interruption_can_be_caught_by_it():
+    output = run_script(
+        PRELUDE
+        + """
+class Caught(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        try:
+            w @ w
+        except KeyboardInterrupt:
+            print("caught", (g * 2).tolist())
+        return g
+
+w = torch.ones(4000, 4000)
+x = torch.ones(2, requires_grad=True)
+y = Caught.apply(x).sum()
+def send():
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=send).start()
+y.backward()
+print(x.grad.tolist())
+"""
+    )
+    assert output.splitlines() == ["caught [2.0, 2.0]", "[1.0, 1.0]"]
 
 
 @needs_signals
 @pytest.mark.own
 def test_a_long_grad_is_interrupted():
-    assert lateness(LONG_CHAIN, "torch.autograd.grad(total, x)") < 0.4
+    assert lateness(LONG_CHAIN, "torch.autograd.grad(total, x)") < SOON
 
 
 @needs_signals
@@ -85,7 +213,7 @@ for _ in range(30):
     y = y.tan()
 total = y.sum()
 """
-    assert lateness(graph) < 0.4
+    assert lateness(graph) < SOON
 
 
 @needs_signals
@@ -150,7 +278,7 @@ thread = threading.Thread(target=work)
 thread.start()
 late = interrupted(lambda: time.sleep(30), 0.1)
 thread.join()
-print(failures, late < 0.4, x.grad is not None)
+print(failures, late < 3, x.grad is not None)
 """
     )
     assert output.split() == ["[]", "True", "True"]

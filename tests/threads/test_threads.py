@@ -1,6 +1,8 @@
 """Many threads on one graph, one leaf, one process: no gradient is lost, none is counted twice."""
 
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -196,3 +198,96 @@ def test_the_number_of_threads_must_be_a_positive_integer():
     with pytest.raises(RuntimeError, match="set_num_threads expects an int, but got str"):
         torch.set_num_threads("two")
     assert torch.get_num_threads() >= 1
+
+
+def moves_during(work):
+    """How often another thread came to do something while `work` ran; it does so all the time."""
+    counts = [0]
+    over = threading.Event()
+
+    def count():
+        while not over.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        before = counts[0]
+        work()
+        return counts[0] - before
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda: torch.ones(2500, 2500) @ torch.ones(2500, 2500),
+        lambda: torch.ones(30_000_000).tan(),
+        lambda: torch.ones(30_000_000).tan_(),
+        lambda: torch.ones(30_000_000) ** 1.3,
+        lambda: torch.softmax(torch.ones(5000, 4000), 1),
+        lambda: torch.nn.functional.conv2d(torch.ones(4, 32, 96, 96), torch.ones(32, 32, 3, 3)),
+    ],
+    ids=["product", "function", "in place", "power", "softmax", "convolution"],
+)
+def test_other_threads_go_on_during_a_long_operation(operation):
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(10)  # Nobody is made to give the lock away.
+    try:
+        assert moves_during(operation) >= 5
+    finally:
+        sys.setswitchinterval(switch)
+
+
+def test_long_operations_of_threads_give_what_they_give_alone():
+    x = torch.tensor(sample(400, 400), requires_grad=True)
+
+    def compute():
+        y = (x @ x).tanh() * x
+        (g,) = torch.autograd.grad(y.sum(), x)
+        return y.detach(), g
+
+    expected = compute()
+
+    def work():
+        for _ in range(10):
+            y, g = compute()
+            assert torch.equal(y, expected[0]) and torch.equal(g, expected[1])
+
+    run_together(*[work] * 4)
+
+
+def test_an_exception_of_a_long_operation_leaves_other_threads_working():
+    matrix = torch.ones(600, 600)
+
+    def fine():
+        for _ in range(10):
+            assert (matrix @ matrix)[0, 0].item() == 600.0
+
+    def failing():
+        for _ in range(10):
+            with pytest.raises(RuntimeError, match="cannot be multiplied"):
+                matrix @ torch.ones(601, 600)
+
+    run_together(fine, failing, fine, failing)
+
+
+def test_leaves_that_others_use_can_be_changed_during_long_operations():
+    w = torch.ones(500, 500, requires_grad=True)
+
+    def use():
+        for _ in range(10):
+            (w @ torch.ones(500, 500)).sum().backward()
+
+    def change():
+        for _ in range(50):
+            w.requires_grad_()
+            w.grad = None
+            with torch.no_grad():
+                w.mul_(1)
+            w.register_hook(lambda g: None).remove()
+
+    run_together(use, change, use, change)

@@ -1,15 +1,17 @@
 //! Calling a function of Python: its forward runs unrecorded, then its results become the outputs of
 //! a node of its own.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
-use rushlight::Tensor;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::ops::custom::{self, Call, Outcome};
 use rushlight::ops::record::gradient_edges;
+use rushlight::tensor::{Mapping, Tensor};
 use smallvec::SmallVec;
 
 use super::rule::{Custom, function_class};
@@ -69,7 +71,13 @@ pub(super) fn apply<'py>(
             let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
             Some(module.call_method1(intern!(py, "apply_batched"), (class, args))?)
         }
-        false => None,
+        false => {
+            if mode::special() && Mapping::innermost().is_some() {
+                let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
+                module.call_method1(intern!(py, "check_support"), (class,))?;
+            }
+            None
+        }
     };
     let run = || {
         if is_apart {
@@ -202,8 +210,10 @@ fn remember(
     outcome: &Outcome,
     to_save: &[Option<Tensor>],
 ) -> PyResult<()> {
-    let keep = |tensor: &Option<Tensor>| tensor.as_ref().map(|tensor| Held::new(tensor, node)).transpose();
-    let kept: rushlight::Result<Vec<Option<Held>>> = to_save.iter().map(keep).collect();
+    let keep = |tensor: &Option<Tensor>| {
+        tensor.as_ref().map(|tensor| Held::new(tensor, node).map(Arc::new)).transpose()
+    };
+    let kept: rushlight::Result<Vec<Option<Arc<Held>>>> = to_save.iter().map(keep).collect();
     let kept = kept.map_err(raise)?;
     let mut state = context.get().state();
     let State { outputs, edges, forms, .. } = &mut *state;

@@ -5,7 +5,7 @@
 mod apply;
 mod rule;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -48,7 +48,8 @@ struct State {
     outputs: Vec<bool>,
     /// The arguments while tangents pass them.
     primals: Vec<Tensor>,
-    kept: Vec<Option<Held>>,
+    /// Each is shared with whoever is loading it: that may call functions of Python.
+    kept: Vec<Option<Arc<Held>>>,
     /// Where the run started that freed what was kept.
     freed: Option<Origin>,
     /// Whether what was kept was asked for and is let go of at that.
@@ -73,7 +74,9 @@ impl State {
     fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
         self.edges.iter().flatten().for_each(|edge| visit(Holding::Node(&edge.node)));
         self.primals.iter().for_each(|primal| visit(Holding::Tensor(primal)));
-        self.kept.iter().flatten().for_each(|kept| kept.visit_holdings(visit));
+        // Not where it is being loaded: somebody else has it too.
+        let kept = self.kept.iter().flatten().filter(|kept| Arc::strong_count(kept) == 1);
+        kept.for_each(|kept| kept.visit_holdings(visit));
     }
 }
 
@@ -135,9 +138,10 @@ impl FunctionBase {
             return Ok(PyTuple::empty(py));
         }
         let node = Self::node(slf);
-        let load = |kept: &Option<Held>| kept.as_ref().map(|kept| kept.load(&node)).transpose();
-        let loaded: rushlight::Result<Vec<Option<Tensor>>> =
-            slf.get().state().kept.iter().map(load).collect();
+        let load = |kept: &Option<Arc<Held>>| kept.as_ref().map(|kept| kept.load(&node)).transpose();
+        let kept = slf.get().state().kept.clone();
+        let loaded: rushlight::Result<Vec<Option<Tensor>>> = kept.iter().map(load).collect();
+        drop(kept);
         let loaded = loaded.map_err(raise)?.into_iter().map(|tensor| tensor.to_python(py));
         let loaded = PyTuple::new(py, loaded.collect::<PyResult<Vec<_>>>()?)?;
         if Self::option(slf, "clear_saved_tensors_on_access")? {
@@ -149,29 +153,28 @@ impl FunctionBase {
     /// One of the tensors that were kept, or `None`.
     pub(crate) fn held<'py>(slf: &Bound<'py, Self>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let node = Self::node(slf);
-        let held = slf.get().state();
-        let loaded = held.kept.get(index).and_then(Option::as_ref).map(|held| held.load(&node)).transpose();
-        drop(held);
-        loaded.map_err(raise)?.to_python(slf.py())
+        let held = slf.get().state().kept.get(index).cloned().flatten();
+        held.map(|held| held.load(&node)).transpose().map_err(raise)?.to_python(slf.py())
     }
 
-    /// Packs one of the tensors that were kept. It is taken out meanwhile: the packer is the user's.
+    /// Packs one of the tensors that were kept. The state is not locked meanwhile: the packer is the user's.
     pub(crate) fn pack(slf: &Bound<'_, Self>, index: usize, packer: &dyn Packer) -> PyResult<()> {
-        let mut taken = {
-            let mut state = slf.get().state();
+        let held = {
+            let state = slf.get().state();
             if state.freed.is_some() {
                 return Err(raise(Error::PackingFreed {}.into()));
             }
-            state.kept.get_mut(index).and_then(Option::take)
+            state.kept.get(index).cloned().flatten()
         };
-        let packed = match &mut taken {
-            Some(held) => held.pack(packer),
-            None => Err(Error::PackedNothing {}.into()),
+        let packed = match held {
+            Some(held) => held.packed(packer).map_err(raise)?,
+            None => return Err(raise(Error::PackedNothing {}.into())),
         };
-        if let Some(slot) = slf.get().state().kept.get_mut(index) {
-            *slot = taken;
-        }
-        packed.map_err(raise)
+        let mut state = slf.get().state();
+        let before = state.kept.get_mut(index).and_then(|slot| slot.replace(Arc::new(packed)));
+        drop(state);
+        drop(before);
+        Ok(())
     }
 
     /// A switch of the class that the user wrote.

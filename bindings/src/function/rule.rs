@@ -7,12 +7,13 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::graph::{At, Gradients, Held, NodeRef, Rule};
+use rushlight::graph::{At, Gradients, NodeRef, Rule};
 use rushlight::ops::create;
+use rushlight::ops::watch::Aside;
 use rushlight::origin::Origin;
 use rushlight::shape::signed;
 use rushlight::tensor::Array;
-use rushlight::{Result, Tensor};
+use rushlight::{Error, Result, Tensor};
 
 use super::FunctionBase;
 use crate::collector;
@@ -58,11 +59,22 @@ impl Rule for Custom {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        Python::attach(|py| self.backward(py, gradients)).map_err(carry)
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let _aside = Aside::new();
+        let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
+        for (edge, answer) in at.node.edges().iter().zip(&answers) {
+            if let (Some(edge), Some(answer)) = (edge, answer)
+                && answer.dtype().is_complex()
+                && edge.node.form(edge.output).dtype.is_float()
+            {
+                return Err(Error::ComplexGradientOfReal {}.into());
+            }
+        }
+        Ok(answers)
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let _aside = Aside::new();
         Python::attach(|py| self.forward(py, tangents)).map_err(carry)
     }
 
@@ -82,7 +94,7 @@ impl Rule for Custom {
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
         let arrays: Vec<Array> = {
             let context = self.context.get().get();
-            context.state().kept.iter().flatten().filter_map(Held::array).collect()
+            context.state().kept.iter().flatten().filter_map(|kept| kept.array()).collect()
         };
         arrays.into_iter().for_each(|array| visit("tensors", array));
     }

@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Function] = &[
         "Complex numbers of which a last dimension of two holds the parts, on the same memory.",
         |a| of(a, conjugate::view_as_complex),
     ),
-    both("conj", ONE, "The conjugates, on the same memory.", |a| of(a, conjugate::conj)),
+    both("conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conjugate::conj(x.clone()))),
     both("conj_physical", OUT, "The conjugates in memory of their own.", |a| of(a, complex::conj_physical)),
     both("conj_physical_", ONE, "Every element conjugated in place.", |a| {
         in_place(a, complex::conj_physical_(a.tensor(0)?))
@@ -60,7 +60,7 @@ pub(super) const TABLE: &[Function] = &[
     function("is_neg", YES_OR_NO, "Whether negatives of the memory are shown.", |a| {
         is_neg(a.tensor(0)?).to_python(a.py()).map(Bound::unbind)
     }),
-    method("_conj", ONE, "The conjugates, on the same memory.", |a| of(a, conjugate::conj)),
+    method("_conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conjugate::conj(x.clone()))),
 ];
 
 /// Whether a tensor shows the conjugates of what lies in its memory.

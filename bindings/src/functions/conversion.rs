@@ -84,9 +84,7 @@ fn given(arguments: &Arguments<'_, '_>, dtype: DType) -> PyResult<Py<PyAny>> {
 fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResult<Py<PyAny>> {
     let tensor: &Tensor = arguments.tensor(0)?;
     if tensor.dtype() != dtype {
-        if tensor.dtype().is_complex() && !dtype.is_complex() && dtype != DType::Bool {
-            warn_of_lost_part(arguments.py())?;
-        }
+        warn_of_lost_part(arguments.py(), tensor.dtype(), dtype)?;
         ops::cast::to_dtype(tensor, dtype).to_python(arguments.py())
     } else if copy {
         ops::cast::clone(tensor).to_python(arguments.py())
@@ -96,10 +94,11 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResul
     .map(Bound::unbind)
 }
 
-/// Warns once in the life of the process.
-pub(crate) fn warn_of_lost_part(py: Python<'_>) -> PyResult<()> {
+/// Warns if imaginary parts get lost, once in the life of the process.
+pub(super) fn warn_of_lost_part(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    if WARNED.swap(true, Ordering::Relaxed) {
+    let lost = from.is_complex() && !to.is_complex() && to != DType::Bool;
+    if !lost || WARNED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), LOST_PART, 1)

@@ -6,7 +6,7 @@ use crate::error::raise;
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::{create, extremes_over, picked, running};
+use rushlight::ops::{create, extremes_over, middle, picked, running};
 use rushlight::{Error, Result, Tensor};
 
 const SORT: &[&str] = &[
@@ -170,7 +170,7 @@ fn named(class: &'static str, found: Result<(Tensor, Tensor)>) -> Result<Named<(
 
 fn middle(a: &Arguments<'_, '_>, class: &'static str, numbers_only: bool) -> PyResult<Py<PyAny>> {
     match a.overload() {
-        0 => picked::median_of_all(a.tensor(0)?, numbers_only).answer(a.py()),
+        0 => middle::median_of_all(a.tensor(0)?, numbers_only).answer(a.py()),
         _ => named(class, picked::median(a.tensor(0)?, a.int(1)?, a.boolean(2), numbers_only)).answer(a.py()),
     }
 }

@@ -99,7 +99,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Number beta=1, Number threshold=20, *, Tensor out=None)"],
         "A smooth form of `relu`.",
         |a| {
-            let (beta, threshold) = (a.number(1)?.to_f64(), a.number(2)?.to_f64());
+            let (beta, threshold) = (a.number(1)?, a.number(2)?);
             unary::apply(Softplus { beta, threshold }, a.tensor(0)?).answer(a.py())
         },
     ),
@@ -164,8 +164,8 @@ fn hardtanh(a: &Arguments<'_, '_>) -> PyResult<Hardtanh> {
     if a.tensor(0)?.dtype() == rushlight::dtype::DType::Bool {
         return Err(raise(Error::HardtanhBool {}.into()));
     }
-    let (min, max) = (a.number(1)?.to_f64(), a.number(2)?.to_f64());
-    if min > max {
+    let (min, max) = (a.number(1)?, a.number(2)?);
+    if min.to_f64() > max.to_f64() {
         return Err(raise(Error::BoundsOrder {}.into()));
     }
     Ok(Hardtanh { min, max })

@@ -1,4 +1,5 @@
 //! Views and copies: shapes, the order of dimensions, `clone`, `copy_`, `fill_`.
+use super::conversion::warn_of_lost_part;
 use super::entries::{both, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
@@ -62,7 +63,7 @@ pub(super) const TABLE: &[Function] = &[
     both("movedim", MOVE, "Some dimensions at other places.", movedim),
     both("moveaxis", MOVE, "Some dimensions at other places.", movedim),
     both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
-        permute::transpose(a.tensor(0)?, -2, -1).and_then(|x| conjugate::conj(&x)).answer(a.py())
+        permute::transpose(a.tensor(0)?, -2, -1).and_then(|x| conjugate::conj(x)).answer(a.py())
     }),
     method(
         "expand",
@@ -116,7 +117,11 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor input, Tensor other, bool async=False)|deprecated",
         ],
         "Overwrites the elements with those of another tensor.",
-        |a| in_place(a, cast::copy_(a.tensor(0)?, a.tensor(1)?)),
+        |a| {
+            let (target, source) = (a.tensor(0)?, a.tensor(1)?);
+            warn_of_lost_part(a.py(), source.dtype(), target.dtype())?;
+            in_place(a, cast::copy_(target, source))
+        },
     ),
     both(
         "fill_",

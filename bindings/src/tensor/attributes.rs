@@ -140,6 +140,11 @@ impl TensorBase {
         self.tensor().is_inference()
     }
 
+    /// Whether the memory is one that devices reach at once.
+    fn is_pinned(&self) -> bool {
+        false
+    }
+
     /// Whether the memory is shared between processes.
     fn is_shared(&self) -> bool {
         false
@@ -238,7 +243,7 @@ impl TensorBase {
     #[allow(non_snake_case, reason = "the name in Python")]
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
-            0 | 2 => permute::T(self.tensor()).and_then(|x| conjugate::conj(&x)).to_python(py),
+            0 | 2 => permute::T(self.tensor()).and_then(|x| conjugate::conj(x)).to_python(py),
             ndim => {
                 let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
                 Err(PyRuntimeError::new_err(format!(
@@ -289,7 +294,7 @@ impl TensorBase {
             ))),
             _ => {
                 let transposed = permute::transpose(self.tensor(), -2, -1).map_err(raise)?;
-                if name == "mH" { conjugate::conj(&transposed) } else { Ok(transposed) }.to_python(py)
+                if name == "mH" { conjugate::conj(transposed) } else { Ok(transposed) }.to_python(py)
             }
         }
     }

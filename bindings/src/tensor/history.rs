@@ -70,6 +70,20 @@ impl TensorBase {
         wrap_node(slf.py(), &edge.node).map(Some)
     }
 
+    /// The same, under another name.
+    #[getter]
+    fn _grad_fn<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Self::grad_fn(slf)
+    }
+
+    /// What kept tensors out of the graph long ago.
+    #[getter]
+    fn volatile(&self, py: Python<'_>) -> PyResult<bool> {
+        let text = c"volatile was removed (Variable.volatile is always False)";
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+        Ok(false)
+    }
+
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
     fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
         if !slf.get().tensor().requires_grad() {

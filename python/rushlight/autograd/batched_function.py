@@ -30,29 +30,34 @@ def apply_batched(function: type[Function], args: tuple[Any, ...]) -> Any:
     values, dims = tuple(value for value, _ in pairs), tuple(dim for _, dim in pairs)
     arguments = {id(value): arg for value, arg in zip(values, args, strict=True)}
     size = next((value.shape[dim] for value, dim in pairs if dim is not None), None)
+    check_support(function)
     if size is None:
         # One answer for all samples.
-        return _wrapped(function.apply(*values), None, level, arguments)
+        return _wrapped(_rushlight._below(level, function.apply, values), None, level, arguments)
     info = VmapInfo(size, _rushlight._vmap_randomness(level))
-    written = function.vmap is not Function.vmap
     if function.generate_vmap_rule:
-        if written:
-            raise RuntimeError(
-                f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an "
-                "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden "
-                f"vmap staticmethod to avoid ambiguity. {_MORE}"
-            )
         rule = _Rule(function, dims, info)
-        output = _mapped(rule).apply(*values)
+        output = _rushlight._below(level, _mapped(rule).apply, values)
         out_dims = rule.out_dims
-    elif not written:
+    else:
+        output, out_dims = _two(_rushlight._below(level, function.vmap, (info, dims, *values)))
+    return _wrapped(output, out_dims, level, arguments)
+
+
+def check_support(function: type[Function]) -> None:
+    """Refuse a function that has no rule for many samples, or two."""
+    written = function.vmap is not Function.vmap
+    if function.generate_vmap_rule and written:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an "
+            "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden "
+            f"vmap staticmethod to avoid ambiguity. {_MORE}"
+        )
+    if not function.generate_vmap_rule and not written:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override "
             f"and implement the vmap staticmethod or set generate_vmap_rule=True. {_MORE}"
         )
-    else:
-        output, out_dims = _two(function.vmap(info, dims, *values))
-    return _wrapped(output, out_dims, level, arguments)
 
 
 def _two(result: Any) -> tuple[Any, Any]:

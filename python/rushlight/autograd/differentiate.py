@@ -208,12 +208,24 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        expected = root.node._input_metadata[root.output_nr].shape if _is_edge(root) else root.shape
+        form = root.node._input_metadata[root.output_nr] if _is_edge(root) else root
+        expected = form.shape
         # One sample stands for all; a gradient without dimensions has none, as it says itself.
         shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
         if shape != Size(expected):
             raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, Size(expected), batched))
+        check_complex(index, gradient, form.dtype)
     return given[: len(roots)]
+
+
+def check_complex(index: int, gradient: Tensor, wanted: Any) -> None:
+    """Check that a gradient is complex if what it belongs to is."""
+    if gradient.dtype.is_complex != wanted.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            f"in dtype: grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype "
+            f"of {wanted}."
+        )
 
 
 def _mismatch(index: int, shape: object, expected: object, batched: bool) -> str:

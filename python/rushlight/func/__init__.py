@@ -11,6 +11,7 @@ from .jvp import jvp
 from .linearized import linearize
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .mutations import functionalize
+from .rearrange import rearrange
 from .reverse import grad, grad_and_value, vjp
 from .vmap import vmap
 
@@ -25,6 +26,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

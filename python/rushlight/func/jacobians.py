@@ -41,8 +41,10 @@ def jacrev(
 
     @wraps(func)
     def wrapper_fn(*args: Any) -> Any:
+        _refuse_complex("jacrev", "inputs", tree_leaves(args))
         output, pull_back, *aux = pulled_back(func, args, argnums, has_aux)
         outputs, output_spec = tree_flatten(output)
+        _refuse_complex("jacrev", "outputs", outputs)
         primals, primals_spec = tree_flatten(chosen(args, positions(argnums, len(args))))
 
         def pieces() -> Iterator[list[Tensor]]:
@@ -67,6 +69,16 @@ def jacrev(
         return (jacobian, *aux) if has_aux else jacobian
 
     return wrapper_fn
+
+
+def _refuse_complex(caller: str, kind: str, leaves: list[Any]) -> None:
+    """Complex numbers have no Jacobian in one piece."""
+    for index, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor) and leaf.is_complex():
+            raise RuntimeError(
+                f"{caller}: Expected all {kind} to be real but received complex tensor at flattened input "
+                f"idx: {index}"
+            )
 
 
 def _rows(
@@ -111,23 +123,45 @@ def jacfwd(
 
     @wraps(func)
     def wrapper_fn(*args: Any) -> Any:
-        places = positions(argnums, len(args))
-        primals, primals_spec = tree_flatten(chosen(args, places))
-        (basis,) = standard_basis(primals)
-
-        def push(*tangents: Tensor) -> Any:
-            def of_chosen(*leaves: Tensor) -> Any:
-                return func(*replaced(args, places, tree_unflatten(leaves, primals_spec)))
-
-            _, *pushed = jvp(of_chosen, tuple(primals), tangents, has_aux=has_aux)
-            return tuple(pushed)
-
-        columns, *aux = vmap(push, randomness=randomness)(*basis)
-        jacobian = tree_map(lambda column: _by_input(column, primals, primals_spec), columns)
-        # The same for every column.
-        return (jacobian, *(tree_map(lambda value: value[0], one) for one in aux)) if has_aux else jacobian
+        _refuse_complex("jacfwd", "inputs", tree_leaves(args))
+        return pushed_forward(
+            func,
+            args,
+            argnums,
+            has_aux,
+            randomness,
+            lambda leaves: _refuse_complex("jacfwd", "outputs", leaves),
+        )
 
     return wrapper_fn
+
+
+def pushed_forward(
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    argnums: Argnums,
+    has_aux: bool = False,
+    randomness: str = "error",
+    check: Callable[[list[Any]], None] | None = None,
+) -> Any:
+    """Compute the Jacobian in forward mode; `check` sees the outputs."""
+    places = positions(argnums, len(args))
+    primals, primals_spec = tree_flatten(chosen(args, places))
+    (basis,) = standard_basis(primals)
+
+    def push(*tangents: Tensor) -> Any:
+        def of_chosen(*leaves: Tensor) -> Any:
+            return func(*replaced(args, places, tree_unflatten(leaves, primals_spec)))
+
+        output, *pushed = jvp(of_chosen, tuple(primals), tangents, has_aux=has_aux)
+        if check is not None:
+            check(tree_leaves(output))
+        return tuple(pushed)
+
+    columns, *aux = vmap(push, randomness=randomness)(*basis)
+    jacobian = tree_map(lambda column: _by_input(column, primals, primals_spec), columns)
+    # The same for every column.
+    return (jacobian, *(tree_map(lambda value: value[0], one) for one in aux)) if has_aux else jacobian
 
 
 def _by_input(column: Tensor, primals: list[Tensor], spec: Any) -> Any:

@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._rushlight import Tensor, float32, float64, from_numpy, where, zeros_like
+from .._rushlight import (
+    Tensor,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    from_numpy,
+    promote_types,
+    where,
+    zeros_like,
+)
 
 __all__ = ["assert_close"]
 
 # dtype -> relative and absolute tolerance; all others must be equal.
-_TOLERANCES = {float32: (1.3e-6, 1e-5), float64: (1e-7, 1e-7)}
+_TOLERANCES = {
+    float32: (1.3e-6, 1e-5),
+    float64: (1e-7, 1e-7),
+    complex64: (1.3e-6, 1e-5),
+    complex128: (1e-7, 1e-7),
+}
 
 
 def assert_close(
@@ -85,7 +100,7 @@ class _Comparison:
         elif isinstance(actual, bool) and isinstance(expected, bool):
             if actual is not expected:
                 raise _different(f"Booleans mismatch: {actual} is not {expected}", place)
-        elif isinstance(actual, (int, float)) and isinstance(expected, (int, float)):
+        elif isinstance(actual, (int, float, complex)) and isinstance(expected, (int, float, complex)):
             self._compare_numbers(actual, expected, place)
         elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
             if not self.allow_subclasses and type(actual) is not type(expected):
@@ -113,15 +128,15 @@ class _Comparison:
         for key in sorted(expected, key=str):
             self.compare(actual[key], expected[key], f"{place}[{key!r}]")
 
-    def _compare_numbers(self, actual: float, expected: float, place: str) -> None:
+    def _compare_numbers(self, actual: complex, expected: complex, place: str) -> None:
         if self.check_dtype and type(actual) is not type(expected):
             raise _different(f"The (d)types do not match: {type(actual)} != {type(expected)}.", place)
-        either_float = isinstance(actual, float) or isinstance(expected, float)
+        either_float = isinstance(actual, (float, complex)) or isinstance(expected, (float, complex))
         tolerance = self.tolerance or (_TOLERANCES[float64] if either_float else (0.0, 0.0))
         self._compare_scalars(actual, expected, tolerance, place)
 
     def _compare_scalars(
-        self, actual: float, expected: float, tolerance: tuple[float, float], place: str
+        self, actual: complex, expected: complex, tolerance: tuple[float, float], place: str
     ) -> None:
         rtol, atol = tolerance
         difference = abs(actual - expected)
@@ -164,7 +179,10 @@ class _Comparison:
         matches: Any = actual == expected
         # A difference of booleans, and of unsigned integers below zero, does not exist.
         exact = not any(tensor.is_floating_point() or tensor.is_complex() for tensor in (actual, expected))
-        left, right = (tensor.long() if exact else tensor.double() for tensor in (actual, expected))
+        left, right = (
+            tensor.long() if exact else tensor.to(promote_types(tensor.dtype, float64))
+            for tensor in (actual, expected)
+        )
         if not exact and actual.dtype == expected.dtype:
             left, right = actual, expected
         difference = (left - right).abs()

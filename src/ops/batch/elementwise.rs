@@ -56,9 +56,13 @@ impl Pair {
     fn new(a: Operand<'_>, b: Operand<'_>, mapping: &Arc<Mapping>) -> Result<Pair> {
         check_open(mapping)?;
         let pair = [a, b].map(|operand| operand.tensor().map(|x| samples(x, mapping)));
-        if let (Operand::Tensor(a), Operand::Tensor(b)) = (a, b) {
-            shape::broadcast(a.layout().shape(), b.layout().shape())?;
-        }
+        // What does not fit is found, and told, where the samples are first.
+        let fits = match (a, b) {
+            (Operand::Tensor(a), Operand::Tensor(b)) => {
+                shape::broadcast(a.layout().shape(), b.layout().shape()).is_ok()
+            }
+            _ => true,
+        };
         let dtype = result_dtype(a, b);
         let ranks = pair.each_ref().map(|samples| samples.as_ref().map_or(0, Samples::rank));
         let dims = pair.each_ref().map(|samples| samples.as_ref().and_then(|samples| samples.dim));
@@ -69,7 +73,7 @@ impl Pair {
         // Samples that lie alike, or that meet nothing but one number, stay where they are; so do
         // tensors that all samples share.
         let alike = dims[0] == dims[1] && (ranks[0] == ranks[1] || dims[0].is_none());
-        let stay = alike || alone(0) || alone(1);
+        let stay = fits && (alike || alone(0) || alone(1));
         let rank = ranks[0].max(ranks[1]);
         let dim = dims[0].or(dims[1]).map(|dim| if stay { dim } else { 0 });
         let value = |samples: Option<Samples>, operand: Operand<'_>| match (samples, operand) {

@@ -2,15 +2,128 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops::arithmetic::times;
+use crate::ops::composed::{self, Composed, Kept};
 use crate::ops::operand::Operand;
-use crate::ops::{add, mul, pow, products, reduce, reshape, squeeze, view};
+use crate::ops::{add, mul, permute, pow, products, reduce, reshape, squeeze, view};
 use crate::shape;
 use crate::tensor::Tensor;
 
+/// y = βx + α Σ aᵢ bᵢ over the matrices of two batches
+///
+/// x̄ = βȳ, āᵢ = α ȳ bᵢᵀ, b̄ᵢ = α aᵢᵀ ȳ, and the same sums of tangents
+#[derive(Clone)]
+struct AddBatches {
+    beta: Scalar,
+    alpha: Scalar,
+    /// How many matrices, the rows of the first and the columns of the second.
+    sizes: [usize; 3],
+}
+
+impl Composed for AddBatches {
+    const KEEPS: &'static [&'static str] = &["", "batch1", "batch2"];
+
+    fn name(&self) -> &'static str {
+        "AddbmmBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        let [count, rows, columns] = self.sizes;
+        shown! {
+            alpha: self.alpha,
+            beta: self.beta,
+            batch1_sym_argsize_0: count,
+            batch1_sym_argsize_1: rows,
+            batch2_sym_argsize_2: columns,
+        }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        weighed(inputs[0], &sum_of_products(inputs[1], inputs[2])?, self.beta, self.alpha)
+    }
+
+    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        if index == 0 {
+            return times(gradient, self.beta);
+        }
+        let [count, rows, columns] = self.sizes.map(|size| size as i64);
+        let all = view::expand(&squeeze::unsqueeze(gradient, 0)?, &[count, rows, columns])?;
+        let turned = |x: &Tensor| permute::transpose(x, 1, 2);
+        let product = match index {
+            1 => products::bmm(&all, &turned(kept.input(2))?)?,
+            _ => products::bmm(&turned(kept.input(1))?, &all)?,
+        };
+        times(&product, self.alpha)
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => times(tangent, self.beta),
+            1 => times(&sum_of_products(tangent, kept.input(2))?, self.alpha),
+            _ => times(&sum_of_products(kept.input(1), tangent)?, self.alpha),
+        }
+    }
+}
+
+/// Σ aᵢ bᵢ
+fn sum_of_products(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    reduce::sum(&products::bmm(a, b)?, Some(&[0]), false, Some(a.dtype()))
+}
+
 /// `beta · x + alpha · Σ a[i] b[i]` over the matrices of two batches.
 pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let sum = reduce::sum(&products::bmm(a, b)?, Some(&[0]), false, Some(a.dtype()))?;
-    weighed(x, &sum, beta, alpha)
+    products::check_batches(a, b)?;
+    let (left, right) = (a.layout(), b.layout());
+    let sizes = [left.shape()[0], left.shape()[1], right.shape()[2]];
+    composed::apply(AddBatches { beta, alpha, sizes }, &[x, a, b])
+}
+
+/// y = βx + α a bᵀ with two vectors
+///
+/// x̄ = βȳ, ā = α ȳ b, b̄ = α ȳᵀ a, and the same products of tangents
+#[derive(Clone)]
+struct AddOuter {
+    beta: Scalar,
+    alpha: Scalar,
+}
+
+impl Composed for AddOuter {
+    const KEEPS: &'static [&'static str] = &["", "vec1", "vec2"];
+
+    fn name(&self) -> &'static str {
+        "AddrBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha, beta: self.beta }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        weighed(inputs[0], &outer(inputs[1], inputs[2])?, self.beta, self.alpha)
+    }
+
+    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => times(gradient, self.beta),
+            1 => times(&products::mv(gradient, kept.input(2))?, self.alpha),
+            _ => times(&products::mv(&permute::t(gradient)?, kept.input(1))?, self.alpha),
+        }
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => times(tangent, self.beta),
+            1 => times(&outer(tangent, kept.input(2))?, self.alpha),
+            _ => times(&outer(kept.input(1), tangent)?, self.alpha),
+        }
+    }
+}
+
+/// a bᵀ
+fn outer(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    mul(&squeeze::unsqueeze(a, 1)?, &squeeze::unsqueeze(b, 0)?)
 }
 
 /// `beta · x + alpha · a bᵀ` with two vectors.
@@ -20,8 +133,7 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
             return Err(Error::AddrRank { argument, ndim: vector.ndim() }.into());
         }
     }
-    let outer = mul(&squeeze::unsqueeze(a, 1)?, &squeeze::unsqueeze(b, 0)?)?;
-    weighed(x, &outer, beta, alpha)
+    composed::apply(AddOuter { beta, alpha }, &[x, a, b])
 }
 
 fn weighed(x: &Tensor, product: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {

@@ -145,8 +145,9 @@ fn contracted(left: Term, right: Term, wanted: impl Fn(u32) -> bool) -> Result<T
         let x = view::expand(&term.arranged(&all)?, &whole)?;
         reshape::reshape(&x, &order.map(size))
     };
-    let product =
-        products::bmm(&matrix(&left, [&batch, &rows, &sum])?, &matrix(&right, [&batch, &sum, &columns])?)?;
+    let (a, b) = (matrix(&left, [&batch, &rows, &sum])?, matrix(&right, [&batch, &sum, &columns])?);
+    // Where nothing is summed it is a product of elements, which may be of two types.
+    let product = if sum.is_empty() { super::super::mul(&a, &b)? } else { products::bmm(&a, &b)? };
     let labels = [batch, rows, columns].concat();
     Ok(Term { x: reshape::reshape(&product, &sizes(&labels))?, labels })
 }

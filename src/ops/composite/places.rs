@@ -1,6 +1,9 @@
 //! Tensors joined, split, turned and written into, by operations that do one of these things.
 
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops::composed::{self, Composed, Kept};
 use crate::ops::operand::Operand;
 use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze};
 use crate::shape;
@@ -50,12 +53,48 @@ pub fn rot90(x: &Tensor, times: i64, dims: &[i64]) -> Result<Tensor> {
         return Err(Error::RotationSame { first, second }.into());
     }
     let ndim = x.ndim();
-    let (one, two) = (shape::normalize_dim(first, ndim)? as i64, shape::normalize_dim(second, ndim)? as i64);
-    match times.rem_euclid(4) {
-        1 => permute::transpose(&rearrange::flip(x, &[two])?, one, two),
-        2 => rearrange::flip(x, &[one, two]),
-        3 => permute::transpose(&rearrange::flip(x, &[one])?, one, two),
-        _ => cast::clone(x),
+    let turned = [shape::normalize_dim(first, ndim)? as i64, shape::normalize_dim(second, ndim)? as i64];
+    composed::apply(Turn { times, given: [first, second], dims: turned }, &[x])
+}
+
+/// y = x turned by quarters
+///
+/// dy is dx so turned, x̄ is ȳ turned back
+#[derive(Clone)]
+struct Turn {
+    times: i64,
+    /// The dimensions as the caller named them.
+    given: [i64; 2],
+    dims: [i64; 2],
+}
+
+impl Composed for Turn {
+    const KEEPS: &'static [&'static str] = &[""];
+
+    fn name(&self) -> &'static str {
+        "Rot90Backward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { dims: &self.given[..], k: self.times }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        let (x, [one, two]) = (inputs[0], self.dims);
+        match self.times.rem_euclid(4) {
+            1 => permute::transpose(&rearrange::flip(x, &[two])?, one, two),
+            2 => rearrange::flip(x, &[one, two]),
+            3 => permute::transpose(&rearrange::flip(x, &[one])?, one, two),
+            _ => cast::clone(x),
+        }
+    }
+
+    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        rot90(gradient, -self.times, &self.dims)
+    }
+
+    fn forth(&self, _index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        rot90(tangent, self.times, &self.dims)
     }
 }
 

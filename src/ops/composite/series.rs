@@ -1,6 +1,9 @@
 //! Differences and sums of neighbours, distances, and what statistics makes of them.
 
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops::composed::{self, Composed, Kept};
 use crate::ops::conjugate;
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
@@ -87,7 +90,7 @@ pub fn cov(x: &Tensor, correction: i64) -> Result<Tensor> {
     )?;
     let centred = sub(&float, &reduce::mean(&float, Some(&[1]), true, None)?)?;
     let turned = permute::transpose(&centred, 0, 1)?;
-    let products = matmul::matmul(&centred, &conjugate::conj(&turned)?)?;
+    let products = matmul::matmul(&centred, &conjugate::conj(turned)?)?;
     let free = (count - correction as f64).max(0.0);
     squeeze::squeeze(&div(&products, free)?, squeeze::Squeezed::All)
 }
@@ -155,8 +158,49 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if size(&left) != 3 || size(&right) != 3 {
         return Err(Error::CrossSize { dim, left: size(&left), right: size(&right) }.into());
     }
-    let turned = |x: &Tensor, by: i64| crate::ops::rearrange::roll(x, &[by], &[place as i64]);
-    sub(&mul(&turned(a, -1)?, &turned(b, -2)?)?, &mul(&turned(a, -2)?, &turned(b, -1)?)?)
+    composed::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
+}
+
+/// y = a × b along a dimension
+///
+/// dy = da × b + a × db,  ā = b × ȳ,  b̄ = ȳ × a
+#[derive(Clone)]
+struct Cross {
+    /// The dimension as the caller named it.
+    given: i64,
+    dim: i64,
+}
+
+impl Composed for Cross {
+    const KEEPS: &'static [&'static str] = &["self", "other"];
+
+    fn name(&self) -> &'static str {
+        "LinalgCrossBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { dim: self.given }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        let turned = |x: &Tensor, by: i64| crate::ops::rearrange::roll(x, &[by], &[self.dim]);
+        let (a, b) = (inputs[0], inputs[1]);
+        sub(&mul(&turned(a, -1)?, &turned(b, -2)?)?, &mul(&turned(a, -2)?, &turned(b, -1)?)?)
+    }
+
+    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => cross(kept.input(1), gradient, self.dim),
+            _ => cross(gradient, kept.input(0), self.dim),
+        }
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => cross(tangent, kept.input(1), self.dim),
+            _ => cross(kept.input(0), tangent, self.dim),
+        }
+    }
 }
 
 /// How often every number from zero on is there, or the sum of its weights.

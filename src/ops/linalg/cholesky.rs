@@ -4,8 +4,8 @@ use smallvec::smallvec;
 
 use super::solve::inverse;
 use super::triangular::solve_triangular;
-use super::{check_square, elements, in_order, sides, turned, unit};
-use crate::dtype::{Element, Real};
+use super::{adjoint, check_square, elements, in_order, settled, sides, turned, unit};
+use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor;
@@ -16,14 +16,14 @@ use crate::ops::triangle::tril;
 use crate::ops::{add, mul};
 use crate::tensor::{Array, Tensor};
 
-/// L Lᵀ = A
+/// L Lᴴ = A, where ᴴ transposes and conjugates
 ///
-/// With Φ, which halves the diagonal of a lower triangle: dL = L Φ(L⁻¹ dA L⁻ᵀ), and Ā is the
-/// symmetric half of L⁻ᵀ Φ(Lᵀ L̄) L⁻¹
+/// With Φ, which halves the diagonal of a lower triangle: dL = L Φ(L⁻¹ dA L⁻ᴴ), and Ā is the
+/// symmetric half of L⁻ᴴ Φ(Lᴴ L̄) L⁻¹
 #[derive(Clone)]
 struct Cholesky;
 
-fn triangles<T: Element + Real>(a: &Array) -> Result<Array> {
+fn triangles<T: factor::Field>(a: &Array) -> Result<Array> {
     let shape = a.layout.shape();
     let side = shape[shape.len() - 1];
     let count: usize = shape[..shape.len() - 2].iter().product();
@@ -56,10 +56,9 @@ impl Op for Cholesky {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = in_order(inputs[0])?;
-        let triangle = dispatch!(float a.dtype, T => triangles::<T>(&a)?, else {
-            unreachable!("the type was checked")
-        });
-        Ok(smallvec![Tensor::from_array(triangle)])
+        let triangle =
+            dispatch!(float a.dtype, T => triangles::<T>(&a)?, else { triangles::<Complex<f64>>(&a)? });
+        Ok(smallvec![settled(triangle, inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -69,17 +68,17 @@ impl Op for Cholesky {
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let l = at.load(saved)?;
         let back = inverse(&l)?;
-        let middle = halved(&matmul(&turned(&l)?, single(gradients))?)?;
-        let half = matmul(&matmul(&turned(&back)?, &middle)?, &back)?;
-        one(mul(&add(&half, &turned(&half)?)?, 0.5)?)
+        let middle = halved(&matmul(&adjoint(&l)?, single(gradients))?)?;
+        let half = matmul(&matmul(&adjoint(&back)?, &middle)?, &back)?;
+        one(mul(&add(&half, &adjoint(&half)?)?, 0.5)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let l = at.load(saved)?;
         let back = inverse(&l)?;
         let t = tangent(tangents);
-        let t = mul(&add(t, &turned(t)?)?, 0.5)?;
-        one(matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &turned(&back)?)?)?)?)
+        let t = mul(&add(t, &adjoint(t)?)?, 0.5)?;
+        one(matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &adjoint(&back)?)?)?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -91,7 +90,7 @@ impl Op for Cholesky {
 pub fn cholesky(a: &Tensor, upper: bool) -> Result<Tensor> {
     check_square(a, "linalg.cholesky")?;
     if upper {
-        return turned(&apply_one(Cholesky, &[&turned(a)?])?);
+        return adjoint(&apply_one(Cholesky, &[&adjoint(a)?])?);
     }
     apply_one(Cholesky, &[a])
 }

@@ -3,23 +3,25 @@
 use smallvec::smallvec;
 
 use super::solve::inverse;
-use super::{check_square, elements, in_order, turned};
-use crate::dtype::{Element, Real};
+use super::{adjoint, check_square, elements, in_order, settled, turned};
+use crate::dtype::{Complex, Element};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::{self, Factors};
+use crate::kernels::factor::{self, Factors, Field};
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{mul, reduce, squeeze};
+use crate::ops::complex::I;
+use crate::ops::conjugate::{conj, imag, real};
+use crate::ops::{add, copy, mul, reduce, squeeze};
 use crate::tensor::{Array, Tensor};
 
 /// `read` of the factors of every matrix.
-fn each<T: Element + Real>(a: &Array, read: impl Fn(Factors<T>) -> T) -> Result<Array> {
+fn each<T: Field, U: Element>(a: &Array, read: impl Fn(Factors<T>) -> U) -> Result<Array> {
     let shape = a.layout.shape();
     let (lead, side) = (&shape[..shape.len() - 2], shape[shape.len() - 1]);
     let count: usize = lead.iter().product();
     let matrix = |item: usize| &elements::<T>(a)[item * side * side..(item + 1) * side * side];
-    let values: Vec<T> = (0..count).map(|item| read(factor::eliminate(matrix(item), side))).collect();
+    let values: Vec<U> = (0..count).map(|item| read(factor::eliminate(matrix(item), side))).collect();
     Array::from_slice(lead, &values)
 }
 
@@ -49,10 +51,10 @@ impl Op for Determinant {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = in_order(inputs[0])?;
-        let y = dispatch!(float a.dtype, T => each::<T>(&a, |factors| factors.determinant())?, else {
-            unreachable!("the type was checked")
+        let y = dispatch!(float a.dtype, T => each(&a, |factors: Factors<T>| factors.determinant())?, else {
+            each(&a, |factors: Factors<Complex<f64>>| factors.determinant())?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![settled(y, inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -60,8 +62,8 @@ impl Op for Determinant {
     }
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let scale = mul(single(gradients), &at.load(y)?)?;
-        one(mul(&turned(&inverse(&at.load(a)?)?)?, &spread(&scale)?)?)
+        let scale = mul(single(gradients), &conj(at.load(y)?)?)?;
+        one(mul(&adjoint(&inverse(&at.load(a)?)?)?, &spread(&scale)?)?)
     }
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -81,7 +83,7 @@ pub fn det(a: &Tensor) -> Result<Tensor> {
 
 /// s = sgn det A, y = ln |det A|
 ///
-/// dy = Σ A⁻ᵀ · dA, Ā = ȳ A⁻ᵀ
+/// With c = Σ A⁻ᵀ · dA: dy = Re c, ds = i s Im c, and Ā = (ȳ + i Im(conj(s) s̄)) conj(A⁻ᵀ)
 #[derive(Clone)]
 struct LogDeterminant;
 
@@ -99,13 +101,14 @@ impl Op for LogDeterminant {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = in_order(inputs[0])?;
-        let (sign, logarithm) = dispatch!(float a.dtype, T => (
-            each::<T>(&a, |factors| factors.sign_and_logarithm().0)?,
-            each::<T>(&a, |factors| factors.sign_and_logarithm().1)?,
-        ), else {
-            unreachable!("the type was checked")
-        });
-        Ok(smallvec![Tensor::from_array(sign), Tensor::from_array(logarithm)])
+        fn both<T: Field>(a: &Array) -> Result<(Array, Array)> {
+            let sign = each(a, |factors: Factors<T>| factors.sign_and_logarithm().0)?;
+            Ok((sign, each(a, |factors: Factors<T>| factors.sign_and_logarithm().1)?))
+        }
+        let (sign, logarithm) =
+            dispatch!(float a.dtype, T => both::<T>(&a)?, else { both::<Complex<f64>>(&a)? });
+        let logarithm = copy::as_type(&logarithm, inputs[0].dtype().to_real())?.into_owned();
+        Ok(smallvec![settled(sign, inputs[0])?, Tensor::from_array(logarithm)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -113,12 +116,33 @@ impl Op for LogDeterminant {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let Some(g) = gradients.get(1).and_then(Option::as_ref) else { return Ok(smallvec![None]) };
-        one(mul(&turned(&inverse(&at.load(saved)?)?)?, &spread(g)?)?)
+        let a = at.load(saved)?;
+        let outward = gradients.get(1).cloned().flatten();
+        // Only a complex sign can turn.
+        let around = match gradients.first().cloned().flatten() {
+            Some(g) if a.dtype().is_complex() => {
+                let (sign, _) = slogdet(&a)?;
+                Some(mul(&imag(&mul(&conj(sign)?, &g)?)?, I)?)
+            }
+            _ => None,
+        };
+        let scale = match (outward, around) {
+            (Some(outward), Some(around)) => add(&outward, &around)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return Ok(smallvec![None]),
+        };
+        one(mul(&adjoint(&inverse(&a)?)?, &spread(&scale)?)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Ok(smallvec![None, Some(along(&at.load(saved)?, tangent(tangents))?)])
+        let a = at.load(saved)?;
+        let change = along(&a, tangent(tangents))?;
+        if !a.dtype().is_complex() {
+            return Ok(smallvec![None, Some(change)]);
+        }
+        let (sign, _) = slogdet(&a)?;
+        let turn = mul(&mul(&sign, I)?, &imag(&change)?)?;
+        Ok(smallvec![Some(turn), Some(real(&change)?)])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -14,6 +14,7 @@ pub mod triangular;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::ops::conjugate::conj;
 use crate::ops::{copy, create, permute, squeeze, triangle};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
@@ -33,6 +34,9 @@ impl Matrices {
         let (&[ref lead @ .., rows, columns], dtype) = (array.layout.shape(), array.dtype) else {
             unreachable!("the number of dimensions was checked")
         };
+        if dtype.is_complex() {
+            return Err(Error::NotImplementedFor { operation: "linalg_factor_cpu", dtype }.into());
+        }
         let lead = lead.into();
         let wide = copy::as_type(&array, DType::Float64)?;
         let numbers = copy::in_order(&wide)?.into_owned();
@@ -124,10 +128,20 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
 }
 
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
-    match dtype.is_float() {
+    match dtype.is_differentiable() {
         true => Ok(()),
         false => Err(Error::MatrixDType { operation, dtype }.into()),
     }
+}
+
+/// The transposed matrices with conjugates.
+fn adjoint(x: &Tensor) -> Result<Tensor> {
+    conj(turned(x)?)
+}
+
+/// The type in which matrices are factored: complex ones in double precision only.
+fn wide(dtype: DType) -> DType {
+    if dtype.is_complex() { DType::Complex128 } else { dtype }
 }
 
 /// The elements of an array, in order.
@@ -135,6 +149,14 @@ fn elements<T: crate::dtype::Element>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the operand was laid out in order"))
 }
 
+/// A result in the type of the operand.
+fn settled(y: Array, like: &Tensor) -> Result<Tensor> {
+    Ok(Tensor::from_array(crate::ops::copy::as_type(&y, like.dtype())?.into_owned()))
+}
+
+/// The elements in order, in the type in which matrices are factored.
 fn in_order(x: &Tensor) -> Result<Array> {
-    Ok(crate::ops::copy::in_order(&x.array())?.into_owned())
+    let x = x.array();
+    let x = crate::ops::copy::as_type(&x, wide(x.dtype))?;
+    Ok(crate::ops::copy::in_order(&x)?.into_owned())
 }

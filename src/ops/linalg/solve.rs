@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::{check_square, elements, in_order, turned};
-use crate::dtype::Element;
+use super::{adjoint, check_square, elements, in_order, settled, turned};
+use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor;
@@ -21,7 +21,7 @@ use crate::tensor::{Array, Tensor};
 struct Solve;
 
 /// The numbers of the solutions, for batches of one shape.
-fn numbers<T: Element + crate::dtype::Real>(a: &Array, b: &Array, operation: &'static str) -> Result<Array> {
+fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: &'static str) -> Result<Array> {
     let shape = b.layout.shape();
     let (n, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let mut x = Vec::with_capacity(b.layout.numel());
@@ -63,9 +63,9 @@ impl Op for Solve {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (a, b) = (in_order(inputs[0])?, in_order(inputs[1])?);
         let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, "torch.linalg.solve")?, else {
-            unreachable!("the type was checked")
+            numbers::<Complex<f64>>(&a, &b, "torch.linalg.solve")?
         });
-        Ok(smallvec![Tensor::from_array(x)])
+        Ok(smallvec![settled(x, inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -74,8 +74,8 @@ impl Op for Solve {
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let right = apply_one(Solve, &[&turned(&a)?, single(gradients)])?;
-        let left = at.needs(0).then(|| neg(&matmul(&right, &turned(&x)?)?)).transpose()?;
+        let right = apply_one(Solve, &[&adjoint(&a)?, single(gradients)])?;
+        let left = at.needs(0).then(|| neg(&matmul(&right, &adjoint(&x)?)?)).transpose()?;
         Ok(smallvec![left, at.needs(1).then_some(right)])
     }
 
@@ -144,9 +144,9 @@ impl Op for Inverse {
         let unit = create::eye(side, side, a.dtype)?;
         let unit = in_order(&view::expand(&unit, &shape::signed(a.layout.shape()))?)?;
         let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, "linalg.inv")?, else {
-            unreachable!("the type was checked")
+            numbers::<Complex<f64>>(&a, &unit, "linalg.inv")?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![settled(y, inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -154,7 +154,7 @@ impl Op for Inverse {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let y = turned(&at.load(saved)?)?;
+        let y = adjoint(&at.load(saved)?)?;
         one(neg(&matmul(&matmul(&y, single(gradients))?, &y)?)?)
     }
 

@@ -6,7 +6,7 @@ use super::{Reduction, common_type};
 use crate::dtype::{Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
@@ -101,6 +101,10 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn name(&self) -> &'static str {
         "BinaryCrossEntropyWithLogitsBackward0"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1)])
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {

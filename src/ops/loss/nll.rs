@@ -1,12 +1,13 @@
 //! The negative log-likelihood of classes.
 
+use crate::dtype::Scalar;
 use smallvec::smallvec;
 
 use super::Reduction;
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -22,6 +23,9 @@ use crate::tensor::{Array, Tensor};
 pub struct NllLoss {
     reduction: Reduction,
     targets: Targets,
+    /// The weights of the classes and the class without any, as the caller gave them.
+    weight: Option<Tensor>,
+    ignored: i64,
 }
 
 /// What the target says, in the shape of the input with one class.
@@ -90,15 +94,15 @@ impl NllLoss {
 }
 
 impl Op for NllLoss {
-    type Saved = [SavedTensor; 2];
-    const SAVED: &'static [&'static str] = &["self", "target"];
+    type Saved = [Option<SavedTensor>; 4];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight", "total_weight"];
 
     fn name(&self) -> &'static str {
         if self.targets.index.ndim() > 2 { "NllLoss2DBackward0" } else { "NllLossBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { reduction: self.reduction }
+        shown! { reduction: self.reduction, ignore_index: self.ignored }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -131,12 +135,26 @@ impl Op for NllLoss {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.input(1)]
+        let total = match self.reduction {
+            Reduction::None => 0.0,
+            _ => self.targets.total,
+        };
+        let total = Tensor::from_scalar(Scalar::Float(total), keep.dtype(0)).ok();
+        let [weight, total] = [&self.weight, &total].map(|kept| kept.as_ref().map(SavedTensor::constant));
+        [Some(keep.input(0)), Some(keep.input(1)), weight, total]
     }
 
-    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        // The target was read already, but whoever changed it since did not mean this gradient.
-        at.load(target)?;
+    fn vjp(
+        &self,
+        [x, target, weight, _]: &Self::Saved,
+        at: &At<'_>,
+        gradients: &Gradients,
+    ) -> Result<Gradients> {
+        // They were read already, but whoever changed them since did not mean this gradient.
+        for saved in [target, weight].into_iter().flatten() {
+            at.load(saved)?;
+        }
+        let Some(x) = x else { unreachable!("the input is kept") };
         let (Targets { dim, index, coefficient, .. }, mut g) = (&self.targets, single(gradients).clone());
         if self.reduction == Reduction::None {
             g = reshape::reshape_to(&g, index.layout().shape())?;
@@ -145,7 +163,12 @@ impl Op for NllLoss {
         Ok(smallvec![Some(x), None])
     }
 
-    fn jvp(&self, [x, _]: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0)])
+    }
+
+    fn jvp(&self, [x, ..]: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let Some(x) = x else { unreachable!("the input is kept") };
         let Targets { dim, index, coefficient, .. } = &self.targets;
         let moved = mul(&gather::gather(tangent(tangents), *dim as i64, index)?, coefficient)?;
         one(match self.reduction {
@@ -195,13 +218,13 @@ pub fn nll_loss(
     if let Some(&target) = samples.iter().find(outside) {
         return Err(Error::TargetRange { target }.into());
     }
-    let weight = weight.map(Tensor::array);
+    let weights = weight.map(Tensor::array);
     let targets = dispatch!(float dtype, T => {
-        Targets::new::<T>(shape, &samples, weight.as_ref(), reduction, ignored)?
+        Targets::new::<T>(shape, &samples, weights.as_ref(), reduction, ignored)?
     }, else {
         unreachable!("the input was found to be of a floating-point type")
     });
-    apply_one(NllLoss { reduction, targets }, &[x, target])
+    apply_one(NllLoss { reduction, targets, weight: weight.map(Tensor::detach), ignored }, &[x, target])
 }
 
 /// The loss as operations that need not know the classes, each sample having its own.

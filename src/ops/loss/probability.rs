@@ -47,8 +47,8 @@ impl BinaryCrossEntropy {
 }
 
 impl Op for BinaryCrossEntropy {
-    type Saved = [SavedTensor; 2];
-    const SAVED: &'static [&'static str] = &["self", "target"];
+    type Saved = [Option<SavedTensor>; 3];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight"];
 
     fn name(&self) -> &'static str {
         "BinaryCrossEntropyBackward0"
@@ -68,18 +68,19 @@ impl Op for BinaryCrossEntropy {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.input(1)]
+        let weight = self.weight.as_ref().map(SavedTensor::constant);
+        [Some(keep.input(0)), Some(keep.input(1)), weight]
     }
 
-    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (x, target) = (at.load(x)?, at.load(target)?);
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = loaded(saved, at)?;
         let share = self.reduction.share(single(gradients), x.numel())?;
         let toward = |index| self.toward(index, &x, &target, &share);
         (0..2).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
     }
 
-    fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (x, target) = (at.load(x)?, at.load(target)?);
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, target) = loaded(saved, at)?;
         let toward = |index: usize| {
             let tangent = tangents.get(index).and_then(Option::as_ref);
             tangent.map(|tangent| self.toward(index, &x, &target, tangent)).transpose()
@@ -104,6 +105,15 @@ impl Op for BinaryCrossEntropy {
     fn holding(&self, held: &[Tensor]) -> Result<Self> {
         Ok(BinaryCrossEntropy { weight: held.first().cloned(), reduction: self.reduction })
     }
+}
+
+/// The input and the target. The weight was not written to either.
+fn loaded(saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<(Tensor, Tensor)> {
+    let [Some(x), Some(target), weight] = saved else { unreachable!("input and target are kept") };
+    if let Some(weight) = weight {
+        at.load(weight)?;
+    }
+    Ok((at.load(x)?, at.load(target)?))
 }
 
 /// The cross entropy of probabilities and those of the target.

@@ -8,7 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, add, compare, div, fixed, mul, neg, select, sub};
+use crate::ops::{abs, compare, div, fixed, mul, neg, select, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -35,13 +35,14 @@ impl RobustLoss {
     fn slope(&self, z: &Tensor) -> Result<Tensor> {
         let (small, bound) = (self.is_small(), self.bound);
         let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
-        let factor = fixed::map(z, move |z| if small(z) { steep } else { 0.0 })?;
+        let steep = if steep.is_finite() { steep } else { 0.0 };
         let constant = fixed::map(z, move |z| match z {
             z if small(z) || z == 0.0 => 0.0,
             z if z.is_nan() => z,
             z => flat * z.signum(),
         })?;
-        add(&mul(z, &factor)?, &constant)
+        let inside = fixed::map(z, move |z| f64::from(u8::from(small(z))))?;
+        select::where_(&compare::gt(&inside, 0)?, &mul(z, steep)?, &constant)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Convolutions, plain and transposed, over one to three dimensions.
 
+use crate::graph::shown::shown;
+use crate::ops::given::apply_one_given;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -7,9 +9,9 @@ use smallvec::{SmallVec, smallvec};
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::pad;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::ops::apply::{Keep, Op, Outputs, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, cast, reduce, reshape, squeeze};
 use crate::shape;
@@ -56,6 +58,10 @@ impl Op for Convolution {
 
     fn name(&self) -> &'static str {
         "ConvolutionBackward0"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1), self.biased.then_some(2)])
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -279,7 +285,17 @@ pub fn convolution(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, options: 
     let correlation = Correlation { gives, geometry: Arc::new(geometry) };
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x, weight];
     inputs.extend(bias);
-    apply_one(Convolution { correlation, biased: bias.is_some() }, &inputs)
+    let bias_sizes = [bias.map_or(0, Tensor::numel) as i64];
+    let given = shown! {
+        stride: &*options.stride,
+        padding: &*options.padding,
+        dilation: &*options.dilation,
+        output_padding: &*options.output_padding,
+        transposed: options.transposed,
+        groups: options.groups,
+        bias_sym_sizes_opt: &bias_sizes[..],
+    };
+    apply_one_given(Convolution { correlation, biased: bias.is_some() }, given, &inputs)
 }
 
 /// `convolution` over `spatial` dimensions, of one sample or a batch.

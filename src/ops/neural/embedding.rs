@@ -1,5 +1,7 @@
 //! Rows of a table by their number.
 
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -59,6 +61,15 @@ impl Op for Embedding {
 
     fn name(&self) -> &'static str {
         "EmbeddingBackward0"
+    }
+
+    fn shown(&self, (_, table): &Self::Saved) -> Attributes {
+        shown! {
+            padding_idx: self.padding.unwrap_or(-1),
+            scale_grad_by_freq: self.by_frequency,
+            sparse: false,
+            weight_sym_argsize_0: table.shape()[0],
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -1,5 +1,8 @@
 //! Images as the columns of their windows, and back.
 
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops::given::apply_one_given;
 use smallvec::smallvec;
 
 use crate::dtype::Number;
@@ -88,6 +91,16 @@ pub struct Sliding {
 }
 
 impl Sliding {
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes {
+        shown! {
+            kernel_size: &self.kernel[..],
+            dilation: &self.dilation[..],
+            padding: &self.padding[..],
+            stride: &self.stride[..],
+        }
+    }
+
     fn over(&self, size: [i64; 2]) -> Result<Windows> {
         for (what, values, least) in [
             ("kernel size", self.kernel, 1),
@@ -130,7 +143,9 @@ pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
         3 => squeeze::squeeze(&unfold(&squeeze::unsqueeze(x, 0)?, sliding)?, squeeze::Squeezed::One(0)),
         4 => {
             let windows = sliding.over([shape[2] as i64, shape[3] as i64])?;
-            Columns { windows, folds: false }.of(x)
+            let mut given = sliding.shown();
+            given.extend(shown! { self_sym_argsize_minus_1: shape[3], self_sym_argsize_minus_2: shape[2] });
+            apply_one_given(Columns { windows, folds: false }, given, &[x])
         }
         _ => Err(Error::UnfoldRank { shape: shape.to_vec() }.into()),
     }
@@ -169,5 +184,5 @@ pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
         }
         .into());
     }
-    Columns { windows, folds: true }.of(x)
+    apply_one_given(Columns { windows, folds: true }, sliding.shown(), &[x])
 }

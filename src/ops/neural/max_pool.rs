@@ -1,5 +1,7 @@
 //! The greatest elements of windows, and where they are.
 
+use crate::graph::Attributes;
+use crate::ops::given::apply_given;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -9,7 +11,7 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
 use crate::shape::{self, Layout};
@@ -155,8 +157,8 @@ impl Op for MaxPool {
     }
 }
 
-fn pooled(op: MaxPool, x: &Tensor) -> Result<(Tensor, Tensor)> {
-    let mut outputs = apply(op, &[x])?;
+fn pooled(op: MaxPool, given: Attributes, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply_given(op, given, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(values)) => Ok((values, index)),
         _ => unreachable!("the operation has two outputs"),
@@ -187,7 +189,7 @@ pub fn max_pool(x: &Tensor, pool: &Pool) -> Result<(Tensor, Tensor)> {
         3 => ("MaxPool3DWithIndicesBackward0", "max_pool3d"),
         _ => ("MaxPool2DWithIndicesBackward0", "max_pool2d"),
     };
-    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, x)
+    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, pool.shown(), x)
 }
 
 /// The greatest elements of as many windows as `sizes` says, and their places.
@@ -209,5 +211,5 @@ pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, T
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, x)
+    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, Attributes::new(), x)
 }

@@ -2,6 +2,8 @@
 
 use super::resample::{Axis, Resample};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
 use crate::ops::reduce;
 use crate::tensor::Tensor;
@@ -22,6 +24,17 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// The parameters, under torch's names.
+    pub(super) fn shown(&self) -> Attributes {
+        shown! {
+            kernel_size: &*self.kernel,
+            stride: &*self.stride,
+            padding: &*self.padding,
+            dilation: &*self.dilation,
+            ceil_mode: self.ceil,
+        }
+    }
+
     /// How many windows there are over a dimension of this size.
     fn count(&self, dim: usize, size: i64) -> i64 {
         let (kernel, stride, padding) = (self.kernel[dim], self.stride[dim], self.padding[dim]);
@@ -102,7 +115,11 @@ pub fn mean_pool(
             taps: (0..count as i64).map(window).collect(),
         }
     });
-    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d" }.of(x)
+    let mut given = pool.shown();
+    given.retain(|(name, _)| *name != "dilation");
+    given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
+    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d" }
+        .of_given(x, given)
 }
 
 /// Averages over as many windows as `sizes` says; `None` leaves a dimension as it is.

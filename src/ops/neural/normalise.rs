@@ -1,6 +1,8 @@
 //! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. What
 //! differs is over which elements mean and deviation are taken.
 
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, Inputs};
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Error, Result};
@@ -88,6 +90,27 @@ impl Op for Normalise {
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        let bias = 1 + usize::from(self.weighted);
+        Some(smallvec![Some(0), self.weighted.then_some(1), self.biased.then_some(bias)])
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let x = saved[0].as_ref().map(|x| x.layout());
+        match (self.name, x.as_ref().map(|x| x.shape())) {
+            ("NativeBatchNormBackward0", _) => shown! { eps: self.eps, training: self.given.is_none() },
+            ("NativeGroupNormBackward0", Some([samples, channels, rest @ ..])) => shown! {
+                N: *samples,
+                C: *channels,
+                HxW: rest.iter().product::<usize>(),
+                group: self.groups.get(1).copied().unwrap_or(1),
+                eps: self.eps,
+            },
+            ("NativeLayerNormBackward0", _) => shown! { normalized_shape: &*self.parameter },
+            _ => Attributes::new(),
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -1,5 +1,6 @@
 //! Elements added before and behind: a number, or what is there already, mirrored or repeated.
 
+use crate::graph::shown::shown;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -160,5 +161,5 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
     };
     let operation = if kind == Inner::Reflection { "reflection_pad" } else { "replication_pad" };
-    Resample { names, axes: axes.into(), transposed: false, operation }.of(x)
+    Resample { names, axes: axes.into(), transposed: false, operation }.of_given(x, shown! { padding: pad })
 }

@@ -7,11 +7,12 @@ use smallvec::smallvec;
 
 use crate::dtype::Number;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::copy;
+use crate::ops::given::apply_one_given;
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
@@ -63,6 +64,11 @@ impl Resample {
     /// The map of a tensor, recorded.
     pub(super) fn of(&self, x: &Tensor) -> Result<Tensor> {
         apply_one(self.clone(), &[x])
+    }
+
+    /// The same, showing these parameters.
+    pub(super) fn of_given(&self, x: &Tensor, given: Attributes) -> Result<Tensor> {
+        apply_one_given(self.clone(), given, &[x])
     }
 }
 

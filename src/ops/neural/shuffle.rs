@@ -1,6 +1,8 @@
 //! Channels and parts of images in each other's places.
 
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::ops::composed::{self, Composed, Kept};
 use crate::ops::{permute, reshape};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -22,8 +24,7 @@ fn moved(x: &Tensor, lead: &[i64], split: &[i64], order: &[usize], joined: &[i64
     reshape::reshape(&permute::permute(&split, &dims)?, &[lead, joined].concat())
 }
 
-/// Channels as the parts of images that are `factor` times as high and wide.
-pub fn pixel_shuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
+fn shuffled_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
     let (lead, [channels, height, width]) = sizes(x, "pixel_shuffle")?;
     if factor <= 0 {
         return Err(
@@ -38,8 +39,7 @@ pub fn pixel_shuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
     moved(x, &lead, &split, &[0, 3, 1, 4, 2], &[rest, height * factor, width * factor])
 }
 
-/// The parts of images as channels of images that are that many times as low and narrow.
-pub fn pixel_unshuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
+fn unshuffled_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
     let (lead, [channels, height, width]) = sizes(x, "pixel_unshuffle")?;
     if factor <= 0 {
         return Err(Error::ShuffleFactor {
@@ -59,8 +59,7 @@ pub fn pixel_unshuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
     moved(x, &lead, &split, &[0, 2, 4, 1, 3], &[channels * factor * factor, height / factor, width / factor])
 }
 
-/// The channels of `groups` groups in turn.
-pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
+fn shuffled_channels(x: &Tensor, groups: i64) -> Result<Tensor> {
     let layout = x.layout();
     let all = shape::signed(layout.shape());
     let &[batch, channels, ref rest @ ..] = all.as_slice() else {
@@ -72,4 +71,88 @@ pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
     let area: i64 = rest.iter().product();
     let split = reshape::reshape(x, &[batch, groups, channels / groups, area])?;
     reshape::reshape(&permute::transpose(&split, 1, 2)?, &all)
+}
+
+/// y = the elements of x at other places
+///
+/// dy is dx so moved, x̄ is ȳ moved back
+#[derive(Clone)]
+struct Shuffle {
+    /// torch's name of the node.
+    node: &'static str,
+    /// torch's name of the factor.
+    parameter: &'static str,
+    factor: i64,
+    run: fn(&Tensor, i64) -> Result<Tensor>,
+    forth: fn(&Tensor, i64) -> Result<Tensor>,
+    back: fn(&Tensor, i64) -> Result<Tensor>,
+    /// The factor with which `back` undoes it.
+    undone: i64,
+}
+
+impl Composed for Shuffle {
+    const KEEPS: &'static [&'static str] = &[""];
+
+    fn name(&self) -> &'static str {
+        self.node
+    }
+
+    fn shown(&self) -> Attributes {
+        vec![(self.parameter, self.factor.into())]
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        (self.run)(inputs[0], self.factor)
+    }
+
+    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        (self.back)(gradient, self.undone)
+    }
+
+    fn forth(&self, _index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        (self.forth)(tangent, self.factor)
+    }
+}
+
+/// Channels as the parts of images that are `factor` times as high and wide.
+pub fn pixel_shuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
+    let shuffle = Shuffle {
+        node: "PixelShuffleBackward0",
+        parameter: "upscale_factor",
+        factor,
+        run: shuffled_pixels,
+        forth: pixel_shuffle,
+        back: pixel_unshuffle,
+        undone: factor,
+    };
+    composed::apply(shuffle, &[x])
+}
+
+/// The parts of images as channels of images that are that many times as low and narrow.
+pub fn pixel_unshuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
+    let shuffle = Shuffle {
+        node: "PixelUnshuffleBackward0",
+        parameter: "downscale_factor",
+        factor,
+        run: unshuffled_pixels,
+        forth: pixel_unshuffle,
+        back: pixel_shuffle,
+        undone: factor,
+    };
+    composed::apply(shuffle, &[x])
+}
+
+/// The channels of `groups` groups in turn.
+pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
+    let channels = x.layout().shape().get(1).map_or(0, |&channels| channels as i64);
+    let shuffle = Shuffle {
+        node: "ChannelShuffleBackward0",
+        parameter: "groups",
+        factor: groups,
+        run: shuffled_channels,
+        forth: channel_shuffle,
+        back: channel_shuffle,
+        undone: channels.checked_div(groups).unwrap_or(0),
+    };
+    composed::apply(shuffle, &[x])
 }

@@ -2,6 +2,8 @@
 
 use super::resample::{Axis, Resample};
 use crate::error::{Error, Result};
+use crate::graph::Shown;
+use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
 use crate::tensor::Tensor;
 
@@ -75,6 +77,17 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
             ["UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0"]
         }
     };
+    let mut given = shown! { output_size: sizes, self_sym_sizes: &*layout };
+    let scale_names: &[&'static str] = match sizes.len() {
+        1 => &["scales"],
+        2 => &["scales_h", "scales_w"],
+        _ => &["scales_d", "scales_h", "scales_w"],
+    };
+    let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
+    given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
+    if let Between::Linear { align_corners } = between {
+        given.push(("align_corners", align_corners.into()));
+    }
     Resample { names, axes: axes.collect(), transposed: false, operation: "upsample_nearest2d_channels_last" }
-        .of(x)
+        .of_given(x, given)
 }

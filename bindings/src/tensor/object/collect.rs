@@ -3,6 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use pyo3::ffi;
 use rushlight::Tensor;
@@ -28,7 +29,8 @@ pub(super) fn is_hosted(tensor: &Tensor) -> bool {
 pub(super) unsafe fn track_raw(object: *mut ffi::PyObject) {
     // SAFETY: the tensor types have collector headers.
     unsafe {
-        if ffi::PyObject_GC_IsTracked(object) == 0 {
+        // Where threads run at once, objects are tracked from the beginning.
+        if !cfg!(threads_at_once) && ffi::PyObject_GC_IsTracked(object) == 0 {
             ffi::PyObject_GC_Track(object.cast());
         }
     }
@@ -47,7 +49,7 @@ pub(super) unsafe extern "C" fn traverse(
         if stop != 0 {
             return stop;
         }
-        let dict = body.dict.get();
+        let dict = body.dict.load(Ordering::Relaxed);
         if !dict.is_null() {
             let stop = visit(dict, context);
             if stop != 0 {
@@ -70,7 +72,7 @@ pub(super) unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
     // SAFETY: the collector passes a live object.
     unsafe {
         let body = &(*object.cast::<Object>()).body;
-        ffi::Py_XDECREF(body.dict.replace(ptr::null_mut()));
+        ffi::Py_XDECREF(body.dict.swap(ptr::null_mut(), Ordering::Relaxed));
         if is_circle(body) {
             body.tensor.foreign().set_owned(false);
             // Not the last reference: the collector has one.
@@ -95,7 +97,7 @@ pub(super) unsafe extern "C" fn set_attribute(
     // SAFETY: the interpreter passes live objects and holds the GIL.
     unsafe {
         let status = ffi::PyObject_GenericSetAttr(object, name, value);
-        if !(*object.cast::<Object>()).body.dict.get().is_null() {
+        if !(*object.cast::<Object>()).body.dict.load(Ordering::Relaxed).is_null() {
             track_raw(object);
         }
         status
@@ -127,6 +129,6 @@ pub(super) unsafe extern "C" fn set_dict(
 /// `tp_hash`: the identity, which from now on must last as long as the tensor.
 pub(super) unsafe extern "C" fn hash(object: *mut ffi::PyObject) -> ffi::Py_hash_t {
     // SAFETY: as for `set_attribute`.
-    unsafe { (*object.cast::<Object>()).body.hashed.set(true) };
+    unsafe { (*object.cast::<Object>()).body.hashed.store(true, Ordering::Relaxed) };
     object as ffi::Py_hash_t
 }

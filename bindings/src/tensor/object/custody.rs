@@ -31,13 +31,13 @@ pub(super) unsafe fn survives(object: *mut Object) -> bool {
     // SAFETY: by the caller's promise. The new reference is the one that the mark stands for.
     unsafe {
         let body = &(*object).body;
-        if body.tensor.handles() == 1 + usize::from(body.bereft.get()) {
+        if body.tensor.handles() == 1 + usize::from(body.bereft.load(Ordering::Relaxed)) {
             return false;
         }
         ffi::Py_INCREF(object.cast());
         track_raw(object.cast());
         collector::host();
-        body.bereft.set(false);
+        body.bereft.store(false, Ordering::Relaxed);
         body.tensor.foreign().set_owned(true);
         true
     }
@@ -96,7 +96,7 @@ fn give_back(tensor: &Tensor) {
     // SAFETY: the mark stood for a reference, so that the object is alive until this one goes.
     unsafe {
         if ffi::Py_REFCNT(object) == 1 {
-            (*object.cast::<Object>()).body.bereft.set(true);
+            (*object.cast::<Object>()).body.bereft.store(true, Ordering::Relaxed);
         }
         ffi::Py_DECREF(object);
     }

@@ -1,17 +1,21 @@
 //! Birth and death of tensor objects. Which objects stay is in `custody`, what the collector sees in `collect`.
 
 use std::cell::UnsafeCell;
+#[cfg(threads_at_once)]
+use std::mem::ManuallyDrop;
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use pyo3::ffi;
 use rushlight::Tensor;
 
 use super::collect::{is_hosted, track_raw};
 use super::custody::{look_at_waiting, survives};
+use super::meeting::{introduce, part as part_from};
 use super::{Object, TensorBase, kind::tensor_type};
 
 /// How many dead objects of the exact type are kept for reuse.
-const SPARE: usize = 64;
+const SPARE: usize = if cfg!(threads_at_once) { 0 } else { 64 };
 
 /// How deep one object's death may lie inside another's before it waits its turn.
 const NESTING: usize = 50;
@@ -27,25 +31,37 @@ struct Workshop {
     waiting: Vec<*mut Object>,
 }
 
+const EMPTY: Workshop =
+    Workshop { spare: [ptr::null_mut(); SPARE], spare_count: 0, nesting: 0, waiting: Vec::new() };
+
+#[cfg(not(threads_at_once))]
 struct Guarded(UnsafeCell<Workshop>);
 // SAFETY: reached only through `workshop`, whose callers hold the GIL.
+#[cfg(not(threads_at_once))]
 unsafe impl Sync for Guarded {}
 
-static WORKSHOP: Guarded = Guarded(UnsafeCell::new(Workshop {
-    spare: [ptr::null_mut(); SPARE],
-    spare_count: 0,
-    nesting: 0,
-    waiting: Vec::new(),
-}));
+#[cfg(not(threads_at_once))]
+static WORKSHOP: Guarded = Guarded(UnsafeCell::new(EMPTY));
 
-/// The shared state, for one statement: nothing that can run Python code may happen before the borrow ends.
+// Never dropped, so that it can be reached by a thread that ends.
+#[cfg(threads_at_once)]
+thread_local!(static WORKSHOP: ManuallyDrop<UnsafeCell<Workshop>> =
+    const { ManuallyDrop::new(UnsafeCell::new(EMPTY)) });
+
+/// The shared state, for one statement: nothing that can run Python code may happen before the borrow
+/// ends. Where threads run at once each has its own.
 ///
 /// # Safety
 /// The caller holds the GIL and has no other borrow.
 #[inline]
 unsafe fn workshop() -> &'static mut Workshop {
-    // SAFETY: by the caller's promise this is the only reference.
-    unsafe { &mut *WORKSHOP.0.get() }
+    // SAFETY: by the caller's promise this is the only reference. It does not leave the thread.
+    unsafe {
+        #[cfg(not(threads_at_once))]
+        return &mut *WORKSHOP.0.get();
+        #[cfg(threads_at_once)]
+        WORKSHOP.with(|workshop| &mut *workshop.get())
+    }
 }
 
 /// The object of a tensor that had none, of `class`, which is the tensor type or below it: a new
@@ -59,13 +75,17 @@ pub(super) fn create(class: *mut ffi::PyTypeObject, tensor: Tensor) -> *mut ffi:
         if object.is_null() {
             return ptr::null_mut();
         }
-        if !tensor.foreign().get().is_null() {
-            return prefer_existing(object, tensor);
-        }
-        tensor.foreign().set(object.cast());
         let hosted = is_hosted(&tensor);
+        let handle = if cfg!(threads_at_once) { Some(tensor.clone()) } else { None };
         ptr::write(&raw mut (*object).body, TensorBase::new(tensor));
-        if hosted {
+        let tensor = handle.as_ref().unwrap_or(&(*object).body.tensor);
+        let first = introduce(object, tensor);
+        if !first.is_null() {
+            return prefer(first, object);
+        }
+        if cfg!(threads_at_once) && ffi::PyObject_GC_IsTracked(object.cast()) == 0 {
+            ffi::PyObject_GC_Track(object.cast());
+        } else if hosted {
             track_raw(object.cast());
         }
         object.cast()
@@ -73,19 +93,19 @@ pub(super) fn create(class: *mut ffi::PyTypeObject, tensor: Tensor) -> *mut ffi:
 }
 
 /// Allocating can run the collector, and with it Python code that asked for this very tensor's
-/// object before us: then that one counts.
+/// object before us, as another thread may have: then that one counts.
 ///
 /// # Safety
-/// The caller holds the GIL; `fresh` is memory without a body, the tensor has an object.
+/// The caller holds the GIL; `fresh` has a body, and nobody else knows of it.
 #[cold]
-unsafe fn prefer_existing(fresh: *mut Object, tensor: Tensor) -> *mut ffi::PyObject {
-    let existing = tensor.foreign().get().cast::<ffi::PyObject>();
-    // SAFETY: by the caller's promise. Spare memory has no handle to drop, only its type to let go.
+unsafe fn prefer(first: *mut ffi::PyObject, fresh: *mut Object) -> *mut ffi::PyObject {
+    // SAFETY: by the caller's promise.
     unsafe {
-        ffi::Py_INCREF(existing);
+        let tensor = ptr::read(&raw const (*fresh).body.tensor);
         release_memory(fresh);
+        drop(tensor);
     }
-    existing
+    first
 }
 
 /// An object of the exact type, not tracked by the collector: it refers to no Python object yet.
@@ -188,7 +208,7 @@ unsafe fn part(object: *mut Object) {
         if (*class).tp_finalize.is_some() {
             track_raw(object.cast());
             if ffi::PyObject_CallFinalizerFromDealloc(object.cast()) < 0 {
-                (*object).body.bereft.set(false);
+                (*object).body.bereft.store(false, Ordering::Relaxed);
                 return;
             }
             // The finaliser may have given the tensor to somebody.
@@ -198,7 +218,7 @@ unsafe fn part(object: *mut Object) {
         }
         ffi::PyObject_GC_UnTrack(object.cast());
         disconnect(object);
-        if !(*object).body.weak_references.get().is_null() {
+        if !(*object).body.weak_references.load(Ordering::Relaxed).is_null() {
             ffi::PyObject_ClearWeakRefs(object.cast());
         }
         take_apart(object);
@@ -212,7 +232,7 @@ unsafe fn part(object: *mut Object) {
 #[inline]
 unsafe fn disconnect(object: *mut Object) {
     // SAFETY: by the caller's promise.
-    unsafe { (*object).body.tensor.foreign().set(ptr::null_mut()) }
+    unsafe { part_from(&(*object).body.tensor, object) }
 }
 
 /// Drops the fields of a dead object and frees it. A chain of objects, each the last holder of the
@@ -243,7 +263,7 @@ unsafe fn drop_fields(object: *mut Object) {
     // SAFETY: nobody else can reach the object; each field is taken out before it is dropped.
     unsafe {
         clear_slots(object, ffi::Py_TYPE(object.cast()));
-        ffi::Py_XDECREF((*object).body.dict.replace(ptr::null_mut()));
+        ffi::Py_XDECREF((*object).body.dict.swap(ptr::null_mut(), Ordering::Relaxed));
         let tensor = ptr::read(&raw const (*object).body.tensor);
         release_memory(object);
         drop(tensor);

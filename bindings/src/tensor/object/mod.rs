@@ -7,11 +7,12 @@ mod collect;
 mod custody;
 mod kind;
 mod life;
+mod meeting;
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
@@ -34,13 +35,13 @@ pub(crate) struct TensorBase {
     /// A handle of its own: as long as the object lives, the tensor does.
     tensor: Tensor,
     /// The instance's `__dict__`, made by the interpreter at the first attribute.
-    dict: Cell<*mut ffi::PyObject>,
+    dict: AtomicPtr<ffi::PyObject>,
     /// The head of the interpreter's list of weak references.
-    weak_references: Cell<*mut ffi::PyObject>,
+    weak_references: AtomicPtr<ffi::PyObject>,
     /// Whether `hash()` has been asked for: the answer must not change.
-    hashed: Cell<bool>,
+    hashed: AtomicBool,
     /// Whether the object dies because a handle of its tensor goes, which is still counted.
-    bereft: Cell<bool>,
+    bereft: AtomicBool,
 }
 
 /// An object of `rushlight.Tensor` or of a subclass as it lies in memory.
@@ -50,21 +51,15 @@ struct Object {
     body: TensorBase,
 }
 
-// SAFETY: the cells are read and written only by code that holds the GIL, which the module
-// declares to need (`gil_used`); the tensor handle itself may go to any thread.
-unsafe impl Send for TensorBase {}
-// SAFETY: as above.
-unsafe impl Sync for TensorBase {}
-
 impl TensorBase {
     /// A body without any state.
     fn new(tensor: Tensor) -> Self {
         TensorBase {
             tensor,
-            dict: Cell::new(ptr::null_mut()),
-            weak_references: Cell::new(ptr::null_mut()),
-            hashed: Cell::new(false),
-            bereft: Cell::new(false),
+            dict: AtomicPtr::new(ptr::null_mut()),
+            weak_references: AtomicPtr::new(ptr::null_mut()),
+            hashed: AtomicBool::new(false),
+            bereft: AtomicBool::new(false),
         }
     }
 
@@ -76,7 +71,8 @@ impl TensorBase {
 
     /// Whether the object remembers something that a new one would not know.
     fn has_state(&self) -> bool {
-        self.hashed.get() || !self.dict.get().is_null() || !self.weak_references.get().is_null()
+        let is_set = |slot: &AtomicPtr<ffi::PyObject>| !slot.load(Ordering::Relaxed).is_null();
+        self.hashed.load(Ordering::Relaxed) || is_set(&self.dict) || is_set(&self.weak_references)
     }
 }
 
@@ -106,13 +102,8 @@ pub(crate) fn wrap(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>>
 /// [`wrap`] for slots: a new reference, or null with an exception set. The caller holds the GIL.
 #[inline]
 pub(super) fn wrap_raw(tensor: Tensor) -> *mut ffi::PyObject {
-    let existing = tensor.foreign().get().cast::<ffi::PyObject>();
-    if existing.is_null() {
-        return life::create(tensor_type(), tensor);
-    }
-    // SAFETY: a foreign pointer is that of a live object: `life` clears it before the object dies.
-    unsafe { ffi::Py_INCREF(existing) };
-    existing
+    let existing = meeting::existing(&tensor);
+    if existing.is_null() { life::create(tensor_type(), tensor) } else { existing }
 }
 
 /// A new object of the class `class` around `tensor`, which has none yet.

@@ -123,7 +123,7 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-    from ...func import jacfwd
+    from ...func.jacobians import pushed_forward
 
     result_is_tuple = False
 
@@ -132,7 +132,7 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
         result_is_tuple, outputs = as_tuple(func(*args), "outputs", "None")
         return outputs
 
-    matrices = jacfwd(checked, tuple(range(len(inputs))))(*inputs)
+    matrices = pushed_forward(checked, inputs, tuple(range(len(inputs))))
     rows = [list(row) if is_tuple else row[0] for row in matrices]
     return rows if result_is_tuple else rows[0]
 

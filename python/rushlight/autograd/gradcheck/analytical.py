@@ -92,7 +92,10 @@ def forward_jacobians(
     result = []
     for number, place in enumerate(places):
         if directions is None:
-            rows = [_pushed(fn, inputs, place, tangent, shapes, check_dtypes) for tangent in _one_hot(inputs[place])]
+            rows = [
+                _pushed(fn, inputs, place, tangent, shapes, check_dtypes)
+                for tangent in _one_hot(inputs[place])
+            ]
             matrices = [output.new_zeros(inputs[place].numel(), output.numel()) for output in shapes]
             for row, vectors in enumerate(rows):
                 for matrix, vector in zip(matrices, vectors, strict=True):

@@ -355,9 +355,9 @@ class Module(StateDict):
             )
         empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
         return self._apply(
-            lambda tensor: tensor.to(*args, **kwargs)
-            if tensor.is_floating_point() or tensor.is_complex()
-            else tensor
+            lambda tensor: (
+                tensor.to(*args, **kwargs) if tensor.is_floating_point() or tensor.is_complex() else tensor
+            )
         )
 
     def float(self) -> Self:

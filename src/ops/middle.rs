@@ -1,0 +1,75 @@
+//! The element in the middle of all.
+
+use smallvec::smallvec;
+
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::batch::{Answer, Call, Samples};
+use super::reduce::Over;
+use super::{create, extremes_over, mul, picked, reshape};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::tensor::Tensor;
+
+/// y = the median of x
+///
+/// With w = 1/n where x is one of the n elements that are y and 0 elsewhere: dy = Σ w dx, x̄ = w ȳ.
+#[derive(Clone, Copy)]
+struct Middle {
+    numbers_only: bool,
+}
+
+impl Middle {
+    /// The medians of the rows of a matrix.
+    fn of_rows(self, x: &Tensor) -> Result<Tensor> {
+        picked::median(x, 1, false, self.numbers_only).map(|(values, _)| values)
+    }
+}
+
+impl Op for Middle {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        if self.numbers_only { "NanmedianBackward0" } else { "MedianBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let row = reshape::reshape(&inputs[0].detach(), &[1, -1])?;
+        let y = reshape::reshape(&self.of_rows(&row)?, &[])?;
+        Ok(smallvec![Tensor::from_array(y.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        let shares = extremes_over::shares(&Over::new(None, false, &x)?, &x, &y, true)?;
+        one(mul(&shares, single(gradients))?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        let over = Over::new(None, false, &x)?;
+        one(over.sum(&mul(&extremes_over::shares(&over, &x, &y, false)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let (x, numel) = (&call.inputs[0], call.inputs[0].shape().iter().product());
+        let rows = reshape::reshape_to(&x.front(call.size)?, &[call.size, numel])?;
+        Ok(smallvec![Samples::first(self.of_rows(&rows)?)])
+    }
+}
+
+/// The element in the middle of all; with `numbers_only`, of those that are numbers.
+pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
+    }
+    if x.numel() == 0 {
+        return create::full(&[], f64::NAN.into(), x.dtype());
+    }
+    apply_one(Middle { numbers_only }, &[x])
+}
