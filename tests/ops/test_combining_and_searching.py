@@ -148,3 +148,13 @@ def test_parts_lie_side_by_side_below_or_behind():
         "by the split_size 2!",
     ):
         torch.hsplit(torch.ones(3), 2)
+
+
+def test_probabilities_of_normal_numbers_are_known_and_undone():
+    x = torch.tensor([-3.0, 0.0, 1.5], dtype=torch.float64, requires_grad=True)
+    special = torch.special
+    assert torch.allclose(special.ndtri(special.ndtr(x)), x)
+    assert torch.allclose(special.log_ndtr(x), special.ndtr(x).log())
+    assert float(special.log_ndtr(torch.tensor(-40.0, dtype=torch.float64))) == pytest.approx(-804.608442)
+    for function in (special.ndtr, special.log_ndtr):
+        assert torch.autograd.gradcheck(function, (x,))
