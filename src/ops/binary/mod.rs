@@ -2,25 +2,28 @@
 //! the operation on any mix of tensors and numbers, its in-place form, its rule in both modes.
 //! Broadcasting is undone by the engine, never in a rule.
 
+mod numbers;
+mod rule;
+
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::single;
 use super::in_place::{self, Write};
 use super::integer::Integer;
-use super::memory_order::MemoryOrder;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, record_new};
-use super::{batch, copy, default_dtype, intercept, tangents, unary, watch};
-use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
+use super::{batch, copy, default_dtype, intercept, tangents, watch};
+use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{
-    At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, check_kept, mode,
-};
+use crate::graph::{Attributes, Edge, SavedTensor, Source, check_kept, mode};
 use crate::kernels::{map, zip};
-use crate::shape::{self, Layout};
+use crate::shape;
 use crate::tensor::{Array, Mapping, Reading, Tensor};
+
+pub(super) use numbers::{combine, expanded};
+use numbers::{forward, overwrite};
+use rule::{Recorded, edges, recorded};
 
 /// A function of two elements, and its derivatives.
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -149,143 +152,6 @@ impl Needs {
     fn right(self) -> bool {
         matches!(self, Needs::Right | Needs::Both)
     }
-}
-
-struct Recorded<E: Elementwise2> {
-    op: E,
-    a: Kept,
-    b: Kept,
-}
-
-impl<E: Elementwise2> Recorded<E> {
-    /// Whether the overload that takes these operands could have kept a tensor of that name.
-    fn may_keep(&self) -> bool {
-        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
-        E::SHOWS_NUMBERS || !number
-    }
-
-    fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
-        let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
-        let a = if needs.left() { self.a.load(at) } else { nothing() }?;
-        let b = if needs.right() { self.b.load(at) } else { nothing() }?;
-        Ok((a, b))
-    }
-
-    /// The operands as the rule for gradients takes them.
-    fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
-        let (a, b) = self.load(at, needs)?;
-        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
-    }
-}
-
-impl<E: Elementwise2> Rule for Recorded<E> {
-    fn name(&self) -> &str {
-        self.op.node(&self.a, &self.b)
-    }
-
-    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let g = single(gradients);
-        let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
-        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
-        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
-        let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
-        let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
-        Ok(smallvec![left, right])
-    }
-
-    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
-        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
-        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
-        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
-        let sum = match (left, right) {
-            (Some(left), Some(right)) => Some(super::add(&left, &right)?),
-            (left, right) => left.or(right),
-        };
-        // A tangent is as large as the output, even where only a broadcast operand has one.
-        let shape = at.node.form(0).layout.clone();
-        Ok(smallvec![sum.map(|sum| super::view::expand_to(&sum, shape.shape())).transpose()?])
-    }
-
-    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
-        let [a, b] = [self.a.tensor(), self.b.tensor()];
-        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
-        named.filter_map(|(name, saved)| Some((name, saved?))).collect()
-    }
-
-    fn shown(&self) -> Attributes {
-        let mut shown = self.op.shown();
-        let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
-        let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
-        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
-        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
-        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
-            match operand {
-                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
-                    shown.push((name, Shown::Number(*number)))
-                }
-                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
-                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
-                _ => {}
-            }
-        }
-        shown
-    }
-
-    fn inputs(&self) -> Option<Inputs> {
-        match (&self.a, &self.b) {
-            // A number that stands for a tensor comes second, whichever it was.
-            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
-            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
-            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
-            _ => None,
-        }
-    }
-
-    fn keeps(&self) -> bool {
-        // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number =
-            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
-        let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
-        tensor(&self.a)
-            || tensor(&self.b)
-            || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
-            || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
-    }
-
-    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
-        [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
-    }
-}
-
-/// What of an operand is kept, given whether anything needs it.
-fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
-    match (operand, numbers) {
-        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar),
-        (_, Numbers::Array(array)) if wanted => Kept::Tensor(SavedTensor::new(array, Source::Input(index))),
-        _ => Kept::Nothing,
-    }
-}
-
-fn edges(a: Operand<'_>, b: Operand<'_>) -> Result<SmallVec<[Option<Edge>; 2]>> {
-    let edge = |operand| match operand {
-        Operand::Tensor(tensor) => tensor.gradient_edge(),
-        Operand::Scalar(_) => Ok(None),
-    };
-    Ok(smallvec![edge(a)?, edge(b)?])
-}
-
-fn recorded<E: Elementwise2>(
-    op: E,
-    (a, a_numbers): (Operand<'_>, Numbers),
-    (b, b_numbers): (Operand<'_>, Numbers),
-    needed: u64,
-) -> Recorded<E> {
-    let (left, right) = (needed & 1 == 1, needed & 2 == 2);
-    let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
-    let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
-    Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
 }
 
 /// The operation on two operands.
@@ -525,154 +391,4 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         false => overwrite(&op, &target, &apart, dtype)?,
     }
     write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
-}
-
-fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
-    let op = *op;
-    if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
-        && let Some(result) = op.with_number(a, *b, dtype)
-    {
-        return result;
-    }
-    if dtype.is_complex() {
-        if !E::COMPLEX {
-            return Err(op.refusal(dtype).into());
-        }
-        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
-        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
-    }
-    dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
-        dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
-            if op.boolean(false, false).is_none() {
-                return Err(op.refusal(dtype).into());
-            }
-            combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
-        })
-    })
-}
-
-/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
-fn combine_complex(
-    a: &Numbers,
-    b: &Numbers,
-    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
-) -> Result<Array> {
-    combine::<Complex<f64>, Complex<f64>>(a, b, f)
-}
-
-/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
-pub(super) fn combine<T: Element, U: Element>(
-    a: &Numbers,
-    b: &Numbers,
-    f: impl Fn(T, T) -> U + Copy + Sync,
-) -> Result<Array> {
-    if let Some((a, b)) = as_scalars(a, b) {
-        return combine(&a, &b, f);
-    }
-    match (a, b) {
-        (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b, order) = aligned(a, b, T::DTYPE)?;
-            let y = pairs::<T, U>(&a, &b, f)?;
-            Ok(match order {
-                Some(order) => order.restored(&y),
-                None => y,
-            })
-        }
-        (Numbers::Array(a), Numbers::Scalar(b)) => {
-            let b: T = b.to();
-            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
-        }
-        (Numbers::Scalar(a), Numbers::Array(b)) => {
-            let a: T = a.to();
-            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
-        }
-        (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
-    }
-}
-
-/// Two operands as one type and in one shape, and the order in which the dimensions of the result then
-/// are, if it is not theirs.
-fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
-    let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
-    if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
-        return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
-    }
-    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-    let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
-    // Converted before they are repeated, not after.
-    let shown = |x: &Array| -> Result<Array> {
-        let x = if x.dtype == dtype { x.clone() } else { copy::converted_in_order(x, dtype)? };
-        let x = expanded(&x, &shape);
-        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
-    };
-    let (a, b) = (shown(a)?, shown(b)?);
-    Ok((a, b, order))
-}
-
-/// A fresh array of `f` of pairs of elements of two arrays of one shape. Integers are laid out in
-/// order first: kernels that walk along strides are compiled for floating-point numbers only.
-fn pairs<T: Element, U: Element>(a: &Array, b: &Array, f: impl Fn(T, T) -> U + Copy + Sync) -> Result<Array> {
-    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
-    if let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) {
-        zip::zip_slice(a, b, y.fresh(), f);
-    } else if const { T::DTYPE.is_float() } {
-        zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
-    } else {
-        return pairs::<T, U>(&copy::dense(a)?, &copy::dense(b)?, f);
-    }
-    Ok(y)
-}
-
-/// The operands again, when one of them is a single element in the shape of the other: it then is a
-/// number, which spares the kernel the strides. Gradients of sums are like that.
-fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
-    let (Numbers::Array(left), Numbers::Array(right)) = (a, b) else { return None };
-    if left.layout.shape() != right.layout.shape() || left.layout.numel() < 2 {
-        return None;
-    }
-    if let Some(element) = right.repeated_element() {
-        return Some((a.clone(), Numbers::Scalar(element)));
-    }
-    left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
-}
-
-fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
-    let in_place = dtype == target.dtype
-        && dispatch!(float dtype, T => {
-            let op = *op;
-            replaced::<T>(target, b, move |a, b| op.real(a, b))
-        }, else { false });
-    if in_place {
-        return Ok(());
-    }
-    // Calculated apart, in a wider type of the same category perhaps, then written back.
-    let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
-    copy::write(target, &result)
-}
-
-/// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
-/// and as many others in order. Answers whether that was so.
-fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
-    let Some(elements) = target.writable_slice::<T>() else { return false };
-    match b {
-        Numbers::Scalar(b) => {
-            let b: T = b.to();
-            map::map_slice_in_place(elements, move |a| f(a, b));
-        }
-        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
-            let Some(b) = b.slice::<T>() else { return false };
-            zip::zip_slice_in_place(elements, b, f);
-        }
-        Numbers::Array(_) => return false,
-    }
-    true
-}
-
-/// The array shown in a larger shape; the caller has checked that it expands.
-pub(super) fn expanded(array: &Array, shape: &[usize]) -> Array {
-    if array.layout.shape() == shape {
-        return array.clone();
-    }
-    let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
-    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
 }

@@ -1,0 +1,166 @@
+//! The numbers: loops over pairs of elements, of arrays of any types and shapes that go together, and of
+//! arrays and numbers.
+
+use std::sync::Arc;
+
+use super::Elementwise2;
+use crate::dtype::{Bool, Complex, DType, Element};
+use crate::error::Result;
+use crate::kernels::{map, zip};
+use crate::ops::memory_order::MemoryOrder;
+use crate::ops::operand::Numbers;
+use crate::ops::{copy, unary};
+use crate::shape::{self, Layout};
+use crate::tensor::Array;
+
+/// A fresh array of the function of two operands, calculated in this type.
+pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+    let op = *op;
+    if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
+        && let Some(result) = op.with_number(a, *b, dtype)
+    {
+        return result;
+    }
+    if dtype.is_complex() {
+        if !E::COMPLEX {
+            return Err(op.refusal(dtype).into());
+        }
+        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
+        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+    }
+    dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
+        dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
+            if op.boolean(false, false).is_none() {
+                return Err(op.refusal(dtype).into());
+            }
+            combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
+        })
+    })
+}
+
+/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+fn combine_complex(
+    a: &Numbers,
+    b: &Numbers,
+    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
+) -> Result<Array> {
+    combine::<Complex<f64>, Complex<f64>>(a, b, f)
+}
+
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
+pub(in crate::ops) fn combine<T: Element, U: Element>(
+    a: &Numbers,
+    b: &Numbers,
+    f: impl Fn(T, T) -> U + Copy + Sync,
+) -> Result<Array> {
+    if let Some((a, b)) = as_scalars(a, b) {
+        return combine(&a, &b, f);
+    }
+    match (a, b) {
+        (Numbers::Array(a), Numbers::Array(b)) => {
+            let (a, b, order) = aligned(a, b, T::DTYPE)?;
+            let y = pairs::<T, U>(&a, &b, f)?;
+            Ok(match order {
+                Some(order) => order.restored(&y),
+                None => y,
+            })
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) => {
+            let b: T = b.to();
+            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) => {
+            let a: T = a.to();
+            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+        }
+        (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+    }
+}
+
+/// Two operands as one type and in one shape, and the order in which the dimensions of the result then
+/// are, if it is not theirs.
+fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
+    let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+    if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+        return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
+    }
+    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
+    let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
+    // Converted before they are repeated, not after.
+    let shown = |x: &Array| -> Result<Array> {
+        let x = if x.dtype == dtype { x.clone() } else { copy::converted_in_order(x, dtype)? };
+        let x = expanded(&x, &shape);
+        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
+    };
+    let (a, b) = (shown(a)?, shown(b)?);
+    Ok((a, b, order))
+}
+
+/// A fresh array of `f` of pairs of elements of two arrays of one shape. Integers are laid out in
+/// order first: kernels that walk along strides are compiled for floating-point numbers only.
+fn pairs<T: Element, U: Element>(a: &Array, b: &Array, f: impl Fn(T, T) -> U + Copy + Sync) -> Result<Array> {
+    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
+    if let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) {
+        zip::zip_slice(a, b, y.fresh(), f);
+    } else if const { T::DTYPE.is_float() } {
+        zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
+    } else {
+        return pairs::<T, U>(&copy::dense(a)?, &copy::dense(b)?, f);
+    }
+    Ok(y)
+}
+
+/// The operands again, when one of them is a single element in the shape of the other: it then is a
+/// number, which spares the kernel the strides. Gradients of sums are like that.
+fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
+    let (Numbers::Array(left), Numbers::Array(right)) = (a, b) else { return None };
+    if left.layout.shape() != right.layout.shape() || left.layout.numel() < 2 {
+        return None;
+    }
+    if let Some(element) = right.repeated_element() {
+        return Some((a.clone(), Numbers::Scalar(element)));
+    }
+    left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
+}
+
+/// Writes the function of the target and another operand to the target.
+pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
+    let in_place = dtype == target.dtype
+        && dispatch!(float dtype, T => {
+            let op = *op;
+            replaced::<T>(target, b, move |a, b| op.real(a, b))
+        }, else { false });
+    if in_place {
+        return Ok(());
+    }
+    // Calculated apart, in a wider type of the same category perhaps, then written back.
+    let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
+    copy::write(target, &result)
+}
+
+/// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
+/// and as many others in order. Answers whether that was so.
+fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
+    let Some(elements) = target.writable_slice::<T>() else { return false };
+    match b {
+        Numbers::Scalar(b) => {
+            let b: T = b.to();
+            map::map_slice_in_place(elements, move |a| f(a, b));
+        }
+        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
+            let Some(b) = b.slice::<T>() else { return false };
+            zip::zip_slice_in_place(elements, b, f);
+        }
+        Numbers::Array(_) => return false,
+    }
+    true
+}
+
+/// The array shown in a larger shape; the caller has checked that it expands.
+pub(in crate::ops) fn expanded(array: &Array, shape: &[usize]) -> Array {
+    if array.layout.shape() == shape {
+        return array.clone();
+    }
+    let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
+    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
+}

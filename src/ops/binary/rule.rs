@@ -1,0 +1,152 @@
+//! The rule: what is kept of the operands, and how gradients and tangents pass them.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Elementwise2, Needs};
+use crate::dtype::Scalar;
+use crate::error::Result;
+use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source};
+use crate::ops::apply::single;
+use crate::ops::operand::{Kept, Numbers, Operand, Value};
+use crate::ops::{self, view};
+use crate::tensor::Tensor;
+
+/// An operation and what of its operands it kept.
+pub(super) struct Recorded<E: Elementwise2> {
+    pub(super) op: E,
+    pub(super) a: Kept,
+    pub(super) b: Kept,
+}
+
+impl<E: Elementwise2> Recorded<E> {
+    /// Whether the overload that takes these operands could have kept a tensor of that name.
+    fn may_keep(&self) -> bool {
+        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
+        E::SHOWS_NUMBERS || !number
+    }
+
+    fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
+        let a = if needs.left() { self.a.load(at) } else { nothing() }?;
+        let b = if needs.right() { self.b.load(at) } else { nothing() }?;
+        Ok((a, b))
+    }
+
+    /// The operands as the rule for gradients takes them.
+    fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
+        let (a, b) = self.load(at, needs)?;
+        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
+    }
+}
+
+impl<E: Elementwise2> Rule for Recorded<E> {
+    fn name(&self) -> &str {
+        self.op.node(&self.a, &self.b)
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
+        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
+        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
+        let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
+        let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
+        Ok(smallvec![left, right])
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
+        let left = |t| self.load(at, E::LEFT_NEEDS).and_then(|(a, b)| self.op.left_forth(&a, &b, t));
+        let right = |t| self.load(at, E::RIGHT_NEEDS).and_then(|(a, b)| self.op.right_forth(&a, &b, t));
+        let (left, right) = (tangent(0).map(left).transpose()?, tangent(1).map(right).transpose()?);
+        let sum = match (left, right) {
+            (Some(left), Some(right)) => Some(ops::add(&left, &right)?),
+            (left, right) => left.or(right),
+        };
+        // A tangent is as large as the output, even where only a broadcast operand has one.
+        let shape = at.node.form(0).layout.clone();
+        Ok(smallvec![sum.map(|sum| view::expand_to(&sum, shape.shape())).transpose()?])
+    }
+
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let [a, b] = [self.a.tensor(), self.b.tensor()];
+        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
+        named.filter_map(|(name, saved)| Some((name, saved?))).collect()
+    }
+
+    fn shown(&self) -> Attributes {
+        let mut shown = self.op.shown();
+        let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
+        let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
+        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
+        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
+        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
+            match operand {
+                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
+                    shown.push((name, Shown::Number(*number)))
+                }
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
+                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
+                _ => {}
+            }
+        }
+        shown
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        match (&self.a, &self.b) {
+            // A number that stands for a tensor comes second, whichever it was.
+            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
+            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
+            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
+            _ => None,
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        // A number is kept as a tensor is where torch keeps it as one: backward frees it.
+        let number =
+            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
+        let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
+        tensor(&self.a)
+            || tensor(&self.b)
+            || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
+            || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
+    }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
+    }
+}
+
+/// What of an operand is kept, given whether anything needs it.
+fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
+    match (operand, numbers) {
+        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar),
+        (_, Numbers::Array(array)) if wanted => Kept::Tensor(SavedTensor::new(array, Source::Input(index))),
+        _ => Kept::Nothing,
+    }
+}
+
+/// Where gradients with respect to the operands go.
+pub(super) fn edges(a: Operand<'_>, b: Operand<'_>) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    let edge = |operand| match operand {
+        Operand::Tensor(tensor) => tensor.gradient_edge(),
+        Operand::Scalar(_) => Ok(None),
+    };
+    Ok(smallvec![edge(a)?, edge(b)?])
+}
+
+/// The rule of an operation whose operands matter where `needed` has a bit.
+pub(super) fn recorded<E: Elementwise2>(
+    op: E,
+    (a, a_numbers): (Operand<'_>, Numbers),
+    (b, b_numbers): (Operand<'_>, Numbers),
+    needed: u64,
+) -> Recorded<E> {
+    let (left, right) = (needed & 1 == 1, needed & 2 == 2);
+    let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
+    let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
+    Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
+}
