@@ -111,8 +111,8 @@ def gradient(
         if len(spaces) != len(dims):
             raise RuntimeError(
                 "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
-                f"arguments to have the same length, but got a spacing argument of length {len(spaces)} and a "
-                f"dim argument of length {len(dims)}."
+                f"arguments to have the same length, but got a spacing argument of length "
+                f"{len(spaces)} and a dim argument of length {len(dims)}."
             )
     numbers = []
     for place in dims:
