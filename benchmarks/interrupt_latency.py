@@ -70,7 +70,8 @@ CASES = {
     ),
     "backward, one product of matrices": (
         "x = torch.ones(5000, 5000, requires_grad=True)\ny = (x @ torch.ones(5000, 10)).sum() * 0\n"
-        "w = torch.ones(5000, 5000)\ny = torch.nn.functional.linear(x, w[:20]).sum() + (x * 1).mm(w[:, :2500]).sum()",
+        "w = torch.ones(5000, 5000)\n"
+        "y = torch.nn.functional.linear(x, w[:20]).sum() + (x * 1).mm(w[:, :2500]).sum()",
         "y.backward()",
     ),
     "backward, a product of few rows": (
@@ -79,11 +80,13 @@ CASES = {
     ),
     "backward, branches side by side": (
         "x = torch.ones(200_000, requires_grad=True)\nparts = []\n"
-        "for i in range(8):\n    y = x * i\n    for _ in range(200): y = y.sin()\n    parts.append(y.sum())\ny = sum(parts)",
+        "for i in range(8):\n    y = x * i\n    for _ in range(200): y = y.sin()\n"
+        "    parts.append(y.sum())\ny = sum(parts)",
         "y.backward()",
     ),
     "backward, functions of one's own": (
-        "x = torch.ones(1200, 1200, requires_grad=True)\ny = x\nfor _ in range(40): y = Slow.apply(y)\ny = y.sum()",
+        "x = torch.ones(1200, 1200, requires_grad=True)\ny = x\n"
+        "for _ in range(40): y = Slow.apply(y)\ny = y.sum()",
         "y.backward()",
     ),
     "backward, recorded": (

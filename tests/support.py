@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import warnings
@@ -144,3 +145,9 @@ def run_together(*works):
         assert not thread.is_alive()
     if failures:
         raise failures[0]
+
+
+needs_lock = pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="the collector looks through the graph only where the interpreter has its lock",
+)

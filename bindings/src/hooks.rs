@@ -186,7 +186,7 @@ impl RemovableHandle {
         let references = std::iter::once(hooks_dict.clone()).chain(extra);
         let references = references.map(|it| PyWeakrefReference::new(&it).map(Bound::unbind));
         Ok(RemovableHandle {
-            id: HookId::new().number(),
+            id: HookId::fresh().number(),
             on: On::Dictionaries(references.collect::<PyResult<_>>()?),
         })
     }

@@ -253,7 +253,7 @@ fn show<'py>(
     let ask = |object: &Bound<'py, PyAny>| {
         let answer =
             object.call_method1(intern!(py, "__torch_function__"), (function, &types, args, kwargs))?;
-        Ok::<_, PyErr>((!answer.is(&py.NotImplemented())).then_some(answer))
+        Ok::<_, PyErr>((!answer.is(py.NotImplemented())).then_some(answer))
     };
     if let Some(mode) = pop_mode() {
         let answer = ask(mode.bind(py));

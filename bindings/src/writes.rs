@@ -7,7 +7,7 @@ use rushlight::Error;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
 use rushlight::ops::batch;
-use rushlight::tensor::{Mapping, Tensor};
+use rushlight::tensor::{Mapping, Randomness, Tensor};
 
 use crate::arguments::Arguments;
 use crate::error::raise;
@@ -131,10 +131,15 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         "index_fill_" => Name::Rule("index_fill_"),
         "index_put_" => Name::Rule("index_put_"),
         "scatter_add_" => Name::Rule("scatter_add_"),
-        "bernoulli_" => Name::Rule("inplace bernoulli"),
-        "set_" | "detach_" | "requires_grad_" => return None,
+        "bernoulli_" if draws_for_each() => Name::Rule("inplace bernoulli"),
+        "set_" | "detach_" | "requires_grad_" | "bernoulli_" => return None,
         _ => Name::Fallback,
     })
+}
+
+/// Whether each sample gets random numbers of its own.
+fn draws_for_each() -> bool {
+    Mapping::innermost().is_some_and(|mapping| mapping.randomness() == Randomness::Different)
 }
 
 /// What torch calls the overload of a write in place that is given these.

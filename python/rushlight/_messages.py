@@ -175,8 +175,8 @@ MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "GradLayout": (
         UserWarning,
         "grad and param do not obey the gradient layout contract. This is not an error, but may impair "
-        "performance.\ngrad.sizes() = {sizes}, strides() = {strides}\nparam.sizes() = {leaf_sizes}, strides() "
-        "= {leaf_strides}",
+        "performance.\ngrad.sizes() = {sizes}, strides() = {strides}\nparam.sizes() = {leaf_sizes}, "
+        "strides() = {leaf_strides}",
     ),
     "GradSize": (
         RuntimeError,

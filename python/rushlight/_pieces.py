@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
 
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._rushlight import dtype as DType
 
 __all__ = [
@@ -109,8 +111,8 @@ def gradient(
         if len(spaces) != len(dims):
             raise RuntimeError(
                 "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
-                f"arguments to have the same length, but got a spacing argument of length {len(spaces)} and a "
-                f"dim argument of length {len(dims)}."
+                f"arguments to have the same length, but got a spacing argument of length "
+                f"{len(spaces)} and a dim argument of length {len(dims)}."
             )
     numbers = []
     for place in dims:

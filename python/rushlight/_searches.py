@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
-from . import return_types
 from ._rushlight import Tensor
 
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 __all__ = ["bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"]
 
@@ -190,6 +190,8 @@ def histogram(
         counts = _counted(input, bins, low, high, weight)
     if density:
         counts = counts / counts.sum() / edges.diff()
+    from . import return_types
+
     return return_types.histogram((counts, edges))
 
 

@@ -86,6 +86,11 @@ def __contains__(self: Tensor, element: Any) -> bool:
     )
 
 
+def __rdiv__(self: Tensor, other: Any) -> Tensor:
+    quotient: Tensor = self.reciprocal() * other
+    return quotient
+
+
 def __format__(self: Tensor, format_spec: str) -> str:
     if self.ndim == 0 and type(self) is Tensor:
         return format(self.item(), format_spec)
@@ -190,6 +195,7 @@ _METHODS = (
     __iter__,
     __contains__,
     __format__,
+    __rdiv__,
     __copy__,
     __deepcopy__,
     __reduce_ex__,

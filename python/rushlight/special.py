@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _rushlight as native
 
+if TYPE_CHECKING:
+    from ._rushlight import Tensor
+
+_HALF_ROOT = 0.5**0.5
 _nn = native._nn
 
 digamma = psi = native.digamma
@@ -47,9 +53,12 @@ __all__ = [
     "i1",
     "i1e",
     "log1p",
+    "log_ndtr",
     "log_softmax",
     "logit",
     "logsumexp",
+    "ndtr",
+    "ndtri",
     "polygamma",
     "psi",
     "round",
@@ -58,3 +67,32 @@ __all__ = [
     "xlog1py",
     "xlogy",
 ]
+
+
+def _real(input: Tensor) -> Tensor:
+    return input if input.is_floating_point() else input.to(native.get_default_dtype())
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """Return the probability of normal numbers up to each element.
+
+    >>> import rushlight as torch
+    >>> torch.special.ndtr(torch.tensor([0.0, 3.0]))
+    tensor([0.5000, 0.9987])
+    """
+    return native.erfc(_real(input) * -_HALF_ROOT) / 2
+
+
+def log_ndtr(input: Tensor) -> Tensor:
+    """Return the logarithm of `ndtr`, exact far below zero too."""
+    t = _real(input) * _HALF_ROOT
+    low = t.clamp(max=0)
+    far = (erfcx(-low) / 2).log() - low * low
+    # Where the probability is near to one, what is missing from one says more.
+    near = (-native.erfc(t.clamp(min=-1.0)) / 2).log1p()
+    return native.where(t < -_HALF_ROOT, far, near)
+
+
+def ndtri(input: Tensor) -> Tensor:
+    """Return the number below which normal numbers are with each probability."""
+    return native.erfinv(_real(input) * 2 - 1) / _HALF_ROOT

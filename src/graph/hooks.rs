@@ -51,7 +51,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl HookId {
     /// A name that no hook has, for one that is kept elsewhere too.
-    pub fn new() -> HookId {
+    pub fn fresh() -> HookId {
         HookId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
@@ -85,7 +85,7 @@ pub struct Hooks {
 impl Hooks {
     /// Adds a hook.
     pub fn add(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
-        let id = HookId::new();
+        let id = HookId::fresh();
         self.entries.lock().push(Entry { id, place, hook });
         self.used.store(true, Ordering::Release);
         id

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
+use crate::origin;
 
 /// The program.
 pub trait Host: Sync {
@@ -47,4 +48,9 @@ pub fn register_host(host: &'static dyn Host) {
 /// The program that operations run in, if it has told.
 pub(crate) fn host() -> Option<&'static dyn Host> {
     HOST.get().copied()
+}
+
+/// Keeps in mind where the program is, for as long as it cannot be seen.
+pub(crate) fn line_kept() -> origin::Within {
+    origin::within(origin::here())
 }

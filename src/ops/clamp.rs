@@ -10,7 +10,7 @@ use super::select::where_;
 use super::{binary, copy, create, in_place, logical, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::tensor::Tensor;
 
 /// A bound of `clamp`.
@@ -134,6 +134,22 @@ impl Op for Clamp {
         self.name
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        match self.name {
+            name if name.starts_with("ClampMin") => &["self", "min", ""],
+            name if name.starts_with("ClampMax") => &["self", "", "max"],
+            _ => Self::SAVED,
+        }
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        let place = |bound: &Bound| match bound {
+            Bound::Tensor(index) => Some(*index),
+            _ => None,
+        };
+        (self.name == "ClampBackward0").then(|| smallvec![Some(0), place(&self.min), place(&self.max)])
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let bound = |bound: &Bound| match bound {
             Bound::Number(number) => Some(Shown::from(*number)),
@@ -141,7 +157,16 @@ impl Op for Clamp {
             Bound::Tensor(_) => None,
         };
         let named = [("min", bound(&self.min)), ("max", bound(&self.max))];
-        named.into_iter().filter_map(|(name, shown)| Some((name, shown?))).collect()
+        // Some operations have one bound only.
+        let other = if self.name.starts_with("ClampMin") {
+            "max"
+        } else if self.name.starts_with("ClampMax") {
+            "min"
+        } else {
+            ""
+        };
+        let named = named.into_iter().filter(|(name, _)| *name != other);
+        named.filter_map(|(name, shown)| Some((name, shown?))).collect()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

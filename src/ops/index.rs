@@ -6,7 +6,7 @@ use super::cast;
 use super::in_place;
 use super::indexed;
 use super::operand::Operand;
-use super::part::{Part, from_end, sliced, take};
+use super::part::{Part, from_end, sliced, take_element, take_slice};
 use super::{reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ impl Viewed {
                 let size = self.view.layout().shape()[dim];
                 let part = sliced(dim, size, *start, *stop, step.unwrap_or(1))?;
                 if if_whole || part != (Part::Slice { dim, start: 0, length: size, step: 1 }) {
-                    self.view = take(&self.view, part)?;
+                    self.view = take_slice(&self.view, part, dim as i64, *start, *stop)?;
                 }
                 Ok(dim + 1)
             }
@@ -145,7 +145,7 @@ impl Viewed {
 fn element(x: &Tensor, place: usize, dim: usize, index: i64) -> Result<Tensor> {
     let size = x.layout().shape().get(dim).copied().unwrap_or(0);
     match from_end(index, size) {
-        Some(index) => take(x, Part::Select { dim, index }),
+        Some(place) => take_element(x, Part::Select { dim, index: place }, dim as i64, index),
         None => Err(Error::IndexRange { index, dim: place, size }.into()),
     }
 }

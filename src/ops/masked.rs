@@ -74,6 +74,10 @@ impl Op for Pick {
         self.name
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.name == "MaskedSelectBackward0" { &["mask"] } else { Self::SAVED }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = flat(&inputs[0].array())?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;

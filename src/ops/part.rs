@@ -210,9 +210,13 @@ pub fn select(x: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     let Some(index) = from_end(index, layout.shape()[dim]) else {
         return Err(Error::SelectRange { index, shape: layout.shape().to_vec(), dim }.into());
     };
-    let part = Part::Select { dim, index };
-    match given_dim < 0 || given_index < 0 {
-        true => take_given(x, part, shown! { dim: given_dim, index: given_index }),
+    take_element(x, Part::Select { dim, index }, given_dim, given_index)
+}
+
+/// The element of the dimension that the caller called `dim` at the place that it called `index`.
+pub(super) fn take_element(x: &Tensor, part: Part, dim: i64, index: i64) -> Result<Tensor> {
+    match dim < 0 || index < 0 {
+        true => take_given(x, part, shown! { dim: dim, index: index }),
         false => take(x, part),
     }
 }
@@ -230,12 +234,22 @@ pub fn slice(x: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i
         return Err(Error::NotOfScalar { operation: "slice" }.into());
     }
     let place = shape::normalize_dim(dim, layout.ndim())?;
-    let size = layout.shape()[place];
-    let part = sliced(place, size, start, end, step)?;
+    take_slice(x, sliced(place, layout.shape()[place], start, end, step)?, dim, start, end)
+}
+
+/// A slice of the dimension that the caller called `dim`, from where to where it said.
+pub(super) fn take_slice(
+    x: &Tensor,
+    part: Part,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+) -> Result<Tensor> {
+    let layout = x.layout();
+    let size = shape::normalize_dim(dim, layout.ndim()).map(|place| layout.shape()[place] as i64)?;
     let (start, end) = (start.unwrap_or(0), end.unwrap_or(i64::MAX));
-    let within = 0..=size as i64;
-    let plain = dim >= 0 && within.contains(&start) && (end == i64::MAX || end >= start && end < size as i64);
-    match plain {
+    let ends = end == i64::MAX || end >= start && end < size;
+    match dim >= 0 && (0..=size).contains(&start) && ends {
         true => take(x, part),
         false => take_given(x, part, shown! { dim: dim, start: start, end: end }),
     }

@@ -8,6 +8,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
+use super::given::apply_one_given;
 use super::reduce::{Over, accumulated};
 use super::select::where_;
 use super::{
@@ -33,6 +34,10 @@ impl Op for Nansum {
 
     fn name(&self) -> &'static str {
         "NansumBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.over.given(), keepdim: self.over.keepdim }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -211,9 +216,10 @@ impl Op for Logcumsumexp {
 
 /// The logarithms of the running sums of exponentials along a dimension.
 pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
+    let given = dim;
     let dim = shape::normalize_dim(dim, x.ndim())?;
     if x.numel() == 0 || x.ndim() == 0 {
         return super::cast::clone(x);
     }
-    apply_one(Logcumsumexp { dim }, &[x])
+    apply_one_given(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }

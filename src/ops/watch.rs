@@ -20,7 +20,6 @@ use crate::error::{Error, Result};
 use crate::graph::host::{self, Host};
 use crate::graph::{anomaly, mode};
 use crate::kernels::interrupt::{Asking, Interrupted, Question};
-use crate::origin;
 
 /// How long the host is left alone. It may have to wait for its lock, so this is not shorter.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -161,7 +160,7 @@ pub(super) fn at_length<T: Send>(in_place: bool, operation: impl Send + FnOnce()
     let _kept = LockKept::new();
     let Some(host) = host::host() else { return operation() };
     // Where the program is can be seen with the lock only.
-    let _line = origin::within(origin::here());
+    let _line = host::line_kept();
     let (mut operation, mut outcome) = (Some(operation), None);
     host.unlocked(&mut || {
         let Some(operation) = operation.take() else { return };

@@ -27,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kernels::interrupt",
             "kernels::parallel",
             "ops::accumulate",
+            "ops::watch",
         ],
     ),
 ];

@@ -119,3 +119,15 @@ def test_what_works_on_leaves_is_refused_in_every_transform():
             transformed(lambda x: (x.requires_grad_(), x)[1])
         with raises(RuntimeError, "backward() called inside a functorch transform."):
             transformed(lambda x: (torch.ones(1, requires_grad=True).sum().backward(), x)[1])
+
+
+def test_derivatives_are_taken_where_the_outside_infers():
+    plain = torch.ones(2)
+    with torch.inference_mode():
+        for x in (plain, torch.ones(2)):
+            gradient = torch.func.grad(lambda x: (x**2).sum())(x)
+            assert gradient.equal(torch.full((2,), 2.0))
+            assert not gradient.is_inference()
+            assert torch.func.jvp(lambda x: x**2, (x,), (x,))[1].equal(torch.full((2,), 2.0))
+            assert torch.func.jacrev(lambda x: x**2)(x).equal(torch.eye(2) * 2)
+            assert torch.func.hessian(lambda x: (x**3).sum())(x).equal(torch.eye(2) * 6)

@@ -1,5 +1,7 @@
 """`func.functional_call`, `func.stack_module_state` and `nn.utils.stateless`."""
 
+import copy
+
 import pytest
 import rushlight as torch
 from support import assert_tensor, raises
@@ -239,3 +241,16 @@ def test_a_look_at_numbers_takes_every_layer_off():
     assert seen[1].shape == (2,)
     plain = torch.ones(2, requires_grad=True)
     assert torch.func.debug_unwrap(plain) is plain
+
+
+def test_a_model_without_memory_serves_an_ensemble():
+    models = [torch.nn.Linear(2, 3) for _ in range(3)]
+    parameters, buffers = torch.func.stack_module_state(models)
+    base = copy.deepcopy(models[0]).to("meta")
+
+    def call(parameters, buffers, x):
+        return torch.func.functional_call(base, (parameters, buffers), (x,))
+
+    x = torch.arange(8.0).reshape(4, 2)
+    found = torch.func.vmap(call, in_dims=(0, 0, None))(parameters, buffers, x)
+    torch.testing.assert_close(found, torch.stack([model(x) for model in models]))

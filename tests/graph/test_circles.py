@@ -9,7 +9,7 @@ import pytest
 import rushlight as torch
 from rushlight.autograd import Function
 from rushlight.autograd.graph import saved_tensors_hooks
-from support import run_script
+from support import needs_lock, run_script
 
 
 class Witness:
@@ -83,9 +83,12 @@ def context_that_holds_itself_and_its_output(witness):
     context.itself, context.output, context.witness = context, y, witness
 
 
-def context_on_a_leaf_that_lives_on(witness, alive=leaf()):
-    y = Twice.apply(alive)
-    y.grad_fn.witness, y.grad_fn.later = witness, y * 3 + alive
+ALIVE = leaf()
+
+
+def context_on_a_leaf_that_lives_on(witness):
+    y = Twice.apply(ALIVE)
+    y.grad_fn.witness, y.grad_fn.later = witness, y * 3 + ALIVE
 
 
 def metadata_of_a_node(witness):
@@ -186,6 +189,7 @@ CIRCLES = [
 ]
 
 
+@needs_lock
 @pytest.mark.own
 @pytest.mark.parametrize("make", CIRCLES)
 def test_a_circle_is_gone_after_a_collection(make):
@@ -198,6 +202,7 @@ def test_a_circle_is_gone_after_a_collection(make):
     assert not gc.garbage
 
 
+@needs_lock
 @pytest.mark.own
 def test_circles_are_found_by_the_collector_of_the_young_too():
     seen = []
@@ -346,6 +351,7 @@ def test_collections_while_other_threads_differentiate_take_nothing_from_them():
     assert not failures
 
 
+@needs_lock
 @pytest.mark.own
 def test_collecting_all_the_time_with_threads_hooks_and_finalisers_breaks_nothing():
     output = run_script(

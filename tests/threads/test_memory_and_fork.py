@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import rushlight as torch
-from support import run_script
+from support import needs_lock, run_script
 
 needs_linux = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -186,6 +186,7 @@ print(resident() - before)
     assert grown < 5
 
 
+@needs_lock
 @needs_linux
 @pytest.mark.own
 def test_ten_thousand_recorded_backwards_through_functions_and_hooks_leave_memory_flat():
@@ -219,6 +220,7 @@ print(resident() - before)
     assert grown < 5
 
 
+@needs_lock
 @pytest.mark.own
 def test_no_circle_that_python_can_see_survives_a_collection():
     output = run_script(

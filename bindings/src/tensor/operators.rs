@@ -233,11 +233,11 @@ fn in_place(
     guarded(|py| {
         // SAFETY: as in `binary`.
         let (seen, common) = unsafe { (may_see(target), operand(py, other)?) };
-        // SAFETY: as in `binary`.
-        if (seen || common.is_none())
-            && let Some(answer) = unsafe { offered(py, slot, target, other)? }
-        {
-            return Ok(answer);
+        if seen || common.is_none() {
+            // SAFETY: as in `binary`.
+            if let Some(answer) = unsafe { offered(py, slot, target, other)? } {
+                return Ok(answer);
+            }
         }
         // SAFETY: as in `binary`.
         let other = unsafe { Bound::from_borrowed_ptr(py, other) };
@@ -414,11 +414,11 @@ unsafe extern "C" fn matrix_product(
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         let (known, seen) =
             unsafe { (borrow(left).zip(borrow(right)).is_some(), may_see(left) || may_see(right)) };
-        // SAFETY: as above.
-        if (seen || !known)
-            && let Some(answer) = unsafe { offered(py, "Py_nb_matrix_multiply", left, right)? }
-        {
-            return Ok(answer);
+        if seen || !known {
+            // SAFETY: as above.
+            if let Some(answer) = unsafe { offered(py, "Py_nb_matrix_multiply", left, right)? } {
+                return Ok(answer);
+            }
         }
         // SAFETY: as above.
         match unsafe { (borrow(left), borrow(right)) } {
@@ -451,13 +451,13 @@ unsafe extern "C" fn assign_subscript(
     value: *mut ffi::PyObject,
 ) -> c_int {
     guarded_status(|py| {
-        // SAFETY: as in `subscript`.
-        if !value.is_null()
-            && let Some(answer) = unsafe { offered_alone(py, "__setitem__", object, &[key, value])? }
-        {
-            // SAFETY: a new reference, of which nothing is wanted.
-            drop(unsafe { Bound::from_owned_ptr(py, answer) });
-            return Ok(0);
+        if !value.is_null() {
+            // SAFETY: as in `subscript`.
+            if let Some(answer) = unsafe { offered_alone(py, "__setitem__", object, &[key, value])? } {
+                // SAFETY: a new reference, of which nothing is wanted.
+                drop(unsafe { Bound::from_owned_ptr(py, answer) });
+                return Ok(0);
+            }
         }
         // SAFETY: as in `subscript`; the value may be null.
         let (tensor, key, value) = unsafe {

@@ -65,7 +65,7 @@ def backward(
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_tensors, roots, batched=False)
-    if create_graph:
+    if create_graph == 1:  # What is no truth value is refused below, without a word of circles.
         _warn_of_cycle()
     if retain_graph is None:
         retain_graph = create_graph

@@ -10,13 +10,13 @@ UnpackedDualTensor(primal=tensor(9.), tangent=tensor(6.))
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
 from .._rushlight import Tensor, _is_fwd_grad_enabled
-from .grad_mode import _Decorates, _Flag
+from .grad_mode import _Decorates, _Flag, inference_mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,9 @@ def _transform() -> Iterator[int]:
     since = _core._enter_transform()
     _transforms.levels.append(level)
     try:
-        yield since
+        # Where the outside infers, the inside still has derivatives.
+        with inference_mode(False) if _core.is_inference_mode_enabled() else nullcontext():
+            yield since
     finally:
         _transforms.levels.remove(level)
         _core._leave_transform()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import (
@@ -14,9 +15,11 @@ from .._rushlight import (
     _outer,
     _set_grad_enabled,
     is_grad_enabled,
+    is_inference_mode_enabled,
     zeros_like,
 )
 from ..autograd.differentiate import grad
+from ..autograd.grad_mode import inference_mode
 from ..autograd.graph import disable_saved_tensors_hooks
 from ..utils._pytree import tree_leaves, tree_map
 
@@ -38,23 +41,28 @@ class Level:
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_entered", "_without_hooks", "recording", "since")
+    __slots__ = ("_deriving", "_entered", "_without_hooks", "recording", "since")
     since: int
     recording: bool
+    _deriving: AbstractContextManager[Any]
     _entered: dict[int, tuple[Tensor, Tensor]]
 
     def __enter__(self) -> Self:
         self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
         self._without_hooks.__enter__()
         self.recording = is_grad_enabled()
+        # Where the outside infers, the inside still has derivatives.
+        self._deriving = inference_mode(False) if is_inference_mode_enabled() else nullcontext()
+        self._deriving.__enter__()
         self.since = _enter_transform()
         self._entered = {}
         _set_grad_enabled(True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _set_grad_enabled(self.recording)
         _leave_transform()
+        self._deriving.__exit__(None, None, None)
+        _set_grad_enabled(self.recording)
         self._without_hooks.__exit__(None, None, None)
 
     def enter(self, tensor: Any) -> Tensor:
@@ -63,7 +71,8 @@ class Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        leaf = _inner_leaf(tensor, self.recording)
+        outer = tensor.clone() if tensor.is_inference() else tensor
+        leaf = _inner_leaf(outer, self.recording)
         self._entered[id(leaf)] = leaf, tensor
         return leaf
 

@@ -42,6 +42,7 @@ def jvp(
     _check_tensors(points, "primals")
     _check_tensors(directions, "tangents")
     with _transform() as since:
+        points, directions = [*map(_recordable, points)], [*map(_recordable, directions)]
         for point in points:
             _admit(point)  # Whoever writes to a dual tensor writes to it.
         duals = [make_dual(*pair) for pair in zip(points, directions, strict=True)]
@@ -66,6 +67,11 @@ def _check_tensors(tensors: Sequence[Any], argument: str) -> None:
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
             raise RuntimeError(f"{_JVP}: Expected {argument} to only contain Tensors, got {type(tensor)}")
+
+
+def _recordable(tensor: Tensor) -> Tensor:
+    """The tensor, or a copy of one that was made while nothing was recorded."""
+    return tensor.clone() if tensor.is_inference() else tensor
 
 
 def _check_outputs(outputs: list[Any]) -> None:

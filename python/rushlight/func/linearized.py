@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import zeros_like
-from ..utils._pytree import tree_flatten, tree_map
+from .._rushlight import Tensor, zeros_like
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_LEFT_OUT = object()
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -22,10 +24,26 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> value, push(torch.tensor(1.0)), push(torch.tensor(10.0))
     (tensor(8.), tensor(12.), tensor(120.))
     """
-    output, pull_back = vjp(func, *primals)
-    # Pulling back is linear, so the place of the cotangents does not matter; its transpose pushes forward.
-    _, push = vjp(pull_back, tree_map(zeros_like, output))
     expected, spec = tree_flatten(primals)
+    _check_primals(func, primals, expected)
+    # The leaves of the result, of which those that have a derivative are left out, and its structure.
+    constant: list[Any] = []
+    output_spec: Any = None
+
+    def differentiable(*inner: Any) -> list[Tensor]:
+        nonlocal output_spec
+        leaves, output_spec = tree_flatten(func(*inner))
+        constant[:] = [_LEFT_OUT if _is_differentiable(leaf) else leaf for leaf in leaves]
+        # What is in front makes sure that there is something.
+        return [expected[0].new_zeros(()), *(leaf for leaf in leaves if _is_differentiable(leaf))]
+
+    values, pull_back = vjp(differentiable, *primals)
+    # Pulling back is linear, so the place of the cotangents does not matter; its transpose pushes forward.
+    _, push = vjp(pull_back, tree_map(zeros_like, values))
+
+    def whole(parts: list[Tensor], rest: list[Any]) -> Any:
+        found = iter(parts[1:])
+        return tree_unflatten([next(found) if leaf is _LEFT_OUT else leaf for leaf in rest], output_spec)
 
     def push_forward(*tangents: Any) -> Any:
         given, given_spec = tree_flatten(tangents)
@@ -41,6 +59,20 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{index} with {what} {found} in flattened pytree doesn't match the {what} "
                         f"{wanted} of the corresponding primal."
                     )
-        return push(tangents)[0]
+        still = [zeros_like(leaf) if isinstance(leaf, Tensor) else leaf for leaf in constant]
+        return whole(push(tangents)[0], still)
 
-    return output, push_forward
+    return whole(values, constant), push_forward
+
+
+def _is_differentiable(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and (leaf.is_floating_point() or leaf.is_complex())
+
+
+def _check_primals(func: Callable[..., Any], primals: tuple[Any, ...], leaves: list[Any]) -> None:
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            func(*primals)  # It may have something to say of it.
+            raise AttributeError(f"'{type(leaf).__name__}' object has no attribute 'new_empty'")
+        if not _is_differentiable(leaf):
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype}")

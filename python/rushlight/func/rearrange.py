@@ -32,7 +32,7 @@ def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: i
     >>> torch.func.rearrange(images, "b (h p) (w q) c -> (b p q) h w c", p=2, q=2).shape
     torch.Size([8, 2, 3, 3])
     """
-    x = tensor if isinstance(tensor, Tensor) else stack(tensor)  # type: ignore[arg-type]
+    x = tensor if isinstance(tensor, Tensor) else stack(tensor)
     left, right = _sides(pattern, axes_lengths)
     _check_names(left, right, axes_lengths)
     _check_rank(left, x.ndim)

@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import return_types
+from .._rushlight import Size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -137,6 +138,12 @@ register_pytree_node(
     lambda node: (list(node.values()), list(node)),
     lambda children, keys: OrderedDict(zip(keys, children, strict=True)),
     flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
+)
+register_pytree_node(
+    Size,
+    lambda node: (list(node), None),
+    lambda children, _: tuple(children),
+    flatten_with_keys_fn=lambda node: (_entries(node), None),
 )
 register_pytree_node(
     defaultdict,

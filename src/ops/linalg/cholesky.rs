@@ -7,7 +7,8 @@ use super::triangular::solve_triangular;
 use super::{adjoint, check_square, elements, in_order, settled, sides, turned, unit};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -52,6 +53,10 @@ impl Op for Cholesky {
 
     fn name(&self) -> &'static str {
         "LinalgCholeskyExBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { upper: false }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

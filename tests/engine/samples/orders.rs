@@ -2,7 +2,7 @@
 
 use rushlight::Tensor;
 use rushlight::ops::scatter_reduce::{Fold, index_reduce, scatter_reduce};
-use rushlight::ops::{self, picked, running};
+use rushlight::ops::{self, middle, picked, running};
 
 use super::{Sample, positive, sample, signed};
 
@@ -28,7 +28,7 @@ pub fn samples() -> Vec<Sample> {
             samples.push(sample("nansum", x(), move |x| running::nansum(&x[0], Some(&[dim]), keepdim, None)));
         }
     }
-    samples.push(sample("median", vec![signed(&[2, 3])], |x| picked::median_of_all(&x[0], true)));
+    samples.push(sample("median", vec![signed(&[2, 3])], |x| middle::median_of_all(&x[0], true)));
     samples.push(sample("nansum", vec![signed(&[2, 3])], |x| running::nansum(&x[0], None, false, None)));
     samples.push(sample("trace", vec![signed(&[2, 3])], |x| running::trace(&x[0])));
     samples.extend(folds());

@@ -42,7 +42,7 @@ pub fn samples() -> Vec<Sample> {
     let mut samples = of("leaky_relu", LeakyRelu { slope: 0.1 });
     let (threshold, value) = (Scalar::Float(1.03), Scalar::Int(2));
     samples.extend(of("threshold", Threshold { threshold, value }));
-    samples.extend(of("hardtanh", Hardtanh { min: -1.51, max: 2.03 }));
+    samples.extend(of("hardtanh", Hardtanh { min: (-1.51).into(), max: 2.03.into() }));
     samples.extend(of("hardsigmoid", Hardsigmoid));
     samples.extend(of("hardswish", Hardswish));
     samples.extend(of("hardshrink", Hardshrink { lambda: 1.51 }));
@@ -53,7 +53,7 @@ pub fn samples() -> Vec<Sample> {
     samples.extend(of("gelu", Gelu { approximate: true }));
     samples.extend(of("silu", Silu));
     samples.extend(of("mish", Mish));
-    samples.extend(of("softplus", Softplus { beta: 1.4, threshold: 3.1 }));
+    samples.extend(of("softplus", Softplus { beta: 1.4.into(), threshold: 3.1.into() }));
     samples.extend(of("log_sigmoid", LogSigmoid));
     samples.extend(of("nan_to_num", NanToNum { nan: 0.0, positive: None, negative: None }));
     samples.extend(of("i0e", I0e));

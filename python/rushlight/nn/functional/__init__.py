@@ -14,6 +14,7 @@ from . import (
     normalisation,
     sequences,
     shapes,
+    unpooling,
 )
 from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
@@ -27,6 +28,7 @@ from .margins import *  # noqa: F403
 from .normalisation import *  # noqa: F403
 from .sequences import *  # noqa: F403
 from .shapes import *  # noqa: F403
+from .unpooling import *  # noqa: F403
 
 __all__ = [
     *activations.__all__,
@@ -41,6 +43,7 @@ __all__ = [
     *normalisation.__all__,
     *sequences.__all__,
     *shapes.__all__,
+    *unpooling.__all__,
     "linear",
 ]
 

@@ -86,7 +86,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.relu6(torch.tensor([-1.0, 3.0, 9.0]))
     tensor([0., 3., 6.])
     """
-    return _nn.hardtanh_(input, 0.0, 6.0) if inplace else _nn.hardtanh(input, 0.0, 6.0)
+    return _nn.hardtanh_(input, 0, 6) if inplace else _nn.hardtanh(input, 0, 6)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

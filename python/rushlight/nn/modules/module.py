@@ -347,6 +347,9 @@ class Module(StateDict):
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
+        if "meta" in map(str, (*args, *kwargs.values())):
+            # What has no memory there is meant to be replaced in each call; here it just stays.
+            return self
         wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
         if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
             raise TypeError(

@@ -8,7 +8,9 @@ from .gradients import (
     clip_grads_with_norm_,
     get_total_norm,
 )
+from .spectral_norm import remove_spectral_norm, spectral_norm
 from .vectors import parameters_to_vector, vector_to_parameters
+from .weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm",
@@ -17,7 +19,11 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "stateless",
     "vector_to_parameters",
+    "weight_norm",
 ]

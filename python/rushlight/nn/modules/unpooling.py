@@ -1,0 +1,105 @@
+"""Layers that undo pooling, and those that pool by other norms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import functional
+from .module import Module
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = ["LPPool1d", "LPPool2d", "LPPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+
+
+class _MaxUnpool(Module):
+    count: int
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+
+        def each(value: Any) -> tuple[int, ...]:
+            return (value,) * self.count if isinstance(value, int) else tuple(value)
+
+        self.kernel_size = each(kernel_size)
+        self.stride = each(kernel_size if stride is None else stride)
+        self.padding = each(padding)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Put elements back where they were."""
+        undo = getattr(functional, f"max_unpool{self.count}d")
+        found: Tensor = undo(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return found
+
+    def extra_repr(self) -> str:
+        """Show the windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Zeros with the elements where `MaxPool1d` found them."""
+
+    count = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Zeros with the elements where `MaxPool2d` found them.
+
+    >>> import rushlight as torch
+    >>> pool = torch.nn.MaxPool2d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool2d(2)(*pool(torch.ones(1, 1, 4, 4))).shape
+    torch.Size([1, 1, 4, 4])
+    """
+
+    count = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Zeros with the elements where `MaxPool3d` found them."""
+
+    count = 3
+
+
+class _LPPool(Module):
+    count: int
+
+    def __init__(
+        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the norms of windows."""
+        pool = getattr(functional, f"lp_pool{self.count}d")
+        found: Tensor = pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return found
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPool):
+    """The norms of windows of lines."""
+
+    count = 1
+
+
+class LPPool2d(_LPPool):
+    """The norms of windows of images."""
+
+    count = 2
+
+
+class LPPool3d(_LPPool):
+    """The norms of windows of volumes."""
+
+    count = 3

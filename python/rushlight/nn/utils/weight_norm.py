@@ -1,0 +1,87 @@
+"""Weights as a direction times a length, made anew before every call of a layer."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ... import _composites
+from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+    from ..modules.module import Module
+
+__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+M = TypeVar("M", bound="Module")
+
+
+class WeightNorm:
+    """The hook that makes a weight of its direction (`_v`) and its length (`_g`)."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Module) -> Tensor:
+        """Return the weight of a layer."""
+        length: Tensor = getattr(module, self.name + "_g")
+        direction: Tensor = getattr(module, self.name + "_v")
+        return direction * (length / _composites.norm_except_dim(direction, 2, self.dim))
+
+    def remove(self, module: Module) -> None:
+        """Make the weight a parameter again."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        del module._parameters[self.name + "_g"]
+        del module._parameters[self.name + "_v"]
+        setattr(module, self.name, Parameter(weight.data))
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def _hooks(module: Module) -> list[tuple[Any, WeightNorm]]:
+    found = module._forward_pre_hooks.items()
+    return [(key, hook) for key, (hook, _) in found if isinstance(hook, WeightNorm)]
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Replace a weight by its length and its direction; each slice of `dim` has a length of its own.
+
+    >>> import warnings
+    >>> import rushlight as torch
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight_g', 'weight_v']
+    """
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if any(hook.name == name for _, hook in _hooks(module)):
+        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    hook = WeightNorm(name, dim)
+    weight = getattr(module, name)
+    del module._parameters[name]
+    length = _composites.norm_except_dim(weight, 2, hook.dim)
+    module.register_parameter(name + "_g", Parameter(length.data))
+    module.register_parameter(name + "_v", Parameter(weight.data))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Make a weight that was replaced a parameter again."""
+    for key, hook in _hooks(module):
+        if hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"weight_norm of '{name}' not found in {module}")

@@ -1,0 +1,160 @@
+"""Elements combined by index, what is different among them, and where values belong."""
+
+import pytest
+import rushlight as torch
+from support import raises
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize(
+    "reduce, included, expected",
+    [
+        ("sum", True, [6.0, 5.0, 3.0]),
+        ("sum", False, [5.0, 3.0, 3.0]),
+        ("prod", True, [4.0, 6.0, 3.0]),
+        ("mean", True, [2.0, 2.5, 3.0]),
+        ("mean", False, [2.5, 3.0, 3.0]),
+        ("amax", True, [4.0, 3.0, 3.0]),
+        ("amin", False, [1.0, 3.0, 3.0]),
+    ],
+)
+def test_elements_are_combined_where_the_index_says(reduce, included, expected):
+    x, source = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 4.0, 3.0])
+    index = torch.tensor([0, 0, 1])
+    assert x.scatter_reduce(0, index, source, reduce, include_self=included).tolist() == expected
+    if reduce != "sum":
+        assert x.index_reduce(0, index, source, reduce, include_self=included).tolist() == expected
+    y = x.clone()
+    assert y.scatter_reduce_(0, index, source, reduce, include_self=included) is y
+    assert y.tolist() == expected
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+def test_gradients_pass_to_what_was_combined(reduce):
+    x = torch.tensor([[1.0, -2.0], [0.5, 3.0]], dtype=torch.float64, requires_grad=True)
+    source = torch.tensor([[2.0, 4.0], [-1.5, 0.7]], dtype=torch.float64, requires_grad=True)
+    index = torch.tensor([[0, 1], [0, 0]])
+    for included in (True, False):
+        assert torch.autograd.gradcheck(
+            lambda x, s, i=included: x.scatter_reduce(0, index, s, reduce, include_self=i), (x, source)
+        )
+
+
+def test_equal_extremes_share_the_gradient():
+    x = torch.tensor([2.0], requires_grad=True)
+    source = torch.tensor([2.0, 2.0, 1.0], requires_grad=True)
+    x.scatter_reduce(0, torch.tensor([0, 0, 0]), source, "amax").backward()
+    assert x.grad.tolist() == pytest.approx([1 / 3])
+    assert source.grad.tolist() == pytest.approx([1 / 3, 1 / 3, 0])
+
+
+def test_the_node_shows_how_elements_were_combined():
+    x = torch.zeros(3, requires_grad=True)
+    node = x.scatter_reduce(0, torch.tensor([0]), torch.ones(1), "amax").grad_fn
+    assert type(node).__name__ == "ScatterReduceBackward0"
+    assert (node._saved_dim, node._saved_reduce, node._saved_include_self) == (0, "amax", True)
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize(
+    "call, kind, text",
+    [
+        (
+            lambda x, i: x.scatter_reduce(0, i, x, "foo"),
+            RuntimeError,
+            "reduce argument must be either sum, prod, mean, amax or amin, got foo",
+        ),
+        (
+            lambda x, i: x.index_reduce(0, i, x, "sum"),
+            RuntimeError,
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.",
+        ),
+        (lambda x, i: x.index_reduce(0, i + 9, x, "prod"), IndexError, "index out of range in self"),
+        (
+            lambda x, i: torch.put(x, i + 50, x),
+            IndexError,
+            "out of range: tried to access index 50 on a tensor of 3 elements.",
+        ),
+        (
+            lambda x, i: torch.searchsorted(x, x, right=True, side="left"),
+            RuntimeError,
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True",
+        ),
+    ],
+)
+def test_misuse_is_refused_in_words(call, kind, text):
+    with raises(kind, text):
+        call(torch.ones(3), torch.tensor([0, 1, 2]))
+
+
+def test_put_writes_by_number_and_passes_gradients():
+    x = torch.zeros(2, 2, requires_grad=True)
+    source = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.put(x, torch.tensor([3, -4]), source)
+    assert y.tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    y.sum().backward()
+    assert (x.grad.tolist(), source.grad.tolist()) == ([[0.0, 1.0], [1.0, 0.0]], [1.0, 1.0])
+
+
+def test_different_elements_are_listed_in_order_with_places_and_counts():
+    values, places, counts = torch.unique(torch.tensor([3, 1, 3]), return_inverse=True, return_counts=True)
+    assert (values.tolist(), places.tolist(), counts.tolist()) == ([1, 3], [1, 0, 1], [1, 2])
+    rows = torch.tensor([[2, 1], [0, 5], [2, 1]])
+    assert torch.unique(rows, dim=0).tolist() == [[0, 5], [2, 1]]
+    assert torch.tensor([1, 1, 2, 1]).unique_consecutive().tolist() == [1, 2, 1]
+
+
+def test_values_belong_before_or_behind_their_equals():
+    bounds = torch.tensor([1, 3, 3, 5])
+    assert torch.searchsorted(bounds, torch.tensor([3, 6])).tolist() == [1, 4]
+    assert torch.searchsorted(bounds, torch.tensor([3, 6]), right=True).tolist() == [3, 4]
+    assert torch.bucketize(torch.tensor([0.5, 2.0]), torch.tensor([1.0, 2.0])).tolist() == [0, 1]
+    rows = torch.tensor([[1, 3], [2, 4]])
+    assert torch.searchsorted(rows, torch.tensor([[2], [2]])).tolist() == [[1], [0]]
+
+
+def test_elements_are_counted_by_range():
+    assert torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist() == [0, 2, 1, 0]
+    hist, edges = torch.histogram(torch.tensor([1.0, 2.0, 1.0]), 2)
+    assert (hist.tolist(), edges.tolist()) == ([2, 1], [1, 1.5, 2])
+
+
+def test_slopes_are_estimated_from_neighbours():
+    x = torch.tensor([1.0, 4.0, 9.0], requires_grad=True)
+    (slope,) = torch.gradient(x)
+    assert slope.tolist() == [3, 4, 5]
+    (slope,) = torch.gradient(x, edge_order=2)
+    assert slope.tolist() == [2, 4, 6]
+    with raises(RuntimeError, "torch.gradient expected each dimension size to be at least edge_order+1"):
+        torch.gradient(torch.ones(1))
+
+
+def test_diagonals_are_filled_in_place():
+    assert torch.zeros(5, 2).fill_diagonal_(1, wrap=True).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0], [0, 1]]
+    with raises(RuntimeError, "dimensions must larger than 1"):
+        torch.ones(3).fill_diagonal_(1)
+
+
+def test_parts_lie_side_by_side_below_or_behind():
+    x = torch.arange(8).view(2, 2, 2)
+    assert [len(parts) for parts in (torch.hsplit(x, 2), torch.vsplit(x, 2), torch.dsplit(x, [1]))] == [
+        2,
+        2,
+        2,
+    ]
+    with raises(
+        RuntimeError,
+        "torch.hsplit attempted to split along dimension 0, but the size of the dimension 3 is not divisible "
+        "by the split_size 2!",
+    ):
+        torch.hsplit(torch.ones(3), 2)
+
+
+def test_probabilities_of_normal_numbers_are_known_and_undone():
+    x = torch.tensor([-3.0, 0.0, 1.5], dtype=torch.float64, requires_grad=True)
+    special = torch.special
+    assert torch.allclose(special.ndtri(special.ndtr(x)), x)
+    assert torch.allclose(special.log_ndtr(x), special.ndtr(x).log())
+    assert float(special.log_ndtr(torch.tensor(-40.0, dtype=torch.float64))) == pytest.approx(-804.608442)
+    for function in (special.ndtr, special.log_ndtr):
+        assert torch.autograd.gradcheck(function, (x,))
