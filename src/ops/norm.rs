@@ -34,11 +34,16 @@ impl VectorNorm {
         let y = self.over.aligned(&at.load(y)?, shape.shape())?;
         let sign = sgn(&x)?;
         if self.order.is_infinite() {
-            let _off = mode::GradModeGuard::off();
-            let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
-            let hits = fixed::zip(&if x.dtype().is_complex() { abs(&x)? } else { x }, &y, hit)?;
-            let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
-            return mul(&sign, &div(&hits, &count)?);
+            // Which elements they are does not change; the sign of a complex one does.
+            let shares = {
+                let _off = mode::GradModeGuard::off();
+                let magnitude = if x.dtype().is_complex() { abs(&x)? } else { x };
+                let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
+                let hits = fixed::zip(&magnitude, &y, hit)?;
+                let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
+                div(&hits, &count)?
+            };
+            return mul(&sign, &shares);
         }
         if self.order == 1.0 {
             return Ok(sign);

@@ -20,6 +20,10 @@ fn together(parts: &[Tensor]) -> Result<Vec<Tensor>> {
 
 /// The sample at complex numbers, as a function of their parts; `None` if the operation refuses them.
 fn of_parts(sample: Sample) -> Option<Sample> {
+    // Its samples are symmetric, not the matrices that complex triangles belong to: Python's tests have some.
+    if sample.op == "cholesky" {
+        return None;
+    }
     let inputs: Vec<Tensor> = sample.inputs.iter().flat_map(|re| [re.clone(), imaginary(re)]).collect();
     let call = move |parts: &[Tensor]| -> Result<Vec<Tensor>> {
         let outputs = (sample.call)(&together(parts)?)?;
@@ -58,7 +62,6 @@ fn the_operations_that_take_complex_numbers_are_these_at_least() {
         "baddbmm",
         "bmm",
         "cat",
-        "cholesky",
         "clone",
         "copy_",
         "cos",
