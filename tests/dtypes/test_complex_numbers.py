@@ -316,3 +316,10 @@ def test_equality_and_predicates_look_at_both_parts():
     assert torch.tensor([0j, 1j]).nonzero().tolist() == [[1]]
     assert torch.tensor([0j, 1j]).count_nonzero().item() == 1
     assert torch.tensor([0j, 1j]).any().item() is True and torch.tensor([0j, 1j]).all().item() is False
+
+
+def test_a_module_may_have_complex_parameters_and_is_warned_of():
+    with pytest.warns(UserWarning, match="Complex modules are a new feature under active development"):
+        layer = torch.nn.Linear(2, 2).to(torch.complex64)
+    assert layer.weight.dtype is torch.complex64
+    assert layer(torch.tensor(NUMBERS)).dtype is torch.complex64

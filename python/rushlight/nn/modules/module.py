@@ -12,6 +12,13 @@ from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 from ._state import StateDict
 
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules "
+    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
+    "as expected."
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -356,6 +363,10 @@ class Module(StateDict):
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
                 f"dtype={wanted[0]}"
             )
+        if wanted and wanted[0].is_complex:
+            import warnings
+
+            warnings.warn(_COMPLEX, stacklevel=2)
         empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
         return self._apply(
             lambda tensor: (
