@@ -296,8 +296,14 @@ def test_hooks_of_what_was_not_saved_are_refused():
 
 
 def test_bounds_are_shown_where_there_are_any():
-    assert (torch.clamp_min(x, 0).grad_fn._saved_min, hasattr(x.clamp_min(0).grad_fn, "_saved_max")) == (0, False)
-    assert (torch.clamp_max(x, 1).grad_fn._saved_max, hasattr(x.clamp_max(1).grad_fn, "_saved_min")) == (1, False)
+    assert (torch.clamp_min(x, 0).grad_fn._saved_min, hasattr(x.clamp_min(0).grad_fn, "_saved_max")) == (
+        0,
+        False,
+    )
+    assert (torch.clamp_max(x, 1).grad_fn._saved_max, hasattr(x.clamp_max(1).grad_fn, "_saved_min")) == (
+        1,
+        False,
+    )
     assert x.clamp(min=0).grad_fn._saved_max is None
     assert len(x.clamp(min=leaf(3, 4)).grad_fn.next_functions) == 3
 
