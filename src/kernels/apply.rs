@@ -4,6 +4,11 @@
 //!
 //! Destinations are visited as `&mut V`: `V` is `MaybeUninit<U>` for fresh outputs, which are only
 //! written, and the element type itself for outputs in place.
+//!
+//! Note [Visitors by value]
+//! ----
+//! What a visitor holds, such as a factor, lies behind a pointer in these loops, and every element that is
+//! written might change it, as far as the compiler can tell. They therefore own a copy of their visitor.
 
 use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Slice, Zip};
 use std::mem::MaybeUninit;
@@ -46,7 +51,10 @@ pub(super) fn each_slice_1<V: Send, A: Copy + Sync>(
 ) {
     parallel_slice(out, |start, part| {
         let a = &a[start..start + part.len()];
-        vectorised(part.len(), || part.iter_mut().zip(a).for_each(|(out, &a)| visit(out, a)));
+        vectorised(part.len(), || {
+            let own = visit;
+            part.iter_mut().zip(a).for_each(|(out, &a)| own(out, a));
+        });
     });
 }
 
@@ -61,7 +69,8 @@ pub(super) fn each_slice_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
     parallel_slice(out, |start, part| {
         let (a, b) = (&a[start..start + part.len()], &b[start..start + part.len()]);
         vectorised(part.len(), || {
-            part.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| visit(out, a, b));
+            let own = visit;
+            part.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| own(out, a, b));
         });
     });
 }
@@ -79,7 +88,8 @@ pub(super) fn each_slice_3<V: Send, A: Copy + Sync, B: Copy + Sync, C: Copy + Sy
         let range = start..start + part.len();
         let (a, b, c) = (&a[range.clone()], &b[range.clone()], &c[range]);
         vectorised(part.len(), || {
-            part.iter_mut().zip(a).zip(b).zip(c).for_each(|(((out, &a), &b), &c)| visit(out, a, b, c));
+            let own = visit;
+            part.iter_mut().zip(a).zip(b).zip(c).for_each(|(((out, &a), &b), &c)| own(out, a, b, c));
         });
     });
 }

@@ -70,6 +70,7 @@ impl Elementwise for Sigmoid {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         math::sigmoid(x)
     }

@@ -79,8 +79,9 @@ impl Elementwise2 for Add {
         check_alpha(self.alpha, common)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        a + b * self.alpha.to::<T>()
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| a + b * alpha
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
@@ -128,8 +129,9 @@ impl Elementwise2 for Sub {
         check_difference(a, b, self.alpha, common)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        a - b * self.alpha.to::<T>()
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| a - b * alpha
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
@@ -178,8 +180,9 @@ impl Elementwise2 for Rsub {
         check_difference(a, b, self.alpha, common)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        b - a * self.alpha.to::<T>()
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| b - a * alpha
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {

@@ -196,11 +196,18 @@ macro_rules! elementwise2 {
         $(
             #[doc = $doc]
             pub fn $name<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-                binary::apply($op, a.into(), b.into())
+                // Not generic, so that it is compiled here, and not by whoever calls it again.
+                fn compiled(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+                    binary::apply($op, a, b)
+                }
+                compiled(a.into(), b.into())
             }
             #[doc = concat!($doc, " In place of the first.")]
             pub fn $in_place<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-                binary::apply_in_place($op, x, b.into())
+                fn compiled(x: &Tensor, b: Operand<'_>) -> Result<()> {
+                    binary::apply_in_place($op, x, b)
+                }
+                compiled(x, b.into())
             }
         )*
         /// Every elementwise operation of two operands and nothing else.
@@ -208,8 +215,8 @@ macro_rules! elementwise2 {
             $(Elementwise2Entry {
                 name: stringify!($name),
                 doc: $doc,
-                function: |a, b| binary::apply($op, a, b),
-                in_place: |x, b| binary::apply_in_place($op, x, b),
+                function: |a, b| $name(a, b),
+                in_place: |x, b| $in_place(x, b),
             }),*
         ];
     };

@@ -123,6 +123,7 @@ impl Elementwise for Silu {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         x / (T::ONE + math::exp(-x))
     }

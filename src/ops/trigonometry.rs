@@ -252,6 +252,7 @@ impl Elementwise for Tanh {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         match T::DTYPE {
             // In double precision the formula is good for all that single precision can show, but

@@ -80,6 +80,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
 
+    /// The function as loops take it. What it holds is made an element here, not for each pair again.
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        move |a, b| self.real(a, b)
+    }
+
     /// The function on integers, unless `result` makes them floating-point numbers.
     fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function converts integers")
@@ -282,10 +287,11 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
         let mut y = Array::uninit(&left.array().layout, dtype)?;
         match number {
-            None => zip::zip_slice(p, q, y.fresh(), move |p, q| op.real(p, q)),
+            None => zip::zip_slice(p, q, y.fresh(), op.loops()),
             Some(number) => {
                 let number: T = number.to();
-                map::map_slice(p, y.fresh(), move |p| op.real(p, number));
+                let f = op.loops();
+                map::map_slice(p, y.fresh(), move |p| f(p, number));
             }
         }
         Ok(Some(y))

@@ -28,7 +28,7 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
-    dispatch!(float dtype, T => combine::<T, T>(a, b, move |a, b| op.real(a, b)), else {
+    dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
                 return Err(op.refusal(dtype).into());
@@ -127,8 +127,7 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
 pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
     let in_place = dtype == target.dtype
         && dispatch!(float dtype, T => {
-            let op = *op;
-            replaced::<T>(target, b, move |a, b| op.real(a, b))
+            replaced::<T>(target, b, op.loops())
         }, else { false });
     if in_place {
         return Ok(());
