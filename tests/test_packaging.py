@@ -128,7 +128,14 @@ def test_the_metadata_name_the_licence_and_the_oldest_python(wheel):
 def test_the_source_distribution_holds_both_crates(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
-    crates = {"Cargo.toml", "Cargo.lock", "src/lib.rs", "bindings/Cargo.toml", "bindings/src/lib.rs"}
+    crates = {
+        "Cargo.toml",
+        "Cargo.lock",
+        ".cargo/config.toml",
+        "src/lib.rs",
+        "bindings/Cargo.toml",
+        "bindings/src/lib.rs",
+    }
     assert crates <= names
     assert {"pyproject.toml", "README.md", "LICENSE", "THIRD-PARTY-LICENSES"} <= names
     assert {"python/rushlight/__init__.py", "python/rushlight/py.typed"} <= names
