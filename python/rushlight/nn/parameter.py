@@ -22,7 +22,7 @@ class Parameter(Tensor):
     """
 
     # Modules compute with parameters as with any tensor; results are no parameters.
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Make a leaf that shares the memory of `data`."""
