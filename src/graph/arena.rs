@@ -141,6 +141,7 @@ impl<T> Arena<T> {
         (0..self.capacity() as u32).filter_map(tenant).collect()
     }
 
+    #[inline]
     fn slot(&self, index: u32) -> &Slot<T> {
         let (chunk, place) = locate(index);
         // SAFETY: indices come from `refill`, which made the chunk and published it with Release
@@ -170,6 +171,7 @@ impl<T> Arena<T> {
 }
 
 /// The chunk of a slot and its place in it.
+#[inline]
 fn locate(index: u32) -> (usize, usize) {
     let position = index + FIRST;
     let chunk = position.ilog2() - FIRST.ilog2();
@@ -317,6 +319,7 @@ impl<T: Home> Strong<T> {
 }
 
 impl<T: Home> Clone for Strong<T> {
+    #[inline]
     fn clone(&self) -> Self {
         if T::arena().slot(self.id.index).strong.fetch_add(1, Ordering::Relaxed) == OWNED | 1 {
             self.wake();
@@ -328,6 +331,7 @@ impl<T: Home> Clone for Strong<T> {
 impl<T: Home> Deref for Strong<T> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
         // SAFETY: this handle keeps the item alive, and items are only shared, never lent mutably.
         unsafe { (*T::arena().slot(self.id.index).item.get()).assume_init_ref() }

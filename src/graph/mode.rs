@@ -29,6 +29,7 @@ impl Flags {
 thread_local!(static FLAGS: Cell<Flags> = const { Cell::new(Flags::AT_START) });
 
 /// The flags of this thread.
+#[inline]
 pub fn flags() -> Flags {
     FLAGS.get()
 }
@@ -40,6 +41,7 @@ pub fn set_flags(flags: Flags) -> Flags {
 }
 
 /// Whether operations on this thread record their history.
+#[inline]
 pub fn is_grad_enabled() -> bool {
     let flags = FLAGS.get();
     flags.grad && !flags.inference

@@ -133,18 +133,21 @@ impl Storage {
         Storage { block }
     }
 
+    #[inline]
     fn header(&self) -> &Header {
         // SAFETY: a handle keeps the block alive, and `place` initialised the header.
         unsafe { self.block.as_ref() }
     }
 
     /// The first byte. Aligned for every element type.
+    #[inline]
     pub fn data(&self) -> NonNull<u8> {
         // SAFETY: `data` is never null: it comes from an allocation or from a `NonNull`.
         unsafe { NonNull::new_unchecked(self.header().data) }
     }
 
     /// Number of bytes.
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.header().bytes
     }
@@ -175,6 +178,7 @@ impl Storage {
     }
 
     /// Whether this is the only handle.
+    #[inline]
     pub fn is_unique(&self) -> bool {
         self.header().strong.load(Ordering::Acquire) == 1
     }

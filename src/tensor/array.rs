@@ -77,6 +77,7 @@ impl Array {
     }
 
     /// The elements as a slice, if they lie in row-major order.
+    #[inline]
     pub fn slice<T: Element>(&self) -> Option<&[T]> {
         if !self.layout.is_contiguous() {
             return None;
@@ -106,6 +107,7 @@ impl Array {
     }
 
     /// The elements of a fresh array, to be written. It must be the only handle to its storage.
+    #[inline]
     pub fn fresh<T: Element>(&mut self) -> &mut [MaybeUninit<T>] {
         assert!(self.storage.is_unique() && self.layout.is_plain(), "only a fresh array is written whole");
         // SAFETY: the storage holds `numel` elements and nobody else has a handle to it.
@@ -146,6 +148,7 @@ impl Array {
     }
 
     /// The first element.
+    #[inline]
     pub fn start<T: Element>(&self) -> *mut T {
         let fits = T::DTYPE == self.dtype.resolved() || T::DTYPE == self.dtype.bits();
         assert!(fits, "an array is read as what it is, or as what is moved like it");
@@ -153,6 +156,7 @@ impl Array {
     }
 
     /// Where the first element lies.
+    #[inline]
     pub fn address(&self) -> *mut u8 {
         // SAFETY: the offset lies inside of the storage, or the array is empty and it is its end.
         unsafe { self.storage.data().as_ptr().add(self.layout.offset() * self.dtype.size()) }

@@ -90,6 +90,7 @@ impl Core {
     /// Whether operations on the tensor are recorded. A view without a history of its own does not
     /// know: its base may have got one since. The base is asked when nothing is being read, since it
     /// may be another operand.
+    #[inline]
     fn records(&self) -> Option<bool> {
         match self.requires_grad || self.edge.is_some() {
             true => Some(true),
@@ -99,6 +100,7 @@ impl Core {
     }
 
     /// Where a gradient goes, if that is known here.
+    #[inline]
     fn edge_here(&self) -> Option<Edge> {
         match (&self.edge, &self.accumulator) {
             (Some(edge), _) => Some(edge.clone()),
@@ -115,11 +117,13 @@ pub(crate) struct Reading<'a>(RwLockReadGuard<'a, Core>);
 
 impl Reading<'_> {
     /// The numbers.
+    #[inline]
     pub(crate) fn array(&self) -> &Array {
         &self.0.array
     }
 
     /// Whether operations on the tensor are recorded, unless that has to be looked up: see `records`.
+    #[inline]
     pub(crate) fn requires_grad(&self) -> Option<bool> {
         self.0.records()
     }
@@ -130,6 +134,7 @@ impl Reading<'_> {
     }
 
     /// Where a gradient goes, unless that has to be looked up: for a view, or for a new leaf.
+    #[inline]
     pub(crate) fn edge(&self) -> Option<Edge> {
         if self.0.birth.is_view() { None } else { self.0.edge_here() }
     }
@@ -198,6 +203,7 @@ impl Tensor {
     }
 
     /// Reads the tensor; the shorter the better.
+    #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         Reading(self.0.core.read())
     }
