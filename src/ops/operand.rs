@@ -1,6 +1,6 @@
 //! What arithmetic accepts: tensors and plain numbers, and how their types combine.
 
-use crate::dtype::{Category, DType, Scalar};
+use crate::dtype::{Category, Complex, DType, Scalar};
 use crate::error::Result;
 use crate::graph::cut::Standing;
 use crate::graph::{At, SavedTensor};
@@ -93,7 +93,45 @@ pub enum Kept {
     /// A tensor.
     Tensor(SavedTensor),
     /// A number.
-    Scalar(Scalar),
+    Scalar(KeptNumber),
+}
+
+/// Two operands that are kept have to fit into the record of a node.
+const _: () = assert!(size_of::<Kept>() == 24);
+
+/// A number as backward keeps it: a complex one, which few are, apart.
+pub enum KeptNumber {
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A complex number.
+    Complex(Box<Complex<f64>>),
+}
+
+impl KeptNumber {
+    /// The number.
+    pub fn get(&self) -> Scalar {
+        match self {
+            KeptNumber::Bool(value) => Scalar::Bool(*value),
+            KeptNumber::Int(value) => Scalar::Int(*value),
+            KeptNumber::Float(value) => Scalar::Float(*value),
+            KeptNumber::Complex(value) => Scalar::Complex(**value),
+        }
+    }
+}
+
+impl From<Scalar> for KeptNumber {
+    fn from(number: Scalar) -> KeptNumber {
+        match number {
+            Scalar::Bool(value) => KeptNumber::Bool(value),
+            Scalar::Int(value) => KeptNumber::Int(value),
+            Scalar::Float(value) => KeptNumber::Float(value),
+            Scalar::Complex(value) => KeptNumber::Complex(Box::new(value)),
+        }
+    }
 }
 
 impl Kept {
@@ -101,7 +139,7 @@ impl Kept {
     pub fn load(&self, at: &At<'_>) -> Result<Value> {
         match self {
             Kept::Tensor(saved) => at.load(saved).map(Value::Tensor),
-            Kept::Scalar(scalar) => Ok(Value::Scalar(*scalar)),
+            Kept::Scalar(number) => Ok(Value::Scalar(number.get())),
             Kept::Nothing => unreachable!("a rule loads what it declared to keep"),
         }
     }

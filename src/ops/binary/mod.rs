@@ -211,7 +211,7 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
 /// torch's name of the node, whether or not anything will be kept.
 fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
     let kept = |operand| match operand {
-        Operand::Scalar(number) => Kept::Scalar(number),
+        Operand::Scalar(number) => Kept::Scalar(number.into()),
         Operand::Tensor(_) => Kept::Nothing,
     };
     op.node(&kept(a), &kept(b))
@@ -316,7 +316,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     };
     let a_kept = kept(p, first_needs.left() || second_needs.left(), 0);
     let b_kept = match number {
-        Some(number) => Kept::Scalar(number),
+        Some(number) => Kept::Scalar(number.into()),
         None => kept(q, first_needs.right() || second_needs.right(), 1),
     };
     let (left_edge, right_edge) = (left.edge(), second.and_then(Reading::edge));

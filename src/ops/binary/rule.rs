@@ -84,9 +84,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
             match operand {
                 Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
-                    shown.push((name, Shown::Number(*number)))
+                    shown.push((name, Shown::Number(number.get())))
                 }
-                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, (*number).into())),
+                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, number.get().into())),
                 Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
                 _ => {}
             }
@@ -123,7 +123,7 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 /// What of an operand is kept, given whether anything needs it.
 fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
     match (operand, numbers) {
-        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar),
+        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar.into()),
         (_, Numbers::Array(array)) if wanted => Kept::Tensor(SavedTensor::new(array, Source::Input(index))),
         _ => Kept::Nothing,
     }
