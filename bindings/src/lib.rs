@@ -38,6 +38,7 @@ mod node;
 mod origin;
 mod outputs;
 mod overrides;
+mod profile;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod recycling;
 mod returns;
@@ -100,6 +101,8 @@ mod _rushlight {
     use super::overrides::{
         Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
     };
+    #[pymodule_export]
+    use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::profile;
 use crate::kernels::map;
 use crate::shape::{self, Dims, Layout};
 use crate::storage::Storage;
@@ -23,6 +24,7 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    let _profiled = profile::step("empty");
     let layout = Arc::new(Layout::contiguous(&shape::checked_shape(shape)?));
     Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
 }
@@ -53,7 +55,11 @@ pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
 }
 
 fn filled(layout: &Arc<Layout>, value: Scalar, dtype: DType) -> Result<Tensor> {
-    let mut array = Array::uninit(layout, dtype)?;
+    let mut array = {
+        let _profiled = profile::step("empty");
+        Array::uninit(layout, dtype)?
+    };
+    let _profiled = profile::step("fill_");
     dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
 }

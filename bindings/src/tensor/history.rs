@@ -5,9 +5,11 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::Error;
+use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, mode};
 use rushlight::ops::batch;
 use rushlight::tensor::NamedHooks;
+use smallvec::smallvec;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
@@ -252,6 +254,8 @@ impl TensorBase {
             return Ok(answer);
         }
         let tensor = slf.get().tensor();
+        let shape = || smallvec![Some(profile::shape(tensor))];
+        let _profiled = profile::begin(Label::Function("detach"), shape);
         if mode::special() {
             batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
         }

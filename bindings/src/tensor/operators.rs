@@ -9,9 +9,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::graph::mode;
+use rushlight::graph::profile::{self, Label};
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
+use smallvec::smallvec;
 
 use super::index;
 use super::number::number;
@@ -422,7 +424,12 @@ unsafe extern "C" fn matrix_product(
         }
         // SAFETY: as above.
         match unsafe { (borrow(left), borrow(right)) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => {
+                let _profiled = profile::begin(Label::Function("matmul"), || {
+                    smallvec![Some(profile::shape(left)), Some(profile::shape(right))]
+                });
+                Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?))
+            }
             _ => Ok(declined(py)),
         }
     })
