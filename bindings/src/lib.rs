@@ -93,7 +93,8 @@ mod _rushlight {
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
-        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+        is_view_replay_enabled, set_grad_enabled, set_grad_layout_enforcement_enabled,
+        set_multithreading_enabled, set_num_threads, set_view_replay_enabled,
     };
     #[pymodule_export]
     use super::node::GraphNode;

@@ -12,6 +12,7 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use super::tie;
 use crate::error::{Error, Result};
+use crate::graph::packing::{self, UnpackedOnce};
 use crate::graph::profile::{self, Extent};
 use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, anomaly, mode};
 use crate::kernels::interrupt::{self, Asking};
@@ -189,6 +190,7 @@ impl Step<'_> {
             // The host's own rules have lines of their own.
             let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
+            let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?
         };
         for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {

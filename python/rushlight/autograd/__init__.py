@@ -10,6 +10,9 @@ from .._rushlight import _profiler_enabled as _profiler_enabled
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
 from .grad_mode import (
+    _force_original_view_tracking as _force_original_view_tracking,
+)
+from .grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
     inference_mode,
