@@ -397,7 +397,10 @@ slots! {
 
 /// `len(x)`.
 unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__len__")? {
+            return answer.extract();
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let layout = unsafe { borrow(object) }.map(Tensor::layout);
         match layout.as_ref().and_then(|layout| layout.shape().first()) {
@@ -477,9 +480,27 @@ unsafe extern "C" fn assign_subscript(
     })
 }
 
+/// Shows a call of a method without arguments to those who want to see it.
+#[inline]
+fn asked<'py>(
+    py: Python<'py>,
+    object: *mut ffi::PyObject,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !overrides::ever() {
+        return Ok(None);
+    }
+    // SAFETY: slots are called with live objects, which the caller keeps during the call.
+    let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+    overrides::offer_operator(py, name, &[&object])
+}
+
 /// `bool(x)`: one, zero, or minus one with an exception set.
 unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__bool__")? {
+            return answer.extract::<bool>().map(i32::from);
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };
         tensor.map_or(Ok(true), values::is_true).map(i32::from)
