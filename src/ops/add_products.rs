@@ -165,7 +165,8 @@ impl<P: Addable> Op for AddProduct<P> {
 fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
     let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
-    zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
+    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
+    zip::zip_in_place(y, x.view::<T>(), move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };
         x.add(y.mul(alpha))
     });

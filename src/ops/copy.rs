@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::Result;
-use crate::kernels::map;
+use crate::kernels::{map, moves};
 use crate::shape::Layout;
 use crate::storage::Storage;
 use crate::tensor::Array;
@@ -14,10 +14,7 @@ use crate::tensor::Array;
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, array.dtype)?;
-    dispatch!(bits array.dtype, T => match array.slice::<T>() {
-        Some(slice) => map::map_slice(slice, copy.fresh::<T>(), |x| x),
-        None => map::map(array.view::<T>(), copy.fresh::<T>(), |x| x),
-    });
+    dispatch!(bits array.dtype, T => moves::gather(array.view::<T>(), copy.fresh::<T>()));
     Ok(copy)
 }
 
@@ -112,7 +109,7 @@ pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
         let value = Array::from_scalar(value, target.dtype.resolved())?;
         return write(target, &super::binary::expanded(&value, target.layout.shape()));
     }
-    dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
+    dispatch!(all target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
     Ok(())
 }
 
@@ -132,6 +129,6 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         }
         false => source,
     };
-    dispatch!(bits target.dtype, T => map::move_into(target.writable::<T>(), source.view::<T>()));
+    dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())
 }

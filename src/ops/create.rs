@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::kernels::map;
+use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -98,7 +98,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     let diagonal =
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
     let diagonal = matrix.array().with_layout(diagonal);
-    dispatch!(all dtype, T => map::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    dispatch!(all dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)
 }
 

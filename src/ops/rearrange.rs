@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::map;
+use crate::kernels::moves;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -51,7 +51,7 @@ impl Op for Flip {
         dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
-            map::map(view, y.fresh::<T>(), |x| x);
+            moves::gather(view, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
