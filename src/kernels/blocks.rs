@@ -27,7 +27,11 @@ pub(super) struct Block {
 
 impl Block {
     /// The elements of an operand in this block: where they lie if they lie one after another.
-    pub(super) fn of<'a, T: Copy + Send + Sync>(&self, operand: &ArrayViewD<'a, T>, len: usize) -> Cow<'a, [T]> {
+    pub(super) fn of<'a, T: Copy + Send + Sync>(
+        &self,
+        operand: &ArrayViewD<'a, T>,
+        len: usize,
+    ) -> Cow<'a, [T]> {
         if let Some(elements) = operand.to_slice() {
             return Cow::Borrowed(&elements[self.start..self.start + len]);
         }

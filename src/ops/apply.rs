@@ -211,6 +211,21 @@ impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
     }
 }
 
+/// What is kept, under its names. What has none of its own is a tensor.
+fn named<'a>(
+    names: &[&'static str],
+    saved: SmallVec<[Option<&'a SavedTensor>; 2]>,
+) -> SmallVec<[(&'static str, &'a SavedTensor); 2]> {
+    let names = names.iter().copied().chain(std::iter::repeat("tensor"));
+    names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
+}
+
+/// What was not needed, as it is shown.
+fn missing(names: &[&'static str], saved: SmallVec<[Option<&SavedTensor>; 2]>) -> Attributes {
+    let missing = names.iter().zip(saved).filter(|(name, saved)| saved.is_none() && !name.is_empty());
+    missing.map(|(name, _)| (*name, Shown::NoTensor)).collect()
+}
+
 /// An operation and what it kept: the rule of its node.
 pub(super) struct Recorded<O: Op> {
     pub(super) op: O,
@@ -231,19 +246,12 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
-        names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+        named(self.op.saved_names(), self.saved.tensors())
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = self
-            .op
-            .saved_names()
-            .iter()
-            .zip(self.saved.tensors())
-            .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
+        shown.extend(missing(self.op.saved_names(), self.saved.tensors()));
         shown
     }
 

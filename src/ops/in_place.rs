@@ -11,7 +11,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::single;
 use super::passing::Passing;
-use super::record::{MakeRule, form, gradient_edges, needed, once, records};
+use super::record::{MakeRule, form, gradient_edges, needed, once, only_once, records};
 use super::tangents;
 use super::{batch, copy, view};
 use crate::dtype::DType;
@@ -315,6 +315,14 @@ pub fn through(
     x: &Tensor,
     others: &[&Tensor],
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, &mut only_once(operation))
+}
+
+fn through_any(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());
