@@ -12,7 +12,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::blocks::each_block;
+use super::blocks::{Operand, Plan, squeezed};
 use super::parallel::parallel_parts;
 use super::simd::vectorised;
 
@@ -91,10 +91,13 @@ pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
     a: ArrayViewD<'_, A>,
     visit: impl Fn(&mut V, A) + Copy + Sync,
 ) {
-    match a.as_slice() {
-        Some(a) => each_slice_1(out, a, visit),
-        None => each_block(a.shape(), out, &|out, block| each_slice_1(out, &block.of(&a, out.len()), visit)),
+    if let Some(a) = a.as_slice() {
+        return each_slice_1(out, a, visit);
     }
+    let a = squeezed(a);
+    let plan = Plan::new(a.shape(), &[a.strides()]);
+    let a = Operand::new(a, &plan);
+    plan.each(out, &|out, block| each_slice_1(out, &a.of(&plan, block), visit));
 }
 
 /// Visits every element of a destination together with those of two views of its shape.
@@ -104,12 +107,13 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
     b: ArrayViewD<'_, B>,
     visit: impl Fn(&mut V, A, B) + Copy + Sync,
 ) {
-    match (a.as_slice(), b.as_slice()) {
-        (Some(a), Some(b)) => each_slice_2(out, a, b, visit),
-        _ => each_block(a.shape(), out, &|out, block| {
-            each_slice_2(out, &block.of(&a, out.len()), &block.of(&b, out.len()), visit);
-        }),
+    if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
+        return each_slice_2(out, a, b, visit);
     }
+    let (a, b) = (squeezed(a), squeezed(b));
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides()]);
+    let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
+    plan.each(out, &|out, block| each_slice_2(out, &a.of(&plan, block), &b.of(&plan, block), visit));
 }
 
 /// Visits every element of a destination together with those of three views of its shape.
@@ -120,11 +124,13 @@ pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: C
     c: ArrayViewD<'_, C>,
     visit: impl Fn(&mut V, A, B, C) + Copy + Sync,
 ) {
-    match (a.as_slice(), b.as_slice(), c.as_slice()) {
-        (Some(a), Some(b), Some(c)) => each_slice_3(out, a, b, c, visit),
-        _ => each_block(a.shape(), out, &|out, block| {
-            let (a, b, c) = (block.of(&a, out.len()), block.of(&b, out.len()), block.of(&c, out.len()));
-            each_slice_3(out, &a, &b, &c, visit);
-        }),
+    if let (Some(a), Some(b), Some(c)) = (a.as_slice(), b.as_slice(), c.as_slice()) {
+        return each_slice_3(out, a, b, c, visit);
     }
+    let (a, b, c) = (squeezed(a), squeezed(b), squeezed(c));
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()]);
+    let (a, b, c) = (Operand::new(a, &plan), Operand::new(b, &plan), Operand::new(c, &plan));
+    plan.each(out, &|out, block| {
+        each_slice_3(out, &a.of(&plan, block), &b.of(&plan, block), &c.of(&plan, block), visit);
+    });
 }

@@ -30,10 +30,42 @@ fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> ArrayViewMutD<'a, V> {
 
 /// The elements of a view in row-major order, in memory of their own.
 pub(super) fn gathered<T: Copy + Send + Sync>(a: &ArrayViewD<'_, T>) -> Vec<T> {
-    let Some(&first) = a.first() else { return Vec::new() };
-    let mut elements = vec![first; a.len()];
-    move_into(ordered(a.shape(), &mut elements), a.view());
+    let mut elements = Vec::with_capacity(a.len());
+    gather_behind(&mut elements, a);
     elements
+}
+
+fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
+    if a.is_empty() {
+        return;
+    }
+    if a.ndim() < 2 {
+        return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane));
+    }
+    if a.strides()[0] != 0 {
+        return a.lanes(Axis(a.ndim() - 1)).into_iter().for_each(|lane| gather_lane(elements, lane));
+    }
+    // What is repeated is gathered once, then copied in ever longer pieces.
+    let start = elements.len();
+    gather_behind(elements, &a.index_axis(Axis(0), 0));
+    let end = start + a.len();
+    while elements.len() < end {
+        let again = (elements.len() - start).min(end - elements.len());
+        elements.extend_from_within(start..start + again);
+    }
+}
+
+fn gather_lane<T: Copy>(elements: &mut Vec<T>, lane: ArrayView1<'_, T>) {
+    match (lane.as_slice(), repeated(&lane)) {
+        (Some(lane), _) => elements.extend_from_slice(lane),
+        (_, Some(element)) => elements.resize(elements.len() + lane.len(), element),
+        _ => elements.extend(lane),
+    }
+}
+
+/// The element that a lane repeats by a stride of zero.
+fn repeated<T: Copy>(lane: &ArrayView1<'_, T>) -> Option<T> {
+    if lane.strides() == [0] { lane.first().copied() } else { None }
 }
 
 /// Writes the elements of one view to those of another.
@@ -108,11 +140,9 @@ fn move_lane<V: Send, T: Copy + Sync>(
     a: ArrayView1<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
 ) {
-    // What is repeated has a stride of zero.
-    let repeated = if a.strides() == [0] { a.first() } else { None };
-    match (out.as_slice_mut(), a.as_slice(), repeated) {
+    match (out.as_slice_mut(), a.as_slice(), repeated(&a)) {
         (Some(out), Some(a), _) => each_slice_1(out, a, write),
-        (Some(out), _, Some(&a)) => each_slice(out, move |out| write(out, a)),
+        (Some(out), _, Some(a)) => each_slice(out, move |out| write(out, a)),
         _ => out.iter_mut().zip(a).for_each(|(out, &a)| write(out, a)),
     }
 }

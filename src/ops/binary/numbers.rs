@@ -57,7 +57,7 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
 ) -> Result<Array> {
     if const { !T::DTYPE.is_float() } {
         let (a, b) = (as_array::<T>(a)?, as_array::<T>(b)?);
-        return combine_arrays(&*a, &*b, f);
+        return combine_arrays(&a, &b, f);
     }
     if let Some((a, b)) = as_scalars(a, b) {
         return combine(&a, &b, f);
