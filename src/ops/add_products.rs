@@ -1,7 +1,5 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
@@ -14,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -64,7 +62,7 @@ struct AddProduct<P> {
     product: P,
     weights: Weights,
     /// How the factors lie.
-    factors: [Arc<Layout>; 2],
+    factors: [SharedLayout; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {

@@ -1,8 +1,6 @@
 //! The one door through which structured operations pass: run the forward, have `record` record the
 //! rule. Elementwise operations have doors of their own (`unary`, `binary`).
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
@@ -12,7 +10,7 @@ use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
@@ -129,7 +127,7 @@ impl<'a> Keep<'a> {
     }
 
     /// The layout of an input, for rules that need no more than that.
-    pub fn layout(&self, index: usize) -> Arc<Layout> {
+    pub fn layout(&self, index: usize) -> SharedLayout {
         self.inputs[index].layout()
     }
 }
@@ -148,8 +146,8 @@ pub trait Keepsake: Send + Sync + 'static {
 }
 
 impl Keepsake for () {}
-impl Keepsake for Arc<Layout> {}
-impl Keepsake for Vec<Arc<Layout>> {}
+impl Keepsake for SharedLayout {}
+impl Keepsake for Vec<SharedLayout> {}
 
 impl Keepsake for SavedTensor {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {

@@ -2,12 +2,11 @@
 //! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::Result;
 use crate::kernels::{map, moves};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::Array;
 
@@ -68,7 +67,7 @@ fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
 
 /// The elements in memory of their own with this layout, which starts at its start and is of the
 /// same shape.
-pub(super) fn laid_out(array: &Array, layout: &Arc<Layout>) -> Result<Array> {
+pub(super) fn laid_out(array: &Array, layout: &SharedLayout) -> Result<Array> {
     if layout.is_plain() {
         return dense(array);
     }
@@ -80,7 +79,7 @@ pub(super) fn laid_out(array: &Array, layout: &Arc<Layout>) -> Result<Array> {
 
 /// `converted`, with the dimensions in the same order in memory.
 pub(super) fn converted_in_order(array: &Array, dtype: DType) -> Result<Array> {
-    let layout = Arc::new(array.layout.packed());
+    let layout = SharedLayout::new(array.layout.packed());
     if layout.is_plain() {
         return converted(array, dtype);
     }

@@ -5,8 +5,6 @@
 //! which one window was replaced: `CopySlices` records that, and the view finds its own edge again
 //! through the base (Note [Views and writes]).
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::single;
@@ -20,7 +18,7 @@ use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
     At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
 };
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
@@ -200,8 +198,8 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
 ///
 /// The gradient outside of the window passes; inside it goes through `write`.
 struct CopySlices {
-    base: Arc<Layout>,
-    window: Arc<Layout>,
+    base: SharedLayout,
+    window: SharedLayout,
     /// As which element type the window shows the memory.
     dtype: DType,
     write: NodeRef,
@@ -300,7 +298,7 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
     let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
     let bytes = (base.end() - start).saturating_mul(x.dtype().size());
     let storage = Storage::zeroed(bytes)?;
-    let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
+    let copy = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype: x.dtype() });
     super::cast::copy_(&copy, x)?;
     Ok(copy)
 }

@@ -1,7 +1,5 @@
 //! The same elements at other places, some of them more than once: `flip`, `roll`, `repeat`.
 
-use std::sync::Arc;
-
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
@@ -15,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::moves;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = x in the opposite order along some dimensions
@@ -108,7 +106,7 @@ impl Roll {
 }
 
 impl Op for Roll {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "RollBackward0"
@@ -198,7 +196,7 @@ impl Repeat {
 }
 
 impl Op for Repeat {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"

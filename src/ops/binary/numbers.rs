@@ -2,7 +2,6 @@
 //! arrays and numbers.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::Elementwise2;
 use crate::dtype::{Bool, Complex, DType, Element};
@@ -104,7 +103,7 @@ fn combine_arrays<T: Element, U: Element>(
 /// Two operands as one type and in one shape, and the order in which the dimensions of the result then
 /// are, if it is not theirs.
 fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
-    let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+    let same = a.layout.is(&b.layout) || a.layout.shape() == b.layout.shape();
     if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
         return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
     }
