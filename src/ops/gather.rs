@@ -165,10 +165,7 @@ impl Op for Scatter {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let op = Scatter { dim: self.dim + 1, index: lines(call, self.dim)?, ..self.clone() };
-        let inputs: SmallVec<[Tensor; 2]> =
-            call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
-        let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
-        as_samples_of(&call.inputs[0], y)
+        write_lines(call, op)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -275,8 +272,16 @@ pub(super) fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
     Ok(index)
 }
 
+/// A write to lines of many samples, by an operation that knows the index of all of them.
+pub(super) fn write_lines(call: &Call<'_>, op: impl Op) -> Result<Answer> {
+    let inputs: SmallVec<[Tensor; 2]> =
+        call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
+    let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
+    as_samples_of(&call.inputs[0], y)
+}
+
 /// Results whose samples have as many dimensions as those of `like`.
-pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
+fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
     let y = if like.rank() == 0 { squeeze::squeeze(&y, squeeze::Squeezed::One(1))? } else { y };
     Ok(smallvec![Samples::first(y)])
 }
