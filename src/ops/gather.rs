@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
@@ -27,7 +27,7 @@ struct Gather {
 }
 
 impl Op for Gather {
-    type Saved = (SavedTensor, std::sync::Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
