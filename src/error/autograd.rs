@@ -32,8 +32,14 @@ macro_rules! autograd {
     DirtyNotReturned {},
     /// An input that a function of the host returned as it is, and keeps.
     ReturnedInputKept {},
-    /// A tangent of what was written to in place, which was not itself written to.
+    /// A tangent of what was written to in place, in whose place another was returned.
     TangentReplaced {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentNotWritten {},
+    /// A tangent of a view that is no view.
+    TangentNoView {},
+    /// A tangent of a view of an input that is no view of the tangent of the input, or not of its base.
+    TangentElsewhere { whose: &'static str },
     /// A tangent of an output that has none.
     TangentOfConstant { position: usize },
     /// Hooks of saved tensors where somebody forbade them, in these words.
@@ -142,6 +148,10 @@ macro_rules! autograd {
     MappedDecision { operation: &'static str },
     /// `allclose` of tensors that stand for many samples.
     MappedCloseness {},
+    /// A product of samples with other numbers of dimensions than it is one of.
+    MappedProduct { operation: &'static str, ndim1: usize, ndim2: usize, rank1: usize, rank2: usize },
+    /// An inner product of samples that are no vectors.
+    MappedDot {},
     /// A result whose shape would differ between samples.
     MappedShape { operation: &'static str },
     /// An index by a mask that differs between samples.
