@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from . import return_types
-from ._messages_matrices import LinAlgError
+from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
 
 if TYPE_CHECKING:

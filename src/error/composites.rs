@@ -74,10 +74,6 @@ macro_rules! composites {
     BincountInput {},
     /// A flip of too few dimensions.
     FlipRank { least: usize },
-    /// A split of too few dimensions.
-    SplitRank { operation: &'static str, least: usize, ndim: usize },
-    /// A split into parts of different sizes.
-    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
     }} };
 }
 pub(super) use composites;

@@ -44,6 +44,7 @@ pub mod indexed;
 pub mod integer;
 pub mod intercept;
 pub mod join;
+pub mod kept;
 pub mod linalg;
 pub mod linear;
 pub mod logical;

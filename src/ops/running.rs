@@ -2,7 +2,6 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use std::sync::Arc;
 
 use smallvec::smallvec;
 
@@ -17,7 +16,7 @@ use super::{
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = Σ x over what is a number
@@ -95,7 +94,7 @@ pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
 struct Trace;
 
 impl Op for Trace {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "TraceBackward0"
@@ -110,17 +109,17 @@ impl Op for Trace {
         Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Arc<Layout> {
+    fn save(&self, keep: &Keep<'_>) -> SharedLayout {
         keep.layout(0)
     }
 
-    fn vjp(&self, source: &Arc<Layout>, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
         let unit = create::eye(source.shape()[0] as i64, source.shape()[1] as i64, g.dtype())?;
         one(mul(&unit, g)?)
     }
 
-    fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, _: &SharedLayout, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(trace(tangent(tangents))?)
     }
 

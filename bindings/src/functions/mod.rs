@@ -16,6 +16,7 @@ mod entries;
 mod extremes;
 mod factors;
 mod factory;
+mod images;
 mod indexing;
 mod linalg;
 mod losses;
@@ -54,6 +55,7 @@ const TABLES: &[&[Function]] = &[
     elementwise::TESTS,
     extremes::TABLE,
     factors::TABLE,
+    images::TABLE,
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,

@@ -100,14 +100,4 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "BincountInput": (RuntimeError, "bincount only supports 1-d non-negative integral inputs."),
     "FlipRank": (RuntimeError, "Input must be >= {least}-d."),
-    "SplitRank": (
-        RuntimeError,
-        "torch.{operation} requires a tensor with at least {least} dimension, but got a "
-        "tensor with {ndim} dimensions!",
-    ),
-    "SplitUneven": (
-        RuntimeError,
-        "torch.{operation} attempted to split along dimension {dim}, but the size of the "
-        "dimension {size} is not divisible by the split_size {sections}!",
-    ),
 }
