@@ -21,13 +21,8 @@ __all__ = [
     "gradient",
     "hsplit",
     "is_same_size",
-    "ldexp",
     "lu",
-    "mvlgamma",
-    "nanquantile",
-    "narrow_copy",
     "range",
-    "signbit",
     "tril_indices",
     "triu_indices",
     "unravel_index",
@@ -167,64 +162,6 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
-def signbit(input: Tensor) -> Tensor:
-    """Tell of every element whether it has a minus sign; zero may have one."""
-    if input.is_complex():
-        raise NotImplementedError("signbit is not implemented for complex tensors.")
-    if input.is_floating_point():
-        return native.copysign(native.ones_like(input), input) < 0
-    return input < 0
-
-
-def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """Return the elements times powers of two."""
-    return input * native.pow(2.0, other)
-
-
-def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """Return the logarithm of the gamma function of `p` dimensions."""
-    if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
-    if not input.is_floating_point():
-        input = input.to(native.get_default_dtype())
-    steps = native.tensor([-0.5 * step for step in builtins.range(p)], dtype=input.dtype)
-    constant = p * (p - 1) / 4 * math.log(math.pi)
-    return native.lgamma(input.unsqueeze(-1) + steps).sum(-1) + constant
-
-
-def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """Return the quantiles of the elements that are numbers."""
-    flat = input.flatten() if dim is None else input.movedim(dim, -1)
-    sorted_values = flat.sort(-1).values
-    counts = (~flat.isnan()).sum(-1, keepdim=True)
-    wanted = q if isinstance(q, Tensor) else native.tensor(q, dtype=input.dtype)
-    places = wanted.reshape(-1) * (counts - 1).clamp(min=0)
-    low, high = places.floor().long(), places.ceil().long()
-    below, above = sorted_values.gather(-1, low), sorted_values.gather(-1, high)
-    found = {
-        "linear": lambda: below.lerp(above, places - low),
-        "lower": lambda: below,
-        "higher": lambda: above,
-        "midpoint": lambda: (below + above) / 2,
-        "nearest": lambda: sorted_values.gather(-1, places.round().long()),
-    }[interpolation]()
-    found = found.movedim(-1, 0)
-    if keepdim:
-        shape = [1] * input.dim() if dim is None else list(flat.shape[:-1])
-        if dim is not None:
-            shape.insert(dim % input.dim(), 1)
-        found = found.reshape(found.shape[0], *shape)
-    answer: Tensor = found[0] if wanted.dim() == 0 else found
-    return answer
-
-
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a copy of a range of a dimension."""
-    return input.narrow(dim, start, length).clone()
-
-
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Return the sums over the dimensions along which a tensor of that size would broadcast.
 
@@ -353,12 +290,7 @@ METHODS = (
     fill_diagonal_,
     hsplit,
     is_same_size,
-    ldexp,
     lu,
-    mvlgamma,
-    nanquantile,
-    narrow_copy,
-    signbit,
     sum_to_size,
     vsplit,
 )

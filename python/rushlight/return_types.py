@@ -51,6 +51,13 @@ class _ValuesIndices(_Named):
     indices = property(itemgetter(1))
 
 
+class frexp(_Named):
+    __slots__ = ()
+    __match_args__ = ("mantissa", "exponent")
+    mantissa = property(itemgetter(0))
+    exponent = property(itemgetter(1))
+
+
 class aminmax(_Named):
     __slots__ = ()
     __match_args__ = ("min", "max")

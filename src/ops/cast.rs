@@ -229,9 +229,7 @@ fn fill_elements(target: &Array, value: Scalar) -> Result<()> {
 pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
         Operand::Scalar(value) => {
-            if let Scalar::Complex(_) = value {
-                super::create::check_value(value, x.dtype())?;
-            }
+            super::create::check_value(value, x.dtype())?;
             overwrite(x, value, &[x], "FillBackward2")
         }
         Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {

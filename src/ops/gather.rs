@@ -43,6 +43,9 @@ impl Op for Gather {
         let index = self.index.array();
         let index = copy::as_type(&index, DType::Int64)?;
         let mut y = Array::uninit(&index.layout, x.dtype)?;
+        if index.layout.numel() == 0 {
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
         dispatch!(bits x.dtype, T => {
             kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
         });
@@ -181,6 +184,8 @@ impl Op for Scatter {
 }
 
 impl Overwrite for Scatter {
+    const READS_APART: bool = true;
+
     fn in_place_name(&self) -> &'static str {
         if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
@@ -283,9 +288,11 @@ pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
 
 /// The elements that an index names along a dimension, in the shape of the index.
 pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    let (given, dim) = (
-        dim,
-        checked("gather", x, dim, index, |shape, index, dim| {
+    let given = dim;
+    // An index without elements may have any type and any number of dimensions.
+    let dim = match index.numel() {
+        0 => shape::normalize_dim(dim, x.ndim())?,
+        _ => checked("gather", x, dim, index, |shape, index, dim| {
             if index.len() != shape.len() {
                 return Err(Error::GatherDimensions { argument: "input" }.into());
             }
@@ -296,7 +303,7 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
                 None => Ok(()),
             }
         })?,
-    );
+    };
     apply_one(Gather { dim, given, index: index.clone() }, &[x])
 }
 
@@ -337,11 +344,14 @@ pub(super) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Ten
 }
 
 /// What a scatter of an operand does, and its inputs.
-fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> (Mode, SmallVec<[&'a Tensor; 2]>) {
-    match values {
+fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> Result<(Mode, SmallVec<[&'a Tensor; 2]>)> {
+    Ok(match values {
         Operand::Tensor(values) => (Mode::Replace, smallvec![x, values]),
-        Operand::Scalar(value) => (Mode::Fill(value), smallvec![x]),
-    }
+        Operand::Scalar(value) => {
+            create::check_value(value, x.dtype())?;
+            (Mode::Fill(value), smallvec![x])
+        }
+    })
 }
 
 /// The tensor with values where an index says along a dimension.
@@ -352,14 +362,14 @@ pub fn scatter<'a>(
     values: impl Into<Operand<'a>>,
 ) -> Result<Tensor> {
     let values = values.into();
-    let (mode, inputs) = replacing(x, values);
+    let (mode, inputs) = replacing(x, values)?;
     apply_one(prepared(x, dim, index, values, mode)?, &inputs)
 }
 
 /// `scatter` in place.
 pub fn scatter_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, values: impl Into<Operand<'a>>) -> Result<()> {
     let values = values.into();
-    let (mode, inputs) = replacing(x, values);
+    let (mode, inputs) = replacing(x, values)?;
     apply_in_place(prepared(x, dim, index, values, mode)?, &inputs)
 }
 

@@ -6,7 +6,7 @@ use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, squeeze, strided};
+use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -97,6 +97,27 @@ pub(super) const TABLE: &[Function] = &[
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             strided::as_strided(a.tensor(0)?, &size, &stride, a.optional_int(3)?).answer(a.py())
         },
+    ),
+    both(
+        "as_strided_",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "Shows the elements of the memory at these sizes, strides and offset from now on.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            in_place(a, strided::as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    ),
+    method(
+        "resize_",
+        &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
+        "Gives the tensor another size, with what is in its memory.",
+        |a| in_place(a, resize::resize_(a.tensor(0)?, &a.ints(1)?)),
+    ),
+    both(
+        "resize_as_",
+        &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
+        "Gives the tensor the size of another, with what is in its memory.",
+        |a| in_place(a, resize::resize_as_(a.tensor(0)?, a.tensor(1)?)),
     ),
     both(
         "clone",

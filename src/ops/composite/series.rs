@@ -1,15 +1,13 @@
-//! Differences and sums of neighbours, distances, and what statistics makes of them.
+//! Differences and sums of neighbours, and distances.
 
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::composed::{self, Composed, Kept};
-use crate::ops::conjugate;
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
-    add, cast, clamp, compare, create, div, join, matmul, mul, norm, part, permute, reduce, reshape, scan,
-    squeeze, sub,
+    add, cast, compare, create, div, join, mul, norm, part, reduce, reshape, scan, squeeze, sub,
 };
 use crate::shape;
 use crate::tensor::Tensor;
@@ -75,44 +73,6 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
     scan::cumsum(&trapezoids(y, distance, dim)?, dim, None)
-}
-
-/// The covariances of the rows of a matrix.
-pub fn cov(x: &Tensor, correction: i64) -> Result<Tensor> {
-    if x.ndim() > 2 {
-        return Err(Error::CovRank { ndim: x.ndim() }.into());
-    }
-    let rows = if x.ndim() < 2 { reshape::reshape(x, &[1, -1])? } else { x.clone() };
-    let count = rows.layout().shape()[1] as f64;
-    let float = cast::to_dtype(
-        &rows,
-        if rows.dtype().is_differentiable() { rows.dtype() } else { crate::ops::default_dtype::get() },
-    )?;
-    let centred = sub(&float, &reduce::mean(&float, Some(&[1]), true, None)?)?;
-    let turned = permute::transpose(&centred, 0, 1)?;
-    let products = matmul::matmul(&centred, &conjugate::conj(turned)?)?;
-    let free = (count - correction as f64).max(0.0);
-    squeeze::squeeze(&div(&products, free)?, squeeze::Squeezed::All)
-}
-
-/// The correlations of the rows of a matrix.
-pub fn corrcoef(x: &Tensor) -> Result<Tensor> {
-    if x.ndim() > 2 {
-        return Err(Error::CovRank { ndim: x.ndim() }.into());
-    }
-    let covariances = cov(x, 1)?;
-    if covariances.ndim() == 0 {
-        return div(&covariances, &covariances);
-    }
-    let deviations = crate::ops::sqrt(&conjugate::real(&part::diagonal(&covariances, 0, 0, 1)?)?)?;
-    let scaled = div(&covariances, &squeeze::unsqueeze(&deviations, 1)?)?;
-    let scaled = div(&scaled, &squeeze::unsqueeze(&deviations, 0)?)?;
-    if scaled.dtype().is_complex() {
-        let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1.0).into()), Some(1.0.into()));
-        let (real, imaginary) = (part(conjugate::real(&scaled))?, part(conjugate::imag(&scaled))?);
-        return crate::ops::complex::complex(&real, &imaginary);
-    }
-    clamp::clamp(&scaled, Some((-1.0).into()), Some(1.0.into()))
 }
 
 /// The norms of the differences of every row of one matrix and every row of another.
