@@ -57,6 +57,10 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "PhysicalTwice": (RuntimeError, "Duplicate dim not allowed"),
     "ResizeRecorded": (RuntimeError, "cannot resize variables that require grad"),
     "ResizeNegative": (RuntimeError, "numel: integer multiplication overflow"),
+    "PreluRank": (
+        RuntimeError,
+        "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {ndim}",
+    ),
     "GatherOutput": (
         RuntimeError,
         "Expected out tensor to have dtype {expected:C}, but got {got:C} instead",

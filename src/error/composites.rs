@@ -48,6 +48,8 @@ macro_rules! composites {
     ResizeRecorded {},
     /// A size below zero.
     ResizeNegative {},
+    /// Slopes of channels in more than one dimension.
+    PreluRank { ndim: usize },
     /// A step of complex numbers.
     HeavisideComplex {},
     /// The exponents of integers.

@@ -185,7 +185,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     spatial = len(pad) // 2
     if spatial > 3 or input.dim() not in (spatial + 1, spatial + 2):
         raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "reflect":
         return _nn.reflection_pad(input, pad)
