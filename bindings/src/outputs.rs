@@ -157,9 +157,9 @@ fn check_memory(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResu
         let Some(object) = object.filter(|_| Some(slot) != arguments.signature.out) else { continue };
         if let Some(read) = as_tensor(object) {
             check(read).map_err(raise)?;
-        } else if let Ok(items) = object.cast::<PyList>() {
-            for item in items {
-                as_tensor(&item).map_or(Ok(()), check).map_err(raise)?;
+        } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            for item in object.try_iter()? {
+                as_tensor(&item?).map_or(Ok(()), check).map_err(raise)?;
             }
         }
     }

@@ -61,6 +61,19 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {ndim}",
     ),
+    "FormatRank": (RuntimeError, "required rank {ndim} tensor to use {format} format"),
+    "TensordotDTypes": (RuntimeError, "both inputs should have same dtype"),
+    "TensordotTwice": (RuntimeError, "dim {dim} appears multiple times in the list of dims"),
+    "CdistDType": (RuntimeError, "cdist only supports floating-point dtypes, {name} got: {dtype:Float}"),
+    "CdistDTypes": (RuntimeError, "expected scalar type {first:Float} but found {second:Float}"),
+    "CdistOrder": (RuntimeError, "cdist only supports non-negative p values"),
+    "RenormBound": (RuntimeError, "renorm: expected maxnorm to be >= 0 but got {bound:g}"),
+    "RenormRank": (RuntimeError, "renorm: input needs at least 2 dimensions, got {ndim} dimensions"),
+    "ConvolutionSameRank": (
+        RuntimeError,
+        "Expected {ndim}-dimensional input for {ndim}-dimensional weight{weight}, but got {input:rank}-dimensional "
+        "input of size {input} instead",
+    ),
     "GatherOutput": (
         RuntimeError,
         "Expected out tensor to have dtype {expected:C}, but got {got:C} instead",

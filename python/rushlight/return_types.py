@@ -137,6 +137,13 @@ class histogram(_Named):
     bin_edges = property(itemgetter(1))
 
 
+class histogramdd(_Named):
+    __slots__ = ()
+    __match_args__ = ("hist", "bin_edges")
+    hist = property(itemgetter(0))
+    bin_edges = property(itemgetter(1))
+
+
 class linalg_eigh(_Named):
     __slots__ = ()
     __match_args__ = ("eigenvalues", "eigenvectors")
@@ -233,3 +240,11 @@ class triangular_solve(_Named):
     __match_args__ = ("solution", "cloned_coefficient")
     solution = property(itemgetter(0))
     cloned_coefficient = property(itemgetter(1))
+
+
+class _lu_with_info(_Named):
+    __slots__ = ()
+    __match_args__ = ("LU", "pivots", "info")
+    LU = property(itemgetter(0))
+    pivots = property(itemgetter(1))
+    info = property(itemgetter(2))

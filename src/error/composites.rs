@@ -50,6 +50,24 @@ macro_rules! composites {
     ResizeNegative {},
     /// Slopes of channels in more than one dimension.
     PreluRank { ndim: usize },
+    /// An order in memory that tensors of another number of dimensions have.
+    FormatRank { ndim: usize, format: &'static str },
+    /// A tensor product of different element types.
+    TensordotDTypes {},
+    /// A dimension summed over twice.
+    TensordotTwice { dim: usize },
+    /// Distances of what is not floating-point.
+    CdistDType { name: &'static str, dtype: DType },
+    /// Distances of rows of different element types.
+    CdistDTypes { first: DType, second: DType },
+    /// Distances by a norm below zero.
+    CdistOrder {},
+    /// A bound below zero.
+    RenormBound { bound: f64 },
+    /// Parts of a vector.
+    RenormRank { ndim: usize },
+    /// An image padded to its own size, and weights of another number of dimensions.
+    ConvolutionSameRank { ndim: usize, weight: Vec<usize>, input: Vec<usize> },
     /// A step of complex numbers.
     HeavisideComplex {},
     /// The exponents of integers.

@@ -92,6 +92,17 @@ enum Mode {
     Fill(Scalar),
     /// An element is added to it.
     Add,
+    /// It is combined with an element, or with a number; gradients do not pass.
+    Combine(Combination, Option<Scalar>),
+}
+
+/// What becomes of two elements.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Combination {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Product,
 }
 
 /// y = x, but y[i][index[i][j]] is v[i][j], or that more, for `dim` 1
@@ -123,6 +134,7 @@ impl Op for Scatter {
             Mode::Replace => "ScatterBackward0",
             Mode::Fill(_) => "ScatterBackward1",
             Mode::Add => "ScatterAddBackward0",
+            Mode::Combine(..) => "torch::autograd::NotImplemented",
         }
     }
 
@@ -139,6 +151,9 @@ impl Op for Scatter {
     }
 
     fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let Mode::Combine(..) = self.mode {
+            return Err(Error::NoDerivative { operation: "scatter" }.into());
+        }
         let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
         let x = match (at.needs(0), self.zeros()) {
             (true, Mode::Add) => Some(gradient.clone()),
@@ -155,6 +170,9 @@ impl Op for Scatter {
     }
 
     fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        if let Mode::Combine(..) = self.mode {
+            return Err(Error::NoTangent { operation: "scatter" }.into());
+        }
         let (index, dim) = (at.load(index)?, self.dim);
         let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
         let Some(values) = tangents.get(1).cloned().flatten() else {
@@ -198,7 +216,7 @@ impl Overwrite for Scatter {
         let apart = if target.overlaps(&index) { copy::dense(&index)? } else { index };
         let index = copy::as_type(&apart, DType::Int64)?;
         let values = match (self.mode, inputs.get(1)) {
-            (Mode::Fill(value), _) => {
+            (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
                 let value = Tensor::from_scalar(value, target.dtype)?.array();
                 super::binary::expanded(&value, index.layout.shape())
             }
@@ -213,7 +231,12 @@ impl Overwrite for Scatter {
         }
         match self.mode {
             Mode::Replace | Mode::Fill(_) => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
-            Mode::Add => {
+            Mode::Combine(Combination::Product, _) => {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::mul(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() && value.get()))
+                })
+            }
+            Mode::Add | Mode::Combine(Combination::Sum, _) => {
                 dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
@@ -246,12 +269,12 @@ fn checked(
 ) -> Result<usize> {
     let layout = x.layout();
     let dim = shape::normalize_dim(dim, layout.ndim())?;
-    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
-        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
-    }
     let indices = index.layout();
     if indices.numel() == 0 {
         return Ok(dim);
+    }
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
@@ -371,6 +394,43 @@ pub fn scatter_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, values: impl Into<O
     let values = values.into();
     let (mode, inputs) = replacing(x, values)?;
     apply_in_place(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// A combination with an operand, with its arguments checked, and its inputs.
+fn combining<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'a>,
+    combination: Combination,
+) -> Result<(Scatter, SmallVec<[&'a Tensor; 2]>)> {
+    let (mode, inputs) = replacing(x, values)?;
+    let number = if let Mode::Fill(value) = mode { Some(value) } else { None };
+    Ok((prepared(x, dim, index, values, Mode::Combine(combination, number))?, inputs))
+}
+
+/// The tensor with values combined with what is there, where an index says along a dimension.
+pub fn scatter_combined(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<Tensor> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    apply_one(op, &inputs)
+}
+
+/// `scatter_combined` in place.
+pub fn scatter_combined_(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<()> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    apply_in_place(op, &inputs)
 }
 
 /// The tensor with values added where an index says along a dimension.

@@ -7,7 +7,7 @@ use super::binary::{Elementwise2, Needs, floating};
 use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
-use super::{add, copysign, div, hypot, log, log1p, logical, mul, sigmoid, sub};
+use super::{add, copysign, div, hypot, log, log1p, logical, mul, sub};
 use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::math;
@@ -53,15 +53,11 @@ impl Elementwise2 for Hypot {
 pub struct LogAddExp<const TWO: bool>;
 
 impl<const TWO: bool> LogAddExp<TWO> {
-    /// How far the first is above the second, as an exponent.
-    fn apart(&self, a: &Value, b: &Value) -> Result<Tensor> {
-        let apart = sub(Operand::from(a), Operand::from(b))?;
-        if TWO { mul(&apart, LN_2) } else { Ok(apart) }
-    }
-
     /// t times the share of the first in the sum. Two equal infinities have none.
     fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &sigmoid(&self.apart(a, b)?)?)
+        let apart = sub(Operand::from(b), Operand::from(a))?;
+        let other = if TWO { super::exp2(&apart)? } else { super::exp(&apart)? };
+        div(t, &add(&other, 1)?)
     }
 }
 

@@ -165,9 +165,10 @@ pub(super) const TABLE: &[Function] = &[
     both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
         determined(a, corrcoef(a.tensor(0)?))
     }),
-    function(
+    entry(
         "cdist",
-        &["(Tensor x1, Tensor x2, float p=2, int? compute_mode=None)"],
+        NN,
+        &["(Tensor x1, Tensor x2, float p=2)"],
         "The distances of all pairs of rows.",
         |a| cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py()),
     ),

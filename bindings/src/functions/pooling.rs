@@ -12,7 +12,7 @@ use rushlight::ops::neural::fold::{Sliding, fold, unfold};
 use rushlight::ops::neural::max_pool::{adaptive_max_pool, max_pool};
 use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
 use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
-use rushlight::ops::neural::upsample::{Between, upsample};
+use rushlight::ops::neural::upsample::{Between, Filter, upsample};
 use rushlight::ops::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::{Result, Tensor};
 
@@ -465,6 +465,10 @@ fn upsampled(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let between = match a.text(2)?.as_str() {
         "nearest" => Between::Nearest,
         "nearest-exact" => Between::NearestExact,
+        "bicubic" => Between::Cubic { align_corners: a.boolean(3) },
+        "smooth bilinear" => Between::Smooth { filter: Filter::Line, align_corners: a.boolean(3) },
+        "smooth bicubic" => Between::Smooth { filter: Filter::Cubic, align_corners: a.boolean(3) },
+        "smooth lanczos" => Between::Smooth { filter: Filter::Lanczos, align_corners: a.boolean(3) },
         _ => Between::Linear { align_corners: a.boolean(3) },
     };
     let scales: Vec<Option<f64>> = match a.object(4) {

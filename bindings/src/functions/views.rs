@@ -1,8 +1,9 @@
 //! Views and copies: shapes, the order of dimensions, `clone`, `copy_`, `fill_`.
-use super::conversion::warn_of_lost_part;
+use super::conversion::{cloned, format, warn_of_lost_part};
 use super::entries::{both, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
@@ -123,13 +124,22 @@ pub(super) const TABLE: &[Function] = &[
         "clone",
         &["(Tensor input, *, memory_format? memory_format=None)"],
         "A copy in memory of its own.",
-        |a| cast::clone(a.tensor(0)?).answer(a.py()),
+        |a| cloned(a.tensor(0)?, format(a, 1)).answer(a.py()),
     ),
     method(
         "contiguous",
         &["(Tensor input, *, memory_format? memory_format=None)"],
         "The tensor itself if its elements lie in row-major order, else a copy that does.",
-        |a| cast::contiguous(a.tensor(0)?).answer(a.py()),
+        |a| match format(a, 1) {
+            Some("channels_last") if !cast::is_channels_last(a.tensor(0)?, 4).map_err(raise)? => {
+                cast::clone_channels_last(a.tensor(0)?, 4).answer(a.py())
+            }
+            Some("channels_last_3d") if !cast::is_channels_last(a.tensor(0)?, 5).map_err(raise)? => {
+                cast::clone_channels_last(a.tensor(0)?, 5).answer(a.py())
+            }
+            Some("channels_last" | "channels_last_3d") => a.object(0).answer(a.py()),
+            _ => cast::contiguous(a.tensor(0)?).answer(a.py()),
+        },
     ),
     method(
         "copy_",

@@ -29,6 +29,9 @@ pub fn diff(
     let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
     let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
     let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+    if times == 0 {
+        return if parts.len() > 1 { Ok(y) } else { cast::clone(&y) };
+    }
     // Once nothing is left, nothing changes any more.
     let times = times.min(y.layout().shape()[dim as usize] as i64);
     for _ in 0..times {
@@ -82,6 +85,17 @@ pub fn cdist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
             return Err(Error::CdistRank { name, ndim: x.ndim() }.into());
         }
     }
+    for (name, x) in [("X1", a), ("X2", b)] {
+        if !x.dtype().is_float() {
+            return Err(Error::CdistDType { name, dtype: x.dtype() }.into());
+        }
+    }
+    if order < 0.0 {
+        return Err(Error::CdistOrder {}.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::CdistDTypes { first: a.dtype(), second: b.dtype() }.into());
+    }
     let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
     if columns(a) != columns(b) {
         return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
@@ -99,6 +113,12 @@ pub fn dist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
 pub fn renorm(x: &Tensor, order: f64, dim: i64, most: f64) -> Result<Tensor> {
     if order <= 0.0 {
         return Err(Error::RenormOrder {}.into());
+    }
+    if most < 0.0 {
+        return Err(Error::RenormBound { bound: most }.into());
+    }
+    if x.ndim() < 2 {
+        return Err(Error::RenormRank { ndim: x.ndim() }.into());
     }
     let dim = shape::normalize_dim(dim, x.ndim())?;
     let others: Vec<i64> = (0..x.ndim()).filter(|&other| other != dim).map(|other| other as i64).collect();
