@@ -6,10 +6,10 @@ use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::{Error, Tensor};
-use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::dtype::DType;
+use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::ops::{self, cast};
+use rushlight::{Error, Tensor};
 use std::ffi::CString;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -181,7 +181,8 @@ fn check_dtype(name: &str, from: DType, to: DType) -> PyResult<()> {
             from.title()
         ),
         "cat" | "concat" | "concatenate" | "stack" | "hstack" | "vstack" | "dstack" if !from.can_cast(to) => {
-            let text = format!("torch.cat(): input types can't be cast to the desired output type {}", to.title());
+            let text =
+                format!("torch.cat(): input types can't be cast to the desired output type {}", to.title());
             return Err(PyTypeError::new_err(text));
         }
         _ => return Ok(()),

@@ -109,8 +109,9 @@ def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
 def _outer(part: Any, slopes: Tensor, steps: Tensor, edge: int, beside: int) -> Tensor:
     """Return the slope at an edge of the parabola through three points."""
     width, next_width = part(steps, edge, 1), part(steps, beside, 1)
-    slope: Tensor = part(slopes, edge, 1)
-    return slope + (slope - part(slopes, beside, 1)) * width / (width + next_width)
+    slope = part(slopes, edge, 1)
+    outer: Tensor = slope + (slope - part(slopes, beside, 1)) * width / (width + next_width)
+    return outer
 
 
 def cdist(
@@ -144,8 +145,10 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     rows, columns = triu_indices(len(input), len(input), 1)
-    return native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1) if input.numel() else input.new_zeros(
-        len(rows)
+    return (
+        native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
+        if input.numel()
+        else input.new_zeros(len(rows))
     )
 
 

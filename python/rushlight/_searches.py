@@ -197,7 +197,9 @@ def histogramdd(
     size = input.shape[-1]
     each = [bins] * size if isinstance(bins, int) else list(bins)
     if len(each) != size:
-        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
     for dim, count in enumerate(each):
         if not isinstance(count, Tensor) and count <= 0:
             raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {count} for dimension {dim}")
@@ -217,8 +219,10 @@ def _counts(
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
     if weight is not None and weight.shape != points.shape[:-1]:
         raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight with "
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
+            "tensor "
+            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight "
+            f"with "
             f"shape {list(weight.shape)}"
         )
     flat = points.detach().reshape(-1, points.shape[-1])
@@ -255,7 +259,8 @@ def _edges(line: Tensor, dim: int, count: Any, range: Sequence[float] | None) ->
         raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
+            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension "
+            f"{dim}"
         )
     if low == high:
         low, high = low - 0.5, high + 0.5

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from . import return_types
-from ._messages_matrices import LinAlgError
+from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     if x.dtype != y.dtype:
         names = [str(z.type()).rpartition(".")[2].removesuffix("Tensor") for z in (x, y)]
         raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y of type "
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y "
+            f"of type "
             f"{names[1]} instead"
         )
     if x.dim() == y.dim() == 1:

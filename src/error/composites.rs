@@ -68,6 +68,10 @@ macro_rules! composites {
     RenormRank { ndim: usize },
     /// An image padded to its own size, and weights of another number of dimensions.
     ConvolutionSameRank { ndim: usize, weight: Vec<usize>, input: Vec<usize> },
+    /// A split of too few dimensions.
+    SplitRank { operation: &'static str, least: usize, ndim: usize },
+    /// A split into parts of different sizes.
+    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
     /// A step of complex numbers.
     HeavisideComplex {},
     /// The exponents of integers.
@@ -144,10 +148,6 @@ macro_rules! composites {
     BincountInput {},
     /// A flip of too few dimensions.
     FlipRank { least: usize },
-    /// A split of too few dimensions.
-    SplitRank { operation: &'static str, least: usize, ndim: usize },
-    /// A split into parts of different sizes.
-    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
     }} };
 }
 pub(super) use composites;

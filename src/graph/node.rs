@@ -16,7 +16,7 @@ use super::saved::SavedTensor;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::origin::{self, Origin};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Foreign, Tensor};
 
 /// A handle to a node.
@@ -47,7 +47,7 @@ pub struct Edge {
 #[derive(Clone)]
 pub struct Form {
     /// Its layout.
-    pub layout: Arc<Layout>,
+    pub layout: SharedLayout,
     /// Its element type.
     pub dtype: DType,
 }

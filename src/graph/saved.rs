@@ -10,7 +10,7 @@ use super::tangents::Tangents;
 use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Batch, Tensor};
 
@@ -51,7 +51,7 @@ enum Form {
 /// Memory and the version that it had.
 struct Plain {
     storage: Storage,
-    layout: Arc<Layout>,
+    layout: SharedLayout,
     version: u32,
     dtype: DType,
     source: Source,
@@ -62,7 +62,7 @@ enum Special {
     /// A tensor with tangents, or one that stands for many samples.
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back.
-    Kept { kept: Box<dyn Kept>, layout: Arc<Layout>, dtype: DType, source: Source },
+    Kept { kept: Box<dyn Kept>, layout: SharedLayout, dtype: DType, source: Source },
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -145,7 +145,7 @@ impl SavedTensor {
     }
 
     /// The layout that was kept.
-    pub fn layout(&self) -> &Arc<Layout> {
+    pub fn layout(&self) -> &SharedLayout {
         match &self.0 {
             Form::Plain(plain) => &plain.layout,
             Form::Special(special) => match &**special {

@@ -1,7 +1,5 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
@@ -14,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -64,7 +62,7 @@ struct AddProduct<P> {
     product: P,
     weights: Weights,
     /// How the factors lie.
-    factors: [Arc<Layout>; 2],
+    factors: [SharedLayout; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {
@@ -165,7 +163,8 @@ impl<P: Addable> Op for AddProduct<P> {
 fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
     let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
-    zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
+    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
+    zip::zip_in_place(y, x.view::<T>(), move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };
         x.add(y.mul(alpha))
     });

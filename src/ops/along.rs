@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Slices of a dimension: which, and the indices as they were given.
@@ -89,7 +89,7 @@ struct IndexSelect {
 }
 
 impl Op for IndexSelect {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {

@@ -1,8 +1,6 @@
 //! The one door through which structured operations pass: run the forward, have `record` record the
 //! rule. Elementwise operations have doors of their own (`unary`, `binary`).
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
@@ -12,7 +10,7 @@ use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
@@ -129,7 +127,7 @@ impl<'a> Keep<'a> {
     }
 
     /// The layout of an input, for rules that need no more than that.
-    pub fn layout(&self, index: usize) -> Arc<Layout> {
+    pub fn layout(&self, index: usize) -> SharedLayout {
         self.inputs[index].layout()
     }
 }
@@ -148,8 +146,8 @@ pub trait Keepsake: Send + Sync + 'static {
 }
 
 impl Keepsake for () {}
-impl Keepsake for Arc<Layout> {}
-impl Keepsake for Vec<Arc<Layout>> {}
+impl Keepsake for SharedLayout {}
+impl Keepsake for Vec<SharedLayout> {}
 
 impl Keepsake for SavedTensor {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
@@ -211,6 +209,21 @@ impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
     }
 }
 
+/// What is kept, under its names. What has none of its own is a tensor.
+fn named<'a>(
+    names: &[&'static str],
+    saved: SmallVec<[Option<&'a SavedTensor>; 2]>,
+) -> SmallVec<[(&'static str, &'a SavedTensor); 2]> {
+    let names = names.iter().copied().chain(std::iter::repeat("tensor"));
+    names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
+}
+
+/// What was not needed, as it is shown.
+fn missing(names: &[&'static str], saved: SmallVec<[Option<&SavedTensor>; 2]>) -> Attributes {
+    let missing = names.iter().zip(saved).filter(|(name, saved)| saved.is_none() && !name.is_empty());
+    missing.map(|(name, _)| (*name, Shown::NoTensor)).collect()
+}
+
 /// An operation and what it kept: the rule of its node.
 pub(super) struct Recorded<O: Op> {
     pub(super) op: O,
@@ -231,19 +244,12 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
-        names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+        named(self.op.saved_names(), self.saved.tensors())
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = self
-            .op
-            .saved_names()
-            .iter()
-            .zip(self.saved.tensors())
-            .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
+        shown.extend(missing(self.op.saved_names(), self.saved.tensors()));
         shown
     }
 

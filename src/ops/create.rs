@@ -1,15 +1,13 @@
 //! Tensors out of nothing: filled with one number. Those that are counted stand in `ranges`, those
 //! that are drawn in `random`.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::kernels::map;
-use crate::shape::{self, Dims, Layout};
+use crate::kernels::{map, moves};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
@@ -23,7 +21,7 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
-    let layout = Arc::new(Layout::contiguous(&shape::checked_shape(shape)?));
+    let layout = SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?));
     Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
 }
 
@@ -41,7 +39,7 @@ pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Ten
     let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
     let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    let layout = Arc::new(Layout::strided(sizes, strides, 0));
+    let layout = SharedLayout::new(Layout::strided(sizes, strides, 0));
     let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;
     Ok(Tensor::from_array(Array { storage, layout, dtype }))
 }
@@ -71,10 +69,10 @@ pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tens
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
     check_value(value, dtype)?;
-    filled(&Arc::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
+    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
 }
 
-fn filled(layout: &Arc<Layout>, value: Scalar, dtype: DType) -> Result<Tensor> {
+fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
     let mut array = Array::uninit(layout, dtype)?;
     dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
@@ -104,7 +102,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);
     }
-    let tensor = filled(&Arc::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
+    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
     Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
 }
 
@@ -120,7 +118,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     let diagonal =
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
     let diagonal = matrix.array().with_layout(diagonal);
-    dispatch!(all dtype, T => map::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    dispatch!(all dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)
 }
 

@@ -10,9 +10,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Creation, Tensor};
-use std::sync::Arc;
 
 /// What a function of the host did.
 pub struct Call<'a> {
@@ -106,7 +105,7 @@ impl Outcome {
 
 /// Stands for what has no form.
 pub fn no_form() -> Form {
-    Form { layout: Arc::new(Layout::contiguous(&[])), dtype: DType::Float32 }
+    Form { layout: SharedLayout::new(Layout::contiguous(&[])), dtype: DType::Float32 }
 }
 
 /// What the outputs look like. One that is no tensor is never asked for.

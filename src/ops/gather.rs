@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
@@ -27,7 +27,7 @@ struct Gather {
 }
 
 impl Op for Gather {
-    type Saved = (SavedTensor, std::sync::Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
@@ -186,10 +186,7 @@ impl Op for Scatter {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let op = Scatter { dim: self.dim + 1, index: lines(call, self.dim)?, ..self.clone() };
-        let inputs: SmallVec<[Tensor; 2]> =
-            call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
-        let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
-        as_samples_of(&call.inputs[0], y)
+        write_lines(call, op)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -303,8 +300,16 @@ pub(super) fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
     Ok(index)
 }
 
+/// A write to lines of many samples, by an operation that knows the index of all of them.
+pub(super) fn write_lines(call: &Call<'_>, op: impl Op) -> Result<Answer> {
+    let inputs: SmallVec<[Tensor; 2]> =
+        call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
+    let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
+    as_samples_of(&call.inputs[0], y)
+}
+
 /// Results whose samples have as many dimensions as those of `like`.
-pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
+fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
     let y = if like.rank() == 0 { squeeze::squeeze(&y, squeeze::Squeezed::One(1))? } else { y };
     Ok(smallvec![Samples::first(y)])
 }

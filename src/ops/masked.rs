@@ -13,7 +13,7 @@ use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::gather;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Elements by their number in row-major order, in a shape.
@@ -67,7 +67,7 @@ struct Pick {
 }
 
 impl Op for Pick {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
@@ -122,7 +122,7 @@ struct Place {
 }
 
 impl Op for Place {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {

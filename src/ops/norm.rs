@@ -5,8 +5,8 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
-use super::reduce::Over;
 use super::operand::Operand;
+use super::reduce::Over;
 use super::select::where_;
 use super::{abs, compare, complex, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
@@ -53,7 +53,11 @@ impl VectorNorm {
         if self.order == 2.0 {
             // Zero where there is no slope; the derivative of the slope is not a number there.
             let slope = div(&x, &y)?;
-            return where_(&compare::eq(&y, 0)?, Operand::Scalar(Scalar::Float(0.0)), Operand::Tensor(&slope));
+            return where_(
+                &compare::eq(&y, 0)?,
+                Operand::Scalar(Scalar::Float(0.0)),
+                Operand::Tensor(&slope),
+            );
         }
         let y = fixed::without_zeros(&y)?;
         let mut ratio = div(&abs(&x)?, &y)?;

@@ -1,8 +1,6 @@
 //! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
 //! most frequent one, running extremes. Values go with the indices that they were found at.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, tangent};
@@ -13,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{scan, sort};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Which elements.
@@ -139,7 +137,7 @@ impl Picked {
 }
 
 impl Op for Picked {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
 
     fn name(&self) -> &'static str {

@@ -106,11 +106,7 @@ impl Elementwise2 for Heaviside {
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        if a == T::ZERO {
-            b
-        } else {
-            T::from_f64(f64::from(u8::from(a > T::ZERO)))
-        }
+        if a == T::ZERO { b } else { T::from_f64(f64::from(u8::from(a > T::ZERO))) }
     }
 
     fn integer<T: Integer>(&self, a: T, b: T) -> T {

@@ -1,12 +1,10 @@
 //! Other sizes for a tensor itself: more or fewer elements of its memory, which grows if it has to.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::copy;
 use crate::error::{Error, Result};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Gives the tensor itself another shape, in order, over the elements of its memory. Those that come
@@ -31,7 +29,7 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
         return x.bump_version();
     }
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
-    let larger = Array::zeroed(&Arc::new(line(count)), memory.dtype)?;
+    let larger = Array::zeroed(&SharedLayout::new(line(count)), memory.dtype)?;
     copy::write(&larger.with_layout(line(had)), &memory.with_layout(line(had)))?;
     x.set_data(&Tensor::from_array(larger.with_layout(layout)))?;
     x.bump_version()

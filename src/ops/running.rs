@@ -2,7 +2,6 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use std::sync::Arc;
 
 use smallvec::smallvec;
 
@@ -19,7 +18,7 @@ use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::{self, math};
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = Σ x over what is a number
@@ -97,7 +96,7 @@ pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
 struct Trace;
 
 impl Op for Trace {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "TraceBackward0"
@@ -112,17 +111,17 @@ impl Op for Trace {
         Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Arc<Layout> {
+    fn save(&self, keep: &Keep<'_>) -> SharedLayout {
         keep.layout(0)
     }
 
-    fn vjp(&self, source: &Arc<Layout>, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
         let unit = create::eye(source.shape()[0] as i64, source.shape()[1] as i64, g.dtype())?;
         one(mul(&unit, g)?)
     }
 
-    fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, _: &SharedLayout, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(trace(tangent(tangents))?)
     }
 

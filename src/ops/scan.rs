@@ -15,7 +15,7 @@ use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::{map, scan as kernels};
+use crate::kernels::{moves, scan as kernels};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -66,7 +66,7 @@ impl Way {
             return Ok(y);
         }
         let mut turned = Array::uninit(&y.layout, T::DTYPE)?;
-        map::map(self.facing(y.view::<T>()), turned.fresh::<T>(), |x| x);
+        moves::gather(self.facing(y.view::<T>()), turned.fresh::<T>());
         Ok(turned)
     }
 }

@@ -6,12 +6,13 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call};
-use super::composed::{self, Composed, Kept};
+use super::composed::{self, Composed};
+use super::kept::Kept;
 use super::{cast, create, part, strided};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::Tensor;
 
 /// A view as a function.
@@ -52,7 +53,7 @@ struct Copied {
 }
 
 impl Op for Copied {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         self.name
@@ -64,7 +65,11 @@ impl Op for Copied {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let seen = (self.view)(&inputs[0].detach())?;
-        Ok(smallvec![if self.shares { Tensor::from_array(seen.memory()) } else { cast::clone_contiguous(&seen)? }])
+        Ok(smallvec![if self.shares {
+            Tensor::from_array(seen.memory())
+        } else {
+            cast::clone_contiguous(&seen)?
+        }])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

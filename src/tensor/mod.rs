@@ -21,7 +21,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, NodeRef, boundary, mode, writes};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
@@ -219,7 +219,7 @@ impl Tensor {
     }
 
     /// The geometry.
-    pub fn layout(&self) -> Arc<Layout> {
+    pub fn layout(&self) -> SharedLayout {
         self.0.core.read().array.layout.clone()
     }
 
@@ -344,7 +344,7 @@ impl Tensor {
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
-        self.0.core.write().array.layout = Arc::new(layout);
+        self.0.core.write().array.layout = SharedLayout::new(layout);
         self.renew_accumulator();
     }
 }

@@ -14,7 +14,7 @@ def kinds():
 
 
 def messages():
-    from rushlight._messages import MESSAGES
+    from rushlight._messages.table import MESSAGES
 
     return MESSAGES
 
@@ -35,6 +35,10 @@ def nested_fields_of(template):
 def test_every_kind_of_the_engine_has_words():
     assert len(kinds()) > 40
     assert [kind for kind in kinds() if kind not in messages()] == []
+
+
+def test_every_word_belongs_to_a_kind_of_the_engine():
+    assert [kind for kind in messages() if kind not in kinds()] == []
 
 
 def test_words_use_only_fields_that_the_engine_gives():

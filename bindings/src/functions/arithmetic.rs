@@ -32,9 +32,7 @@ pub(super) const TABLE: &[Function] = &[
     },
     Function {
         name: "subtract",
-        signatures: &[
-            "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
-        ],
+        signatures: &["(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)"],
         doc: "The difference of `input` and `alpha * other`.",
         body: Body::Any(sub),
         kind: FUNCTION | METHOD,
@@ -61,9 +59,7 @@ pub(super) const TABLE: &[Function] = &[
     },
     Function {
         name: "subtract_",
-        signatures: &[
-            "(Tensor input, Tensor|Number other, *, Number alpha=1)",
-        ],
+        signatures: &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
         doc: "Subtracts `alpha * other` in place.",
         body: Body::Any(sub_),
         kind: METHOD,

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use rushlight::ops::composite::contract::{addbmm, addr, float_power, float_power_dtype, kron};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
 use rushlight::ops::composite::places::{
-    as_strided_scatter, atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter, slice_scatter,
+    as_strided_scatter, atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter,
+    slice_scatter,
 };
 use rushlight::ops::composite::series::{
     bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
@@ -165,13 +166,9 @@ pub(super) const TABLE: &[Function] = &[
     both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
         determined(a, corrcoef(a.tensor(0)?))
     }),
-    entry(
-        "cdist",
-        NN,
-        &["(Tensor x1, Tensor x2, float p=2)"],
-        "The distances of all pairs of rows.",
-        |a| cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py()),
-    ),
+    entry("cdist", NN, &["(Tensor x1, Tensor x2, float p=2)"], "The distances of all pairs of rows.", |a| {
+        cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
+    }),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?.to_f64()).answer(a.py())
     }),

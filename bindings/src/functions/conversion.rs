@@ -3,8 +3,8 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{Function, METHOD};
 use crate::device::{Device, MemoryFormat};
-use crate::error::raise;
 use crate::dtype::tensor_type_name;
+use crate::error::raise;
 use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::tensor::numpy::to_numpy;
@@ -84,7 +84,10 @@ fn given(arguments: &Arguments<'_, '_>, dtype: DType) -> PyResult<Py<PyAny>> {
 
 /// The name of the order in memory that a slot asks for, if it asks for one.
 pub(super) fn format(arguments: &Arguments<'_, '_>, slot: usize) -> Option<&'static str> {
-    arguments.object(slot).and_then(|object| object.cast::<MemoryFormat>().ok()).map(|format| format.get().name())
+    arguments
+        .object(slot)
+        .and_then(|object| object.cast::<MemoryFormat>().ok())
+        .map(|format| format.get().name())
 }
 
 /// A copy in an order in memory; torch's `preserve_format` if none is asked for.
@@ -106,12 +109,7 @@ fn lies(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<bool
     }
 }
 
-fn converted(
-    arguments: &Arguments<'_, '_>,
-    dtype: DType,
-    copy: bool,
-    slot: usize,
-) -> PyResult<Py<PyAny>> {
+fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usize) -> PyResult<Py<PyAny>> {
     let tensor: &Tensor = arguments.tensor(0)?;
     let format = format(arguments, slot);
     if tensor.dtype() != dtype {

@@ -11,8 +11,7 @@ use rushlight::ops::view_copy::{copied, narrow_copy, unsafe_parts};
 use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, view};
 use rushlight::{Result, Tensor};
 
-const DIAGONAL: &[&str] =
-    &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
+const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
 const SQUEEZE: &[&str] = &[
     "(Tensor input, *, Tensor out=None)",
     "(Tensor input, int dim, *, Tensor out=None)",
@@ -48,10 +47,15 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, move |x| expand::expand(x, &size))
         },
     ),
-    function("permute_copy", &["(Tensor input, int[] dims, *, Tensor out=None)"], "`permute`, copied.", |a| {
-        let dims = a.ints(1)?.to_vec();
-        copy(a, move |x| permute::permute(x, &dims))
-    }),
+    function(
+        "permute_copy",
+        &["(Tensor input, int[] dims, *, Tensor out=None)"],
+        "`permute`, copied.",
+        |a| {
+            let dims = a.ints(1)?.to_vec();
+            copy(a, move |x| permute::permute(x, &dims))
+        },
+    ),
     function(
         "select_copy",
         &["(Tensor input, int dim, int index, *, Tensor out=None)"],
@@ -106,13 +110,21 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, move |x| part::windows(x, dim, size, step))
         },
     ),
-    function("unsqueeze_copy", &["(Tensor input, int dim, *, Tensor out=None)"], "`unsqueeze`, copied.", |a| {
-        let dim = a.int(1)?;
-        copy(a, move |x| squeeze::unsqueeze(x, dim))
-    }),
+    function(
+        "unsqueeze_copy",
+        &["(Tensor input, int dim, *, Tensor out=None)"],
+        "`unsqueeze`, copied.",
+        |a| {
+            let dim = a.int(1)?;
+            copy(a, move |x| squeeze::unsqueeze(x, dim))
+        },
+    ),
     function(
         "view_copy",
-        &["(Tensor input, int[] size, *, Tensor out=None)", "(Tensor input, dtype dtype, *, Tensor out=None)"],
+        &[
+            "(Tensor input, int[] size, *, Tensor out=None)",
+            "(Tensor input, dtype dtype, *, Tensor out=None)",
+        ],
         "`Tensor.view`, copied.",
         |a| match a.overload() {
             0 => {
@@ -129,15 +141,10 @@ pub(super) const TABLE: &[Function] = &[
     function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
         copy(a, conjugate::view_as_complex)
     }),
-    function(
-        "unbind_copy",
-        &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
-        "`unbind`, copied.",
-        |a| {
-            let dim = a.int(1)?;
-            copies(a, move |x| split::unbind(x, dim))
-        },
-    ),
+    function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
+        let dim = a.int(1)?;
+        copies(a, move |x| split::unbind(x, dim))
+    }),
     function(
         "split_copy",
         &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],

@@ -5,12 +5,12 @@ use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
 use rushlight::ops::gather::{Combination, scatter_combined, scatter_combined_};
+use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
 use rushlight::ops::{along, cast, distinct, gather, indexed, masked};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",

@@ -17,6 +17,7 @@ mod entries;
 mod extremes;
 mod factors;
 mod factory;
+mod images;
 mod indexing;
 mod linalg;
 mod losses;
@@ -57,6 +58,7 @@ const TABLES: &[&[Function]] = &[
     elementwise::TESTS,
     extremes::TABLE,
     factors::TABLE,
+    images::TABLE,
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,

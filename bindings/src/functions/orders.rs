@@ -132,7 +132,9 @@ pub(super) const TABLE: &[Function] = &[
         running::trace(a.tensor(0)?).answer(a.py())
     }),
     both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| shares(a, false)),
-    both("nanquantile", QUANTILE, "The elements that a share of all numbers lies below.", |a| shares(a, true)),
+    both("nanquantile", QUANTILE, "The elements that a share of all numbers lies below.", |a| {
+        shares(a, true)
+    }),
     function(
         "take_along_dim",
         &["(Tensor input, Tensor indices, int? dim=None, *, Tensor out=None)"],

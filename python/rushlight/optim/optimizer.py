@@ -1,4 +1,4 @@
-"""`Optimizer`: parameter groups and their options, state, hooks; what all optimizers share."""
+"""`Optimizer`: parameter groups and their options, state, hooks; what all optimisers share."""
 
 from __future__ import annotations
 

@@ -121,6 +121,10 @@ pub(super) fn bound(x: &Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
     Ok(bound)
 }
 
+fn all_bound(inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<SmallVec<[Tensor; 2]>> {
+    inputs.iter().map(|x| bound(x, mapping)).collect()
+}
+
 fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
     if tangent.mapping().is_some_and(|own| own.is(mapping)) {
         return Ok(tangent);
@@ -183,7 +187,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
     check_open_for(mapping, plumbing(op.name()))?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
-    let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
+    let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
     let outputs = match op.shows() {
         Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
@@ -212,16 +216,23 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 
 /// What an operation answers for all samples.
 pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
-    let values: SmallVec<[Samples; 2]> = inputs.iter().map(|x| samples(x, mapping)).collect();
-    let held: SmallVec<[Samples; 1]> = op.held().iter().map(|x| samples(x, mapping)).collect();
-    let call = Call { inputs: &values, held: &held, size: mapping.size() };
+    let held = op.held();
+    let values = all_samples(&mut inputs.iter().copied(), mapping);
+    let held = all_samples(&mut held.iter(), mapping);
     if values.iter().chain(&held).all(|samples| samples.dim.is_none()) {
-        let held: SmallVec<[Tensor; 1]> = held.into_iter().map(|samples| samples.value).collect();
-        let inputs: SmallVec<[&Tensor; 2]> = values.iter().map(|samples| &samples.value).collect();
-        let outputs = super::apply::apply(op.holding(&held)?, &inputs)?;
-        return Ok(outputs.into_iter().map(Samples::shared).collect());
+        let held: Vec<Tensor> = held.into_iter().map(|samples| samples.value).collect();
+        let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
+        return Ok(all_shared(super::apply::apply(op.holding(&held)?, &inputs)?));
     }
-    op.batch(&call)
+    op.batch(&Call { inputs: &values, held: &held, size: mapping.size() })
+}
+
+fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping>) -> Vec<Samples> {
+    tensors.map(|x| samples(x, mapping)).collect()
+}
+
+fn all_shared(outputs: Outputs) -> Answer {
+    outputs.into_iter().map(Samples::shared).collect()
 }
 
 /// The highest mapping of which `x` does not have memory for every sample of `other`.

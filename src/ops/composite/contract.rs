@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::arithmetic::times;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::{add, cast, mul, permute, pow, products, reduce, reshape, squeeze, view};
 use crate::shape;
@@ -204,9 +205,7 @@ pub fn float_power(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let dtype = float_power_dtype(a, b);
     let wide = |operand: Operand<'_>| match operand {
         Operand::Tensor(x) => crate::ops::cast::to_dtype(x, dtype).map(crate::ops::Value::Tensor),
-        Operand::Scalar(Scalar::Complex(number)) => {
-            Ok(crate::ops::Value::Scalar(Scalar::Complex(number)))
-        }
+        Operand::Scalar(Scalar::Complex(number)) => Ok(crate::ops::Value::Scalar(Scalar::Complex(number))),
         Operand::Scalar(number) => Ok(crate::ops::Value::Scalar(Scalar::Float(number.to_f64()))),
     };
     let (a, b) = (wide(a)?, wide(b)?);

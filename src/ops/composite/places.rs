@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::view_copy::written;
 use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::ops::select::{masked_fill, where_};
 use crate::ops::squeeze::Squeezed;
 use crate::ops::{
-    Operand, Value, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor,
-    gather, logical, mul, part, permute, picked, products, reduce, reshape, round, squeeze, sub, truth,
+    Operand, Value, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
+    logical, mul, part, permute, picked, products, reduce, reshape, round, squeeze, sub, truth,
 };
 use crate::shape;
 use crate::tensor::Tensor;

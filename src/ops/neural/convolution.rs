@@ -342,7 +342,12 @@ pub fn convolution_same(
         input.insert(0, 1);
     }
     if input.len() != kernel.ndim() {
-        return Err(Error::ConvolutionSameRank { ndim: kernel.ndim(), weight: kernel.shape().to_vec(), input }.into());
+        return Err(Error::ConvolutionSameRank {
+            ndim: kernel.ndim(),
+            weight: kernel.shape().to_vec(),
+            input,
+        }
+        .into());
     }
     let count = kernel.ndim().saturating_sub(2);
     let (stride, dilation) =

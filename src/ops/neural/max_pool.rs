@@ -2,7 +2,6 @@
 
 use crate::graph::Attributes;
 use crate::ops::given::apply_given;
-use std::sync::Arc;
 
 use smallvec::smallvec;
 
@@ -14,7 +13,7 @@ use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Which elements belong to which window.
@@ -107,7 +106,7 @@ fn padded(sizes: &[usize]) -> [usize; 3] {
 }
 
 impl Op for MaxPool {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["result1"];
 
     fn name(&self) -> &'static str {

@@ -107,7 +107,8 @@ pub fn mean_pool(
         let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
         let size = layout.shape()[lead + dim] as i64;
         let window = |place: i64| {
-            let Window { first, last, elements } = Window::of(place, kernel, stride, padding, size, with_padding);
+            let Window { first, last, elements } =
+                Window::of(place, kernel, stride, padding, size, with_padding);
             let weight = match divisor {
                 Some(divisor) if dim == 0 => 1.0 / divisor as f64,
                 Some(_) => 1.0,
@@ -175,7 +176,13 @@ fn whole_mean_pool(
         });
     }
     let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
-    let sums = Resample { names, axes: axes.into(), transposed: false, operation: "avg_pool2d", takes_complex: false };
+    let sums = Resample {
+        names,
+        axes: axes.into(),
+        transposed: false,
+        operation: "avg_pool2d",
+        takes_complex: false,
+    };
     let elements = match divisor {
         Some(divisor) => Value::Scalar(Scalar::Int(divisor)),
         None => Value::Tensor(elements),

@@ -168,5 +168,6 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, 2) => "replication_pad2d",
         (Inner::Replication, _) => "replication_pad3d",
     };
-    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true }.of_given(x, shown! { padding: pad })
+    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true }
+        .of_given(x, shown! { padding: pad })
 }

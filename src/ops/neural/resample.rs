@@ -86,9 +86,11 @@ impl Op for Resample {
         let x = inputs[0].array();
         let x = copy::in_order(&x)?;
         if self.takes_complex && x.dtype.is_complex() {
-            let parts = |x: &Array| dispatch!(float x.dtype, T => self.run::<T>(x, 1), else {
-                unreachable!("the parts of complex numbers are floating-point numbers")
-            });
+            let parts = |x: &Array| {
+                dispatch!(float x.dtype, T => self.run::<T>(x, 1), else {
+                    unreachable!("the parts of complex numbers are floating-point numbers")
+                })
+            };
             return Ok(smallvec![Tensor::from_array(by_parts(&x, parts)?)]);
         }
         let y = dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {

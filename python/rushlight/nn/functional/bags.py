@@ -36,13 +36,15 @@ def embedding_bag(
     """
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+            f"have the "
             f"same shape as the input ({input.shape})"
         )
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                "length "
                 f"sequences. However, found offsets of type {type(offsets)}".replace("rushlight", "torch")
             )
         offsets = native.arange(input.shape[0]) * input.shape[1]
@@ -68,10 +70,12 @@ def embedding_bag(
         _shorten(weight, input, max_norm, norm_type)
     numbers = input.flatten().long()
     bags = len(offsets) - 1 if include_last_offset else len(offsets)
-    of_bag = native._nn.places_among(offsets[:bags].long(), native.arange(len(numbers)), True, None, False) - 1
+    of_bag = (
+        native._nn.places_among(offsets[:bags].long(), native.arange(len(numbers)), True, None, False) - 1
+    )
     shares = None if per_sample_weights is None else per_sample_weights.flatten()
     if padding_idx is not None:
-        kept = (numbers != padding_idx).nonzero().flatten()
+        kept = numbers != padding_idx
         numbers, of_bag = numbers[kept], of_bag[kept]
         shares = None if shares is None else shares[kept]
     found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
@@ -99,7 +103,8 @@ def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_we
         raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            "mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
 
@@ -108,14 +113,17 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
     for number, (name, given) in enumerate((("indices", input), ("offsets", offsets)), 1):
         if given.dtype not in (native.int64, native.int32):
             raise RuntimeError(
-                f"Expected tensor for argument #{number} '{name}' to have one of the following scalar types: Long, "
-                f"Int; but got torch.{_name_of(given)}Tensor instead (while checking arguments for embedding_bag)"
+                f"Expected tensor for argument #{number} '{name}' to have one of the following scalar "
+                f"types: Long, "
+                f"Int; but got torch.{_name_of(given)}Tensor instead (while checking arguments for "
+                f"embedding_bag)"
             )
     if len(offsets) == 0:
         return
     if offsets[0] != 0:
         raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+            "0. "
             f"However, got {int(offsets[0])}\n[ torch.{_name_of(offsets)}Tensor{{}} ]"
         )
     if offsets[-1] > input.numel():

@@ -17,20 +17,23 @@ __all__ = ["affine_grid", "grid_sample"]
 
 _ALIGNMENT = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-    "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
+    "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+    "details."
 )
 
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
     sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.shape[:1] != grid.shape[:1]:
-        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
-    if grid.dim() and input.dim() >= 2 and grid.shape[-1] != input.dim() - 2:
-        if grid.dim() == input.dim():
-            raise RuntimeError(
-                f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid "
-                f"with sizes {list(grid.shape)}"
-            )
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}"
+        )
+    if input.dim() == grid.dim() >= 2 and grid.shape[-1] != input.dim() - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got "
+            f"grid "
+            f"with sizes {list(grid.shape)}"
+        )
     if input.dim() not in (4, 5) or input.dim() != grid.dim():
         what = f"{input.dim()}D" if input.dim() in (4, 5) else "4D or 5D"
         raise RuntimeError(
@@ -106,7 +109,8 @@ def grid_sample(
         )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but "
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+            "but "
             f"got: '{padding_mode}'"
         )
     if align_corners is None:
@@ -161,13 +165,15 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if len(size) not in (4, 5):
         raise NotImplementedError(
-            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got "
+            "size "
             f"{size}."
         )
     spatial = len(size) - 2
     if theta.dim() != 3 or theta.shape[-2:] != (spatial, spatial + 1):
         raise ValueError(
-            f"Expected a batch of {spatial}D affine matrices of shape Nx{spatial}x{spatial + 1} for size {size}. "
+            f"Expected a batch of {spatial}D affine matrices of shape Nx{spatial}x{spatial + 1} for size "
+            f"{size}. "
             f"Got {theta.shape}."
         )
     if min(size) <= 0:

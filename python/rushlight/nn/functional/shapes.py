@@ -262,7 +262,8 @@ def interpolate(
         scales = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.dim() == 4):
         raise ValueError(
-            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as "
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D "
+            "tensor as "
             "input"
         )
     if mode == "area":

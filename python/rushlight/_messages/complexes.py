@@ -1,7 +1,4 @@
-"""Failures of complex numbers.
-
-One part of the table in `_messages`, written as the others are.
-"""
+"""The words of failures of complex numbers."""
 
 from __future__ import annotations
 

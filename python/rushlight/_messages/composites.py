@@ -46,8 +46,8 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "PhysicalRank": (
         RuntimeError,
-        "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = {ndim} "
-        "is not equal to len(physical_layout) = {count}",
+        "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+        "{ndim} is not equal to len(physical_layout) = {count}",
     ),
     "PhysicalRange": (
         RuntimeError,
@@ -71,8 +71,19 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "RenormRank": (RuntimeError, "renorm: input needs at least 2 dimensions, got {ndim} dimensions"),
     "ConvolutionSameRank": (
         RuntimeError,
-        "Expected {ndim}-dimensional input for {ndim}-dimensional weight{weight}, but got {input:rank}-dimensional "
-        "input of size {input} instead",
+        "Expected {ndim}-dimensional input for {ndim}-dimensional weight{weight}, but got "
+        "{input:rank}-dimensional input of size {input} instead",
+    ),
+    "SplitRank": (
+        RuntimeError,
+        "torch.{operation} requires a tensor with at least {least} dimension, but got a tensor with {ndim} "
+        "dimensions!",
+    ),
+    "SplitUneven": (
+        RuntimeError,
+        "torch.{operation} attempted to split along dimension {dim}, but the size of the dimension {size} "
+        "is not "
+        "divisible by the split_size {sections}!",
     ),
     "GatherOutput": (
         RuntimeError,
@@ -141,7 +152,8 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "DiffOrder": (RuntimeError, "order must be non-negative but got {order}"),
     "StatisticRank": (
         RuntimeError,
-        "{operation}(): expected input to have two or fewer dimensions but got an input with {ndim} dimensions",
+        "{operation}(): expected input to have two or fewer dimensions but got an input with {ndim} "
+        "dimensions",
     ),
     "CovBool": (RuntimeError, "cov(): bool dtype is not supported for input"),
     "CovWeightsRank": (
@@ -172,14 +184,4 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "BincountInput": (RuntimeError, "bincount only supports 1-d non-negative integral inputs."),
     "FlipRank": (RuntimeError, "Input must be >= {least}-d."),
-    "SplitRank": (
-        RuntimeError,
-        "torch.{operation} requires a tensor with at least {least} dimension, but got a "
-        "tensor with {ndim} dimensions!",
-    ),
-    "SplitUneven": (
-        RuntimeError,
-        "torch.{operation} attempted to split along dimension {dim}, but the size of the "
-        "dimension {size} is not divisible by the split_size {sections}!",
-    ),
 }

@@ -196,7 +196,6 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "input, but got {argument} of "
         "shape {got} and input of shape {shape}",
     ),
-    "ProbabilityRange": (RuntimeError, "all elements of {argument} should be between 0 and 1"),
     "EmbeddingWeight": (RuntimeError, "'weight' must be 2-D"),
     "EmbeddingDType": (
         RuntimeError,

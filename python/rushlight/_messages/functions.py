@@ -1,4 +1,4 @@
-"""The words of failures around functions of one's own and around packed saved tensors."""
+"""The words of failures of writes to views, of functions of one's own and of packed saved tensors."""
 
 from __future__ import annotations
 

@@ -1,11 +1,49 @@
-"""Failures of indexing, gathering and scattering.
-
-One part of the table in `_messages`, written as the others are.
-"""
+"""The words of failures of indices, of parts and of joins."""
 
 from __future__ import annotations
 
 INDEXING: dict[str, tuple[type[Exception], str]] = {
+    # -- joining and splitting -------------------------------------------------------------------------
+    "CatSizes": (
+        RuntimeError,
+        "Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
+        "{got} for tensor number {position} in the list.",
+    ),
+    "CatDimensions": (RuntimeError, "Tensors must have same number of dimensions: got {first} and {got}"),
+    "CatScalar": (RuntimeError, "zero-dimensional tensor (at position {position}) cannot be concatenated"),
+    "CatEmpty": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
+    "StackSizes": (
+        RuntimeError,
+        "stack expects each tensor to be equal size, but got {first} at entry 0 and {got} at entry "
+        "{position}",
+    ),
+    "StackEmpty": (RuntimeError, "{operation} expects a non-empty TensorList"),
+    "SplitSum": (
+        RuntimeError,
+        "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+        "{dim}), but got split_sizes={sizes}",
+    ),
+    "SplitNegative": (RuntimeError, "split expects split_size be non-negative, but got split_size={size}"),
+    "SplitScalar": (RuntimeError, "{operation} expects at least a 1-dimensional tensor"),
+    "SplitZero": (
+        RuntimeError,
+        "split_size can only be 0 if dimension size is 0, but got dimension size of {size}",
+    ),
+    "SplitSizesNegative": (
+        RuntimeError,
+        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}",
+    ),
+    "TensorSplitScalar": (
+        RuntimeError,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    ),
+    "SectionCount": (RuntimeError, "number of sections must be larger than 0, got {sections}"),
+    "MeshgridDimensions": (
+        RuntimeError,
+        "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor with {ndim} dimensions",
+    ),
+    "MeshgridDTypes": (RuntimeError, "meshgrid expects all tensors to have the same dtype"),
+    "ChunkCount": (RuntimeError, "chunk expects `chunks` to be greater than 0, got: {chunks}"),
     # -- indexing --------------------------------------------------------------------------------------
     "IndexCount": (IndexError, "too many indices for tensor of dimension {ndim}"),
     "IndexOfScalar": (
@@ -29,14 +67,7 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         "tensor {shape} at index {dim}",
     ),
     "SliceStep": (ValueError, "step must be greater than zero"),
-    "SliceStepZero": (ValueError, "slice step cannot be zero"),
-    "SliceType": (TypeError, "slice indices must be integers or None or have an __index__ method"),
     "IndexDType": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
-    "IndexType": (
-        IndexError,
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        "(got {got})",
-    ),
     "IndexShapes": (
         IndexError,
         "shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
@@ -51,7 +82,6 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         "Index put requires the source and destination dtypes match, got {destination:Float} for the "
         "destination and {source:Float} for the source.",
     ),
-    "AssignedType": (TypeError, "can't assign a {got} to a {dtype:type}"),
     "IndexDTypeOf": (RuntimeError, "{operation}(): Expected dtype {expected} for index"),
     "GatherDimensions": (
         RuntimeError,
@@ -204,21 +234,5 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
     "NarrowStart": (
         IndexError,
         "start out of range (expected to be in range of [{low}, {high}], but got {start})",
-    ),
-    "WhereCondition": (
-        RuntimeError,
-        "where expected condition to be a boolean tensor, but got a tensor with dtype {dtype:Float}",
-    ),
-    "MaskedFillMask": (
-        RuntimeError,
-        "masked_fill_ only supports boolean masks, but got mask with dtype {dtype:C}",
-    ),
-    "MaskedFillValue": (
-        RuntimeError,
-        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {ndim} dimension(s).",
-    ),
-    "FillValue": (
-        RuntimeError,
-        "fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions.",
     ),
 }

@@ -1,4 +1,4 @@
-"""The words of failures of linear algebra, and the class of those that lie in the numbers."""
+"""The words of failures of matrices, and the class of those that lie in their numbers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,73 @@ class LinAlgError(RuntimeError):
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 MATRICES: dict[str, tuple[type[Exception], str]] = {
+    # -- products --------------------------------------------------------------------------------------
+    "MatrixSizes": (
+        RuntimeError,
+        "mat1 and mat2 shapes cannot be multiplied ({rows1}x{columns1} and {rows2}x{columns2})",
+    ),
+    "MatmulScalar": (
+        RuntimeError,
+        "both arguments to {operation} need to be at least 1D, but they are {ndim1}D and {ndim2}D",
+    ),
+    "MatrixDTypes": (
+        RuntimeError,
+        "expected m1 and m2 to have the same dtype, but got: {dtype1:C} != {dtype2:C}",
+    ),
+    "LinearDTypes": (
+        RuntimeError,
+        "mat1 and mat2 must have the same dtype, but got {dtype1:Float} and {dtype2:Float}",
+    ),
+    "AddmmDTypes": (
+        RuntimeError,
+        "self and mat2 must have the same dtype, but got {dtype1:Float} and {dtype2:Float}",
+    ),
+    "BatchDTypes": (
+        RuntimeError,
+        "Input dtypes must be the same, got: input {dtype:C}, batch1: {dtype1:C}, batch2: {dtype2:C}",
+    ),
+    "NotMatrix": (RuntimeError, "{argument} must be a matrix"),
+    "MatrixRank": (RuntimeError, "{argument} must be a matrix, got {ndim}-D tensor"),
+    "ProductInPlace": (
+        RuntimeError,
+        "Bad in-place call: input tensor size {input} and output tensor size {output} should match",
+    ),
+    "BatchSizes": (
+        RuntimeError,
+        "Expected size for first two dimensions of batch2 tensor to be: [{batch1}, {columns1}] but got: "
+        "[{batch2}, {rows2}].",
+    ),
+    "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
+    "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {got:Float}"),
+    "MatrixVectorSizes": (
+        RuntimeError,
+        "size mismatch, got input ({size}), mat ({rows}x{columns}), vec ({length})",
+    ),
+    "MatrixVectorDimensions": (
+        RuntimeError,
+        "vector + matrix @ vector expected, got {ndim}, {ndim1}, {ndim2}",
+    ),
+    "MatrixVectorDTypes": (
+        RuntimeError,
+        "addmv input tensors must have the same dtype, but got {dtype:Float}, {dtype1:Float}, and "
+        "{dtype2:Float}",
+    ),
+    "DotSizes": (
+        RuntimeError,
+        "inconsistent tensor size, expected tensor [{length1}] and src [{length2}] to have the same "
+        "number of elements, but got {length1} and {length2} elements respectively",
+    ),
+    "DotDimensions": (RuntimeError, "1D tensors expected, but got {ndim1}D and {ndim2}D tensors"),
+    "DotDTypes": (
+        RuntimeError,
+        "dot : expected both vectors to have same dtype, but found {dtype1:Float} and {dtype2:Float}",
+    ),
+    "OuterDimensions": (RuntimeError, "outer: Expected 1-D argument {argument}, but got {ndim}-D"),
+    "InnerSizes": (
+        RuntimeError,
+        "inner() the last dimension must match on both input tensors but got shapes {shape1} and {shape2}",
+    ),
+    # -- linear algebra --------------------------------------------------------------------------------
     "LinearRank": (RuntimeError, "{operation}: The input tensor A must have at least 2 dimensions."),
     "MatrixSquare": (
         RuntimeError,

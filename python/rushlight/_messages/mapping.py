@@ -1,4 +1,4 @@
-"""The words of errors while a function is mapped over samples."""
+"""The words of failures while a function is mapped over samples."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Failures of operations that make one number of many: reductions and losses.
-
-One part of the table in `_messages`, written as the others are.
-"""
+"""The words of failures of operations that make one number of many: reductions and losses."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ _WEIGHTS = (
     "shape: {shape}"
 )
 
-REDUCING: dict[str, tuple[type[Exception], str]] = {
-    # -- reductions -----------------------------------------------------------------------------------
+REDUCTIONS: dict[str, tuple[type[Exception], str]] = {
+    # -- reductions ------------------------------------------------------------------------------------
     "FloatNeeded": (
         RuntimeError,
         "{operation}(): could not infer output dtype. Input dtype must be either a floating point or complex "
@@ -60,7 +57,7 @@ REDUCING: dict[str, tuple[type[Exception], str]] = {
         "{operation}(): Expected reduction dim {dim} to have non-zero size.",
     ),
     "BoolInput": (RuntimeError, "{operation}(): does not support bool input"),
-    # -- losses ---------------------------------------------------------------------------------------
+    # -- losses ----------------------------------------------------------------------------------------
     "ArgumentGradient": (
         RuntimeError,
         "The function '{operation}' is not differentiable with respect to argument '{argument}'. This input "
@@ -85,6 +82,7 @@ REDUCING: dict[str, tuple[type[Exception], str]] = {
         "Expected floating point type for target with class probabilities, got {dtype:Float}",
     ),
     "ProbabilityIgnored": (RuntimeError, "ignore_index is not supported for floating point target"),
+    "ProbabilityRange": (RuntimeError, "all elements of {argument} should be between 0 and 1"),
     "LabelSmoothing": (RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: {value:g}"),
     "LossBound": (RuntimeError, "{operation} does not support {sign} values for {argument}."),
 }
