@@ -186,10 +186,28 @@ pub(crate) fn call(
     let result = run();
     let seen = CALL.replace(outer).is_some_and(|call| call.seen);
     match result {
-        Ok(result) if !seen => {
-            let operators = py.import("rushlight._operators")?;
-            Ok(operators.call_method1("settle", (arguments.name, values, result))?.unbind())
-        }
+        Ok(result) if !seen => Ok(settle(arguments.name, &values, result.into_bound(py))?.unbind()),
         result => result,
     }
+}
+
+/// Shows a call that came to no operation of the engine, with what it answered; answers what is to be.
+fn settle<'py>(
+    name: &str,
+    values: &Bound<'py, PyDict>,
+    result: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    values.py().import("rushlight._operators")?.call_method1("settle", (name, values, result))
+}
+
+/// `settle` for a method without further arguments.
+#[cold]
+pub(crate) fn settle_method<'py>(
+    name: &str,
+    receiver: &Bound<'py, PyAny>,
+    result: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = PyDict::new(receiver.py());
+    values.set_item("self", receiver)?;
+    settle(name, &values, result)
 }

@@ -113,7 +113,7 @@ mod _rushlight {
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
     use super::transform::{
-        admit, bare, enter_transform, inner_leaf, is_tracked_inside, leads_out, leave_transform, outer,
+        admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
     };
 
     #[pymodule_init]

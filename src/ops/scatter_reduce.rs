@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single};
 use super::batch::{Answer, Call};
-use super::gather::{write_lines, checked_scatter, gather, lines, scatter, scatter_add};
+use super::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
 use super::operand::Operand;
 use super::select::{masked_fill, where_};
 use super::{add, cast, clamp, compare, copy, create, div, in_place, mul, part, reshape, view};

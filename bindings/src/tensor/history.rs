@@ -8,6 +8,7 @@ use rushlight::Error;
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, mode};
 use rushlight::ops::batch;
+use rushlight::ops::intercept::is_active;
 use rushlight::tensor::NamedHooks;
 use smallvec::smallvec;
 
@@ -15,6 +16,7 @@ use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
+use crate::intercept::settle_method;
 use crate::node::wrap_node;
 use crate::overrides;
 use crate::transform::refuse_inside_transform;
@@ -35,7 +37,7 @@ impl TensorBase {
     /// Whether operations on the tensor are recorded.
     #[getter]
     fn requires_grad(&self) -> bool {
-        self.tensor().requires_grad()
+        self.tensor().claims_grad()
     }
 
     #[setter]
@@ -260,7 +262,11 @@ impl TensorBase {
         if mode::special() {
             batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
         }
-        wrap(slf.py(), tensor.detach())
+        let detached = wrap(slf.py(), tensor.detach())?;
+        match is_active() {
+            true => settle_method("detach", slf.as_any(), detached),
+            false => Ok(detached),
+        }
     }
 
     /// Forgets the history.
