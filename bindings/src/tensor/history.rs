@@ -343,9 +343,7 @@ impl TensorBase {
     fn check_leaf_of_grad_dtype(&self, done: &str) -> PyResult<()> {
         match self.tensor().is_leaf().map_err(raise)? {
             true => Ok(()),
-            false => {
-                Err(PyRuntimeError::new_err(format!("grad_dtype can only be {done} on leaf tensors.")))
-            }
+            false => Err(PyRuntimeError::new_err(format!("grad_dtype can only be {done} on leaf tensors."))),
         }
     }
 
