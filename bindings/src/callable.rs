@@ -8,6 +8,7 @@ use crate::error::raise;
 use crate::intercept;
 use crate::outputs;
 use crate::overrides;
+use crate::profile;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
@@ -286,17 +287,16 @@ fn dispatch<'py>(
                     writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
-                if rushlight::ops::intercept::is_active()
-                    && signature.out.and_then(|slot| arguments.slots[slot]).is_none()
-                {
-                    return intercept::call(&arguments, run);
-                }
                 return match signature.out.and_then(|slot| arguments.slots[slot]) {
+                    None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
                     None if mode::special() && !name.ends_with('_') => {
                         run().and_then(|made| within(py, made))
                     }
                     None => run(),
-                    Some(out) => outputs::write(&arguments, out, run),
+                    Some(out) => {
+                        let _profiled = profile::called(&arguments);
+                        outputs::write(&arguments, out, run)
+                    }
                 };
             }
             Err(Mismatch::Raised(error)) => return Err(error),

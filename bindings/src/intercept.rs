@@ -18,6 +18,7 @@ use rushlight::ops::operand::Value;
 
 use crate::arguments::Arguments;
 use crate::error::{carry, raise};
+use crate::profile;
 use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor};
 
@@ -164,13 +165,17 @@ fn innermost_call(py: Python<'_>) -> Option<(&'static str, Py<PyDict>)> {
     })
 }
 
-/// Runs a native function while operations are intercepted. One that has come to no operation of the
+/// Runs a native function while operations are intercepted or profiled. One that has come to no operation of the
 /// engine's is shown afterwards, with what it answered.
 #[cold]
 pub(crate) fn call(
     arguments: &Arguments<'_, '_>,
     run: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
+    let _profiled = profile::called(arguments);
+    if !intercept::is_intercepting() {
+        return run();
+    }
     let py = arguments.py();
     let values = PyDict::new(py);
     for (name, object) in arguments.named()? {

@@ -90,8 +90,20 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """Return the products of vectors along a dimension."""
-    return (x * y).sum(dim)
+    """Return the products of vectors along a dimension, conjugates of the first with the second."""
+    if not (x.is_floating_point() or x.is_complex()):
+        name = str(x.type()).rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {name}")
+    if x.dtype != y.dtype:
+        names = [str(z.type()).rpartition(".")[2].removesuffix("Tensor") for z in (x, y)]
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y "
+            f"of type "
+            f"{names[1]} instead"
+        )
+    if x.dim() == y.dim() == 1:
+        return native.vdot(x, y)
+    return (x.conj() * y).sum(dim)
 
 
 def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:
@@ -125,7 +137,7 @@ def matrix_norm(
         return _nn.linalg_frobenius_norm(A, first, second, keepdim, dtype)
     if ord == "nuc" or ord in (2, -2):
         values = svdvals(_moved(A if dtype is None else A.to(dtype), (first, second)))
-        if ord == "nuc":
+        if ord == "nuc" or (ord == 2 and values.shape[-1] == 0):
             found = values.sum(-1)
         else:
             found = native.amax(values, -1) if ord == 2 else native.amin(values, -1)
@@ -157,7 +169,9 @@ def norm(
                 "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                 f"{A.dim()}D."
             )
-        dim = (0,) if A.dim() == 1 and not isinstance(ord, str) else (-2, -1)
+        if A.dim() == 1 and not isinstance(ord, str):
+            return vector_norm(A, ord, None, keepdim, dtype=dtype)
+        dim = (-2, -1)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) == 1 and not isinstance(ord, str):
         return vector_norm(A, ord, dims, keepdim, dtype=dtype)

@@ -58,6 +58,11 @@ class _ValuesIndices(_Named):
     values, indices = _elements(2)
 
 
+class frexp(_Named):
+    __slots__ = ()
+    mantissa, exponent = _elements(2)
+
+
 class aminmax(_Named):
     __slots__ = ()
     min, max = _elements(2)
@@ -127,6 +132,11 @@ class histogram(_Named):
     hist, bin_edges = _elements(2)
 
 
+class histogramdd(_Named):
+    __slots__ = ()
+    hist, bin_edges = _elements(2)
+
+
 class linalg_eigh(_Named):
     __slots__ = ()
     eigenvalues, eigenvectors = _elements(2)
@@ -190,3 +200,8 @@ class svd(_Named):
 class triangular_solve(_Named):
     __slots__ = ()
     solution, cloned_coefficient = _elements(2)
+
+
+class _lu_with_info(_Named):
+    __slots__ = ()
+    LU, pivots, info = _elements(3)

@@ -243,6 +243,8 @@ impl Op for IndexWrite {
 }
 
 impl Overwrite for IndexWrite {
+    const READS_APART: bool = true;
+
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",
@@ -447,7 +449,10 @@ fn filling<'a>(
             return Err(Error::IndexFillValue { ndim: value.ndim() }.into());
         }
         Operand::Tensor(value) => (Mode::Fill, smallvec![x, value]),
-        Operand::Scalar(value) => (Mode::FillNumber(value), smallvec![x]),
+        Operand::Scalar(value) => {
+            super::create::check_value(value, x.dtype())?;
+            (Mode::FillNumber(value), smallvec![x])
+        }
     };
     let slices = Slices::new(x, named, index, true, |index, size| Error::IndexRange { index, dim, size })?;
     Ok((IndexWrite { slices, mode }, inputs))

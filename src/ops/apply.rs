@@ -299,6 +299,9 @@ pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
 /// An operation that changes part of its first input and keeps none of its old values: it has an
 /// in-place form that touches no more than that part.
 pub trait Overwrite: Op {
+    /// Whether the other inputs may show none of the memory that is written to.
+    const READS_APART: bool = false;
+
     /// Writes the new elements into memory that holds the first input. The target shows none of the
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
@@ -339,6 +342,9 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
+    if O::READS_APART {
+        inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
+    }
     let apart: SmallVec<[Tensor; 3]> = inputs
         .iter()
         .enumerate()

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::profile;
 use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -21,6 +22,7 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    let _profiled = profile::step("empty");
     let layout = SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?));
     Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
 }
@@ -44,6 +46,28 @@ pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Ten
     Ok(Tensor::from_array(Array { storage, layout, dtype }))
 }
 
+/// `empty` with the dimensions in this order in memory.
+pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tensor> {
+    if shape.len() != order.len() {
+        return Err(Error::PhysicalRank { ndim: shape.len(), count: order.len() }.into());
+    }
+    let mut strides = vec![None; shape.len()];
+    let mut stride = 1i64;
+    for (index, &dim) in order.iter().enumerate().rev() {
+        let place = usize::try_from(dim).ok().and_then(|dim| strides.get_mut(dim));
+        let Some(place) = place else {
+            let last = shape.len() as i64 - 1;
+            return Err(Error::PhysicalRange { last, dim, index }.into());
+        };
+        if place.replace(stride).is_some() {
+            return Err(Error::PhysicalTwice {}.into());
+        }
+        stride = stride.saturating_mul(shape[dim as usize].max(1));
+    }
+    let strides: Vec<i64> = strides.into_iter().flatten().collect();
+    empty_strided(shape, &strides, dtype)
+}
+
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
     check_value(value, dtype)?;
@@ -51,7 +75,11 @@ pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
 }
 
 fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
-    let mut array = Array::uninit(layout, dtype)?;
+    let mut array = {
+        let _profiled = profile::step("empty");
+        Array::uninit(layout, dtype)?
+    };
+    let _profiled = profile::step("fill_");
     dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
 }

@@ -50,6 +50,9 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     if x.dtype() != weight.dtype() {
         return Err(Error::PreluDTypes { left: x.dtype(), right: weight.dtype() }.into());
     }
+    if weight.ndim() > 1 {
+        return Err(Error::PreluRank { ndim: weight.ndim() }.into());
+    }
     let layout = x.layout();
     if weight.numel() != 1 {
         if layout.ndim() == 0 {

@@ -114,7 +114,12 @@ impl Op for Cumsum {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let x = copy::as_type(&x, dtype)?;
-        let y = if dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
+        let y = match (dtype.is_complex(), x.layout.ndim()) {
+            // Nothing to sum, and the parts are not to be.
+            (true, 0) => copy::dense(&x)?,
+            (true, _) => by_parts(&x, |x| self.run(x))?,
+            (false, _) => self.run(&x)?,
+        };
         Ok(smallvec![Tensor::from_array(y)])
     }
 

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::given::apply_one_given;
+use super::in_place;
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
@@ -80,8 +81,8 @@ pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
-/// The elements of the memory of `x` at these sizes and strides.
-pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
+/// The layout with these sizes and strides, if the memory has what it shows.
+fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Layout> {
     let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
@@ -90,7 +91,6 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
     }
-    let given = offset;
     let offset = offset.unwrap_or(array.layout.offset() as i64);
     if offset < 0 {
         return Err(Error::StridedOffset { offset }.into());
@@ -107,8 +107,19 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
         return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    let op = AsStrided { layout: SharedLayout::new(Layout::strided(sizes, strides, offset as usize)) };
-    match given {
+    Ok(Layout::strided(sizes, strides, offset as usize))
+}
+
+/// The elements of the memory of `x` at these sizes and strides, from now on, in `x` itself.
+pub fn as_strided_(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
+    let (layout, source) = (checked(x, shape, strides, offset)?, x.layout());
+    in_place::lay_out(x, layout.clone(), rule(source, SharedLayout::new(layout)))
+}
+
+/// The elements of the memory of `x` at these sizes and strides.
+pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
+    let op = AsStrided { layout: SharedLayout::new(checked(x, shape, strides, offset)?) };
+    match offset {
         Some(_) => apply_one(op, &[x]),
         None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),
     }

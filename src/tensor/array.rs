@@ -171,6 +171,20 @@ impl Array {
         a < b_end && b < a_end
     }
 
+    /// Whether this may be written to by what reads `source` in another order: not if the two show the
+    /// same memory, each without gaps.
+    pub fn check_apart(&self, source: &Array) -> Result<()> {
+        let dense = |array: &Array| {
+            let layout = &array.layout;
+            layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel()
+        };
+        let elements = self.layout.numel() > 0 && source.layout.numel() > 0;
+        match elements && self.overlaps(source) && dense(self) && dense(source) {
+            true => Err(Error::OverlapRead {}.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Whether this may be written to while `source` is read: not if the two show the same memory, each
     /// without gaps, but not element for element.
     pub fn check_read(&self, source: &Array) -> Result<()> {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use rushlight::ops::neural::fold::{Sliding, fold, unfold};
 use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
 use rushlight::ops::neural::shuffle::{channel_shuffle, pixel_shuffle, pixel_unshuffle};
-use rushlight::ops::neural::upsample::{Between, upsample};
+use rushlight::ops::neural::upsample::{Between, Filter, upsample};
 use rushlight::ops::part;
 
 const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
@@ -102,6 +102,10 @@ fn upsampled(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let between = match a.text(2)?.as_str() {
         "nearest" => Between::Nearest,
         "nearest-exact" => Between::NearestExact,
+        "bicubic" => Between::Cubic { align_corners: a.boolean(3) },
+        "smooth bilinear" => Between::Smooth { filter: Filter::Line, align_corners: a.boolean(3) },
+        "smooth bicubic" => Between::Smooth { filter: Filter::Cubic, align_corners: a.boolean(3) },
+        "smooth lanczos" => Between::Smooth { filter: Filter::Lanczos, align_corners: a.boolean(3) },
         _ => Between::Linear { align_corners: a.boolean(3) },
     };
     let scales: Vec<Option<f64>> = match a.object(4) {

@@ -10,6 +10,7 @@ mod complexes;
 mod composites;
 mod construction;
 mod conversion;
+mod copies;
 mod creation;
 mod elementwise;
 mod entries;
@@ -43,11 +44,13 @@ const TABLES: &[&[Function]] = &[
     anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
+    blends::PAIRS,
     blends::TABLE,
     complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
+    copies::TABLE,
     creation::TABLE,
     elementwise::CHOICES,
     elementwise::PAIRS,

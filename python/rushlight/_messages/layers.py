@@ -97,9 +97,14 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
     "PoolDivisor": (RuntimeError, "divisor must be not zero"),
     "AdaptivePoolNegative": (
         RuntimeError,
-        "adaptive_avg_pool{spatial}d: elements of output_size must be greater than or "
+        "adaptive_avg_pool2d: elements of output_size must be greater than or "
         "equal to 0 but received "
         "{sizes:braces}",
+    ),
+    "AdaptivePoolNegative3": (
+        RuntimeError,
+        "adaptive_avg_pool3d: elements of output_size must be greater than or "
+        "equal to 0 but received {{{depth}, {height},{width}}}",
     ),
     "PadOdd": (RuntimeError, "Padding length must be divisible by 2"),
     "PadLong": (

@@ -6,7 +6,8 @@ use crate::graph::shown::shown;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze};
+use crate::ops::view_copy::written;
+use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -101,7 +102,8 @@ impl Composed for Turn {
 
 /// The tensor with the elements of `source` in one place of a dimension.
 pub fn select_scatter(x: &Tensor, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    written(x, source, |copy| part::select(copy, dim, index))
+    let shown = shown! { dim: dim, index: index };
+    written(x, source, ("SelectScatterBackward0", shown), move |x| part::select(x, dim, index))
 }
 
 /// The tensor with the elements of `source` in a range of a dimension.
@@ -113,24 +115,29 @@ pub fn slice_scatter(
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor> {
-    written(x, source, |copy| part::slice(copy, dim, start, end, step))
+    let shown = shown! { dim: dim, start: start, end: end, step: step };
+    written(x, source, ("SliceScatterBackward0", shown), move |x| part::slice(x, dim, start, end, step))
 }
 
 /// The tensor with the elements of `source` on a diagonal.
 pub fn diagonal_scatter(x: &Tensor, source: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tensor> {
-    written(x, source, |copy| part::diagonal(copy, offset, first, second))
+    let shown = shown! { dim1: first, dim2: second, offset: offset };
+    written(x, source, ("DiagonalScatterBackward0", shown), move |x| part::diagonal(x, offset, first, second))
 }
 
-/// A copy of which one view is overwritten.
-fn written(x: &Tensor, source: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let copy = cast::clone(x)?;
-    let window = view(&copy)?;
-    if window.layout().shape() != source.layout().shape() {
-        let (source, slice) = (source.layout().shape().to_vec(), window.layout().shape().to_vec());
-        return Err(Error::ScatterSlice { source, slice }.into());
-    }
-    cast::copy_(&window, source)?;
-    Ok(copy)
+/// The tensor with the elements of `source` at these sizes and strides.
+pub fn as_strided_scatter(
+    x: &Tensor,
+    source: &Tensor,
+    sizes: &[i64],
+    strides: &[i64],
+    offset: Option<i64>,
+) -> Result<Tensor> {
+    let shown = shown! { size: sizes, stride: strides, storage_offset: offset };
+    let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
+    written(x, source, ("AsStridedScatterBackward0", shown), move |x| {
+        strided::as_strided(x, &sizes, &strides, offset)
+    })
 }
 
 /// The tensor with another value everywhere.
