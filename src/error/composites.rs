@@ -94,6 +94,8 @@ macro_rules! composites {
     NarrowStartTensor {},
     /// Vectors crossed that none of the dimensions has.
     CrossNone {},
+    /// Bounds that elements cannot be moved to.
+    ClampCast { from: DType, to: DType },
     /// A step of complex numbers.
     HeavisideComplex {},
     /// The exponents of integers.

@@ -109,6 +109,10 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "NarrowStartTensor": (RuntimeError, "start must be an 0-dim integral Tensor."),
     "CrossNone": (RuntimeError, "no dimension of size 3 in input"),
+    "ClampCast": (
+        RuntimeError,
+        "result type {from:Float} can't be cast to the desired output type {to:C}",
+    ),
     "GatherOutput": (
         RuntimeError,
         "Expected out tensor to have dtype {expected:C}, but got {got:C} instead",
