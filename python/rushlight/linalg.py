@@ -313,7 +313,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
     """Return inverse matrices, and zero, or the step at which there turned out to be none."""
     info = _steps("linalg.inv", A)
-    if bool(info.any()):
+    if not native._is_batchedtensor(A) and bool(info.any()):
         if check_errors:
             place, step = _failure(info)
             raise LinAlgError(

@@ -18,8 +18,14 @@ macro_rules! functions {
     DirtyNotReturned {},
     /// An input that a function of the host returned as it is, and keeps.
     ReturnedInputKept {},
-    /// A tangent of what was written to in place, which was not itself written to.
+    /// A tangent of what was written to in place, in whose place another was returned.
     TangentReplaced {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentNotWritten {},
+    /// A tangent of a view that is no view.
+    TangentNoView {},
+    /// A tangent of a view of an input that is no view of the tangent of the input, or not of its base.
+    TangentElsewhere { whose: &'static str },
     /// A tangent of an output that has none.
     TangentOfConstant { position: usize },
     /// Hooks of saved tensors where somebody forbade them, in these words.

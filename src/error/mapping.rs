@@ -27,6 +27,10 @@ macro_rules! mapping {
     MappedDecision { operation: &'static str },
     /// `allclose` of tensors that stand for many samples.
     MappedCloseness {},
+    /// A product of samples with other numbers of dimensions than it is one of.
+    MappedProduct { operation: &'static str, ndim1: usize, ndim2: usize, rank1: usize, rank2: usize },
+    /// An inner product of samples that are no vectors.
+    MappedDot {},
     /// A result whose shape would differ between samples.
     MappedShape { operation: &'static str },
     /// An index by a mask that differs between samples.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::packing;
 use super::rule::Rule;
 use super::tangents::Tangents;
 use super::writes;
@@ -249,7 +250,7 @@ impl Special {
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
             Special::Kept { kept, source, .. } => {
-                let unpacked = kept.unpack()?;
+                let unpacked = packing::unpack(&**kept)?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
                 (Tensor::apart(unpacked.array(), edge), tangents)

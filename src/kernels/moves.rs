@@ -1,7 +1,7 @@
 //! Moving elements between views of one shape, whatever their strides. Nothing is done with the elements
 //! on the way; where something is, `blocks` moves them into order first.
 
-use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Zip, arr0};
+use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix2, Zip, arr0};
 use std::mem::MaybeUninit;
 
 use super::apply::{GRAIN, each_slice, each_slice_1};
@@ -43,6 +43,9 @@ fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
         return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane));
     }
     if a.strides()[0] != 0 {
+        if let Ok(rows) = a.view().into_dimensionality::<Ix2>() {
+            return rows.rows().into_iter().for_each(|row| gather_lane(elements, row));
+        }
         return a.lanes(Axis(a.ndim() - 1)).into_iter().for_each(|lane| gather_lane(elements, lane));
     }
     // What is repeated is gathered once, then copied in ever longer pieces.

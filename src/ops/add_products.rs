@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
-use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
+use super::products::{Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, bilinear, binary, expand, in_place};
 use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
@@ -172,6 +172,7 @@ fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 
 /// `βx + α ab` for matrices a and b.
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mm", [2, 2], a, b)?;
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
     apply_one(AddProduct { product: Matrices::TWO, weights, factors: [a.layout(), b.layout()] }, &[x, a, b])
@@ -215,6 +216,7 @@ fn check_expands(x: &Tensor, shape: &[usize]) -> Result<()> {
 
 /// `βx + α av` for a matrix a and a vector v.
 pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mv", [2, 1], a, v)?;
     let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
     let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
         let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
@@ -237,6 +239,7 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
 pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("bmm", [3, 3], a, b)?;
     check_batches(a, b)?;
     let [dtype, dtype1, dtype2] = [x, a, b].map(Tensor::dtype);
     if dtype != dtype1 || dtype1 != dtype2 {

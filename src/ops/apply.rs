@@ -369,6 +369,14 @@ pub fn one(gradient: Tensor) -> Result<Gradients> {
     Ok(smallvec![Some(gradient)])
 }
 
+/// The outputs of an operation with two.
+pub fn two(mut outputs: Outputs) -> (Tensor, Tensor) {
+    match (outputs.pop(), outputs.pop()) {
+        (Some(second), Some(first)) => (first, second),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
 /// The single gradient of an operation with one output.
 pub fn single(gradients: &Gradients) -> &Tensor {
     gradients.first().and_then(Option::as_ref).unwrap_or_else(|| unreachable!("rules run with a gradient"))

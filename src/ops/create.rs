@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::profile;
 use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -21,6 +22,7 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    let _profiled = profile::step("empty");
     let layout = SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?));
     Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
 }
@@ -73,7 +75,11 @@ pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
 }
 
 fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
-    let mut array = Array::uninit(layout, dtype)?;
+    let mut array = {
+        let _profiled = profile::step("empty");
+        Array::uninit(layout, dtype)?
+    };
+    let _profiled = profile::step("fill_");
     dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
 }

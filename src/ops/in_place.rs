@@ -159,16 +159,18 @@ impl<'a> Write<'a> {
         let node = Node::record_boxed(rule, edges, Forms::one(form(x)));
         if self.recording {
             rebase(x, node.clone())?;
-            if mode::special() {
-                packing::pack_saved(&node, &|source| match source {
-                    // The values before the write are there in the copy only.
-                    Source::Input(0) | Source::Constant => None,
-                    Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
-                    Source::Output(_) => Some(x.clone()),
-                })?;
-            }
         }
-        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))
+        // What is packed is not unpacked for tangents.
+        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
+        if self.recording && mode::special() {
+            packing::pack_saved(&node, &|source| match source {
+                // The values before the write are there in the copy only.
+                Source::Input(0) | Source::Constant => None,
+                Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
+                Source::Output(_) => Some(x.clone()),
+            })?;
+        }
+        Ok(())
     }
 }
 

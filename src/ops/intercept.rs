@@ -20,6 +20,7 @@ use super::view;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
+use crate::graph::profile::{self, Label};
 use crate::tensor::{Array, Creation, Tensor};
 
 /// Who is shown operations before they run.
@@ -66,6 +67,10 @@ impl Operation {
             return outputs;
         }
         let _as_called = GradModeGuard::new(self.grad);
+        let _profiled = profile::begin(Label::Operation(self.node, self.in_place), || {
+            let shape = |operand: &Value| Operand::from(operand).tensor().map(profile::shape);
+            self.operands.iter().map(shape).collect()
+        });
         let outputs = (self.compute)()?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
         computed.extend(outputs.iter().cloned());
@@ -140,10 +145,15 @@ pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
     Some(body(&rest.innermost))
 }
 
-/// Whether operations of this thread are intercepted.
+/// Whether operations of this thread are intercepted, or profiled.
 #[inline]
 pub fn is_active() -> bool {
-    mode::special() && INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
+    mode::special() && (is_intercepting() || profile::is_active())
+}
+
+/// Whether there are interceptors on this thread.
+pub fn is_intercepting() -> bool {
+    INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
 }
 
 fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {

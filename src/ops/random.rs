@@ -12,6 +12,7 @@ use super::record::trace;
 use super::{batch, binary, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::profile::{self, Label};
 use crate::graph::{At, Gradients, Rule, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
 use crate::shape::{self, Layout, SharedLayout};
@@ -50,6 +51,9 @@ pub fn draw(
 ) -> Result<Tensor> {
     batch::creation(shape, &|shape| {
         let tensor = create::empty(shape, dtype)?;
+        let _profiled = profile::begin(Label::Operation(distribution.node(), true), || {
+            smallvec![Some(profile::shape(&tensor))]
+        });
         fill(&tensor.array(), distribution, generator)?;
         Ok(tensor)
     })

@@ -255,6 +255,11 @@ impl Tensor {
         self.wrapper().is_some()
     }
 
+    /// Whether this stands for samples that may differ from each other.
+    pub fn differs(&self) -> bool {
+        self.batch().is_some_and(|batch| batch.dim.is_some() || batch.value.differs())
+    }
+
     /// The level that this tensor belongs to.
     pub fn mapping(&self) -> Option<&Arc<Mapping>> {
         self.wrapper().map(|wrapper| &wrapper.mapping)

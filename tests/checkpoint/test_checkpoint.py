@@ -384,3 +384,22 @@ def test_there_are_no_devices_to_keep_the_state_of():
         assert DefaultDeviceType.get_device_type() == "meta"
     finally:
         DefaultDeviceType.set_device_type("cpu")
+
+
+def test_tangents_pass_a_checkpoint():
+    function = lambda x: checkpoint(lambda y: y.sin() * y, x, use_reentrant=False)  # noqa: E731
+    x = torch.tensor([1.0, 2.0])
+    value, tangent = torch.func.jvp(function, (x,), (torch.ones(2),))
+    torch.testing.assert_close(value, x.sin() * x)
+    torch.testing.assert_close(tangent, x.cos() * x + x.sin())
+    torch.testing.assert_close(torch.func.jacfwd(function)(x), torch.diag(tangent))
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_a_part_may_push_tangents_forward(early_stop):
+    def part(x):
+        return torch.func.jvp(lambda x: (x * x).sin(), (x,), (x,))[1].sum()
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    again = torch.autograd.grad(checkpoint(part, x, use_reentrant=False, early_stop=early_stop), x)
+    torch.testing.assert_close(again, torch.autograd.grad(part(x), x))

@@ -237,7 +237,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.requires_grad() && !force && mode::is_grad_enabled() {
+    if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }
     if tensor.is_pending() && !force {

@@ -11,9 +11,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::graph::mode;
+use rushlight::graph::profile::{self, Label};
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
+use smallvec::smallvec;
 
 use super::index;
 use super::number::number;
@@ -284,7 +286,10 @@ slots! {
 
 /// `len(x)`.
 unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__len__")? {
+            return answer.extract();
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let layout = unsafe { borrow(object) }.map(Tensor::layout);
         match layout.as_ref().and_then(|layout| layout.shape().first()) {
@@ -311,7 +316,12 @@ unsafe extern "C" fn matrix_product(
         }
         // SAFETY: as above.
         match unsafe { (borrow(left), borrow(right)) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => {
+                let _profiled = profile::begin(Label::Function("matmul"), || {
+                    smallvec![Some(profile::shape(left)), Some(profile::shape(right))]
+                });
+                Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?))
+            }
             _ => Ok(declined(py)),
         }
     })
@@ -359,9 +369,27 @@ unsafe extern "C" fn assign_subscript(
     })
 }
 
+/// Shows a call of a method without arguments to those who want to see it.
+#[inline]
+fn asked<'py>(
+    py: Python<'py>,
+    object: *mut ffi::PyObject,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !overrides::ever() {
+        return Ok(None);
+    }
+    // SAFETY: slots are called with live objects, which the caller keeps during the call.
+    let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+    overrides::offer_operator(py, name, &[&object])
+}
+
 /// `bool(x)`: one, zero, or minus one with an exception set.
 unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__bool__")? {
+            return answer.extract::<bool>().map(i32::from);
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };
         tensor.map_or(Ok(true), values::is_true).map(i32::from)

@@ -68,10 +68,25 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
         "as-is.",
     ),
+    "TangentNotWritten": (
+        RuntimeError,
+        "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+        "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace.",
+    ),
+    "TangentNoView": (
+        RuntimeError,
+        "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
+        "view.",
+    ),
+    "TangentElsewhere": (
+        RuntimeError,
+        "A custom Function is returning a view but the jvp is not returning a view of the {whose} grad "
+        "input.",
+    ),
     "TangentOfConstant": (
         RuntimeError,
-        "Function's jvp returned a gradient at position {position}, but the corresponding forward output is "
-        "not a differentiable Tensor. You should return None at that position instead.",
+        "Function's jvp returned a gradient at position {position}, but  the corresponding forward output is "
+        "not a differentiable Tensor.You should return None at that position instead.",
     ),
     "PackingRefused": (RuntimeError, "{message}"),
     "PackingWrote": (

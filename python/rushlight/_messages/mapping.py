@@ -76,6 +76,12 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         f"vmap over torch.allclose isn't supported yet. {_TELL_US} if you need this feature.",
     ),
+    "MappedProduct": (
+        RuntimeError,
+        "Shape mismatch: Got incorrect dims for {operation}(a, b). a has dim {ndim1}and b has dim {ndim2}but "
+        "expected them to have dim {rank1} and dim {rank2}",
+    ),
+    "MappedDot": (RuntimeError, "Got wrong shapes for dot"),
     "MappedShape": (
         RuntimeError,
         "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "

@@ -12,7 +12,7 @@ mod writes;
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Recorded};
 use super::record::trace;
@@ -151,6 +151,19 @@ pub fn within(x: &Tensor) -> Result<Tensor> {
     }
 }
 
+/// A tensor that a function has just made, as one of the innermost mapping, if derivatives are taken
+/// within: whatever is written to it is differentiated there. `None` if that changes nothing.
+pub fn made_within(x: &Tensor) -> Result<Option<Tensor>> {
+    let Some(mapping) = Mapping::innermost() else { return Ok(None) };
+    let is_inside = |depth: usize| depth > mapping.transforms();
+    let is_of_it = x.mapping().is_some_and(|own| own.is(&mapping));
+    if is_of_it || !is_inside(x.depth()) || x.is_view() || x.requires_grad() || !x.dtype().is_differentiable()
+    {
+        return Ok(None);
+    }
+    bound(x, &mapping).map(Some)
+}
+
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
 pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim as i64, x.ndim())?;
@@ -273,11 +286,21 @@ pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
 /// What `f` makes of the samples of a batched tensor along a first dimension, and of how many there
 /// are.
 pub(super) fn front(x: &Tensor, f: impl FnOnce(&Tensor, usize) -> Result<Tensor>) -> Option<Result<Tensor>> {
+    let several = |x: &Tensor, size: usize| Ok(smallvec![f(x, size)?]);
+    front_each(x, several).map(|found| found.map(|mut made| made.swap_remove(0)))
+}
+
+/// `front` where several tensors are made.
+pub(super) fn front_each(
+    x: &Tensor,
+    f: impl FnOnce(&Tensor, usize) -> Result<Outputs>,
+) -> Option<Result<Outputs>> {
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
         check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
         let value = Samples::of(batch.clone()).front(batch.mapping.size())?;
-        Tensor::batched(f(&value, batch.mapping.size())?, Some(0), &batch.mapping)
+        let made = f(&value, batch.mapping.size())?.into_iter();
+        made.map(|y| Tensor::batched(y, Some(0), &batch.mapping)).collect()
     };
     Some(below(&batch.mapping, run))
 }

@@ -1,8 +1,6 @@
 //! The numbers: loops over pairs of elements, of arrays of any types and shapes that go together, and of
 //! arrays and numbers.
 
-use std::borrow::Cow;
-
 use super::Elementwise2;
 use crate::dtype::{Bool, Complex, DType, Element};
 use crate::error::Result;
@@ -47,17 +45,12 @@ fn combine_complex(
     combine::<Complex<f64>, Complex<f64>>(a, b, f)
 }
 
-/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together. With numbers
-/// there are loops over one array for floating-point types only; for others they are arrays too.
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
 pub(in crate::ops) fn combine<T: Element, U: Element>(
     a: &Numbers,
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
-    if const { !T::DTYPE.is_float() } {
-        let (a, b) = (as_array::<T>(a)?, as_array::<T>(b)?);
-        return combine_arrays(&a, &b, f);
-    }
     if let Some((a, b)) = as_scalars(a, b) {
         return combine(&a, &b, f);
     }
@@ -73,14 +66,6 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
         }
         (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
     }
-}
-
-/// A number as an array of this type.
-fn as_array<T: Element>(x: &Numbers) -> Result<Cow<'_, Array>> {
-    Ok(match x {
-        Numbers::Array(x) => Cow::Borrowed(x),
-        Numbers::Scalar(x) => Cow::Owned(Array::from_slice(&[], &[x.to::<T>()])?),
-    })
 }
 
 fn combine_arrays<T: Element, U: Element>(

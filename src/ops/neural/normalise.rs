@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, batch, cast, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -319,7 +319,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
 fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     let _off = mode::GradModeGuard::off();
     let mut held = [running.mean, running.variance].into_iter().flatten();
-    if batch::is_batched(x) && held.any(|held| !batch::is_batched(held)) {
+    if x.differs() && held.any(|held| !held.differs()) {
         return Err(Error::MappedRunning {}.into());
     }
     let x = x.detach();
