@@ -65,7 +65,7 @@ macro_rules! layers {
     /// Resampling of a line from nothing or to nothing.
     UpsampleLine { input: usize, output: i64 },
     /// Targets of another element type.
-    ProbabilityDType { expected: DType, got: DType },
+    LikelihoodDType { expected: DType, got: DType },
     /// Sliding windows with a number of the wrong sign.
     FoldSign { what: &'static str, values: Vec<i64> },
     /// An image that holds no window.

@@ -129,9 +129,10 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
     ),
     "UpsampleLine": (
         RuntimeError,
-        "Input and output sizes should be greater than 0, but got input (W: {input}) and output (W: {output})",
+        "Input and output sizes should be greater than 0, but got input (W: {input}) and "
+        "output (W: {output})",
     ),
-    "ProbabilityDType": (RuntimeError, "Found dtype {got:Float} but expected {expected:Float}"),
+    "LikelihoodDType": (RuntimeError, "Found dtype {got:Float} but expected {expected:Float}"),
     "FoldSign": (RuntimeError, "{what} should be greater than zero, but got {values:listed}"),
     "FoldEmpty": (
         RuntimeError,

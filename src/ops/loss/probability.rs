@@ -140,7 +140,7 @@ pub fn binary_cross_entropy(
         return Err(Error::NotImplementedFor { operation: "binary_cross_entropy", dtype: x.dtype() }.into());
     }
     if target.dtype() != x.dtype() {
-        return Err(Error::ProbabilityDType { expected: x.dtype(), got: target.dtype() }.into());
+        return Err(Error::LikelihoodDType { expected: x.dtype(), got: target.dtype() }.into());
     }
     let weight = weight.map(Tensor::detach);
     apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
