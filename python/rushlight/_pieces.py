@@ -241,23 +241,50 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     >>> torch.unravel_index(torch.tensor([5, 2]), (3, 2))
     (tensor([2, 1]), tensor([1, 0]))
     """
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype is native.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        got = str(type(shape)).replace("rushlight", "torch")
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {got}")
     sizes = [shape] if isinstance(shape, int) else list(shape)
-    found = []
-    for size in reversed(sizes):
-        found.append(indices % size)
-        indices = indices.div(size, rounding_mode="floor")
-    return tuple(reversed(found))
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    steps = [math.prod(sizes[place + 1 :]) for place in builtins.range(len(sizes))]
+    coordinates = indices.unsqueeze(-1).div(native.tensor(steps, dtype=native.int64), rounding_mode="floor")
+    return (coordinates % native.tensor(sizes, dtype=native.int64)).unbind(-1)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of every element, the highest first."""
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     count = len(x) if N is None else N
+    if count < 0:
+        raise RuntimeError("N must be non-negative.")
     powers = native.arange(count)
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 
 
+_CHAIN = (
+    "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+    "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
+    "parameters."
+)
+
+
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of several matrices."""
+    import warnings
+
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    warnings.warn(_CHAIN, UserWarning, stacklevel=2)
+    for matrix in matrices:
+        if matrix.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
     result = matrices[0]
     for matrix in matrices[1:]:
         result = result @ matrix

@@ -12,7 +12,7 @@ from .autograd.grad_mode import no_grad as _no_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 
@@ -69,6 +69,57 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
     from ._rushlight import tensor
 
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Tell whether both show the same elements of the same memory in the same way.
+
+    >>> import rushlight as torch
+    >>> x = torch.zeros(2)
+    >>> x.is_set_to(x.view(2)), x.is_set_to(x[1:])
+    (True, False)
+    """
+    same = self.data_ptr() == tensor.data_ptr() and self.dtype == tensor.dtype
+    return same and self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
+def apply_(self: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Replace every element by what the function makes of it."""
+    return _mapped("apply_", self, (), callable)
+
+
+def map_(self: Tensor, other: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Replace every element by what the function makes of it and another tensor's."""
+    return _mapped("map_", self, (other,), callable)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Replace every element by what the function makes of it and two other tensors'."""
+    return _mapped("map2_", self, (x, y), callable)
+
+
+def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Callable[..., Any]) -> Tensor:
+    for other in others:
+        if not isinstance(other, Tensor):
+            got = type(other).__name__
+            raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {got}")
+    if target.requires_grad or any(other.requires_grad for other in others):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+        )
+    for other in others:
+        if other.dtype != target.dtype:
+            kinds = [str(x.type()) for x in (target, other)]
+            raise TypeError(f"{name}: expected {kinds[0]} for 'other' (got {kinds[1]})")
+    columns = [x.expand(target.shape).flatten().tolist() for x in (target, *others)]
+    made = [function(*elements) for elements in zip(*columns, strict=True)]
+    if target.is_floating_point():
+        for element in made:
+            if isinstance(element, str):
+                raise TypeError(f"must be real number, not {type(element).__name__}")
+    values = _rushlight.tensor(made).reshape(target.shape).to(target.dtype) if made else target
+    with _no_grad():
+        return target.copy_(values)
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:

@@ -72,6 +72,30 @@ macro_rules! composites {
     SplitRank { operation: &'static str, least: usize, ndim: usize },
     /// A split into parts of different sizes.
     SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
+    /// A number of repetitions that is no vector.
+    RepeatsRank {},
+    /// Another size than that of what was repeated.
+    RepeatsSize {},
+    /// Another size than that of what was repeated equally often.
+    RepeatsOutput { expected: i64, got: i64 },
+    /// Two sizes to be inferred.
+    UnflattenInferTwice {},
+    /// Fewer than no numbers.
+    BincountLeast {},
+    /// Weights for other numbers.
+    BincountWeights {},
+    /// Places of other points.
+    TrapezoidPlaces { operation: &'static str },
+    /// Indices of sections in more than one dimension.
+    SectionsRank { ndim: usize },
+    /// Sections that are no integers.
+    SectionsDType { dtype: DType },
+    /// A start that is no integer.
+    NarrowStartTensor {},
+    /// Vectors crossed that none of the dimensions has.
+    CrossNone {},
+    /// Bounds that elements cannot be moved to.
+    ClampCast { from: DType, to: DType },
     /// A step of complex numbers.
     HeavisideComplex {},
     /// The exponents of integers.

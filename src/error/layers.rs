@@ -62,6 +62,10 @@ macro_rules! layers {
     PadTooSmall { size: i64, output: i64, dim: usize },
     /// Resampling from nothing or to nothing.
     UpsampleSizes { input: Vec<i64>, output: Vec<i64> },
+    /// Resampling of a line from nothing or to nothing.
+    UpsampleLine { input: usize, output: i64 },
+    /// Targets of another element type.
+    LikelihoodDType { expected: DType, got: DType },
     /// Sliding windows with a number of the wrong sign.
     FoldSign { what: &'static str, values: Vec<i64> },
     /// An image that holds no window.

@@ -64,6 +64,19 @@ fn exp_with<const TERMS: usize>(x: f64) -> f64 {
     power * two_to(half) * two_to(n.wrapping_sub(half))
 }
 
+/// ln(eᵃ + eᵇ)
+pub fn log_add_exp(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    let is_nan = |x: Complex<f64>| x.re.is_nan() || x.im.is_nan();
+    if is_nan(a) || is_nan(b) {
+        return Complex::new(f64::NAN, f64::NAN);
+    }
+    let (least, most) = if a.re < b.re { (a, b) } else { (b, a) };
+    if least.re == most.re && !least.re.is_finite() {
+        return if least.re < 0.0 { least } else { (least.exp() + most.exp()).ln() };
+    }
+    most + ((least - most).exp() + 1.0).ln()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,17 +113,4 @@ mod tests {
         assert_eq!(sigmoid(-1000.0f64), 0.0);
         assert_eq!(sigmoid(1000.0f32), 1.0);
     }
-}
-
-/// ln(eᵃ + eᵇ)
-pub fn log_add_exp(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-    let is_nan = |x: Complex<f64>| x.re.is_nan() || x.im.is_nan();
-    if is_nan(a) || is_nan(b) {
-        return Complex::new(f64::NAN, f64::NAN);
-    }
-    let (least, most) = if a.re < b.re { (a, b) } else { (b, a) };
-    if least.re == most.re && !least.re.is_finite() {
-        return if least.re < 0.0 { least } else { (least.exp() + most.exp()).ln() };
-    }
-    most + ((least - most).exp() + 1.0).ln()
 }

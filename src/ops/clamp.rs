@@ -300,6 +300,16 @@ fn in_place_of<'a>(
         Some(Operand::Tensor(tensor)) => Some(*tensor),
         _ => None,
     };
+    let numbers = bounds.iter().flatten().all(|bound| matches!(bound, Operand::Scalar(_)));
+    let operands: SmallVec<[Numbers; 3]> = [Some(Operand::Tensor(x)), bounds[0], bounds[1]]
+        .into_iter()
+        .flatten()
+        .map(Operand::numbers)
+        .collect();
+    let (from, to) = (result_type(&operands), x.dtype());
+    if numbers && !from.is_complex() && !from.can_cast(to) {
+        return Err(Error::ClampCast { from, to }.into());
+    }
     let others: SmallVec<[&Tensor; 2]> = bounds.iter().filter_map(tensor).collect();
     in_place::through(x, &others, operation)
 }

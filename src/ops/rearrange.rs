@@ -7,7 +7,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::part::Part;
-use super::{along, batch, binary, cast, copy, create, expand, join, part, reduce, reshape, squeeze};
+use super::{along, batch, binary, cast, copy, create, expand, join, part, ranges, reduce, reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -280,6 +280,15 @@ pub fn repeat_interleave(x: &Tensor, times: i64, dim: Option<i64>) -> Result<Ten
     wide.insert(dim + 1, times);
     let repeated = expand::expand(&squeeze::unsqueeze(&x, dim as i64 + 1)?, &wide)?;
     reshape::flatten(&cast::clone_contiguous(&repeated)?, dim as i64, dim as i64 + 1)
+}
+
+/// The numbers from zero on, each as often as a vector says.
+pub fn repeated_numbers(times: &Tensor) -> Result<Tensor> {
+    if times.ndim() != 1 {
+        return Err(Error::RepeatsRank {}.into());
+    }
+    let numbers = ranges::arange(0.into(), (times.numel() as i64).into(), 1.into(), DType::Int64)?;
+    repeat_interleave_each(&numbers, times, Some(0))
 }
 
 /// Every element of a dimension, or of all as one, as often as a vector says for it.

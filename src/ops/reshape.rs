@@ -179,6 +179,7 @@ pub fn unflatten(x: &Tensor, dim: i64, parts: &[i64]) -> Result<Tensor> {
     let size = layout.shape().get(dim).copied().unwrap_or(1);
     let inferred = shape::infer_shape(parts, size).map_err(|error| match *error {
         Error::ViewSize { .. } => Error::UnflattenSizes { sizes: parts.to_vec(), dim, size }.into(),
+        Error::ViewInferTwice {} => Error::UnflattenInferTwice {}.into(),
         _ => error,
     })?;
     let mut shape: Dims = layout.shape().iter().take(dim).copied().collect();

@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 
 INDENT = "    "
+# Warnings that come once in the life of a process: whether they come here depends on what ran before.
+ONCE = ("Casting complex values", "The reduce argument", "Using torch.cross", "torch.meshgrid:")
 
 
 def shown(value):
@@ -64,7 +66,12 @@ def answer(torch, source):
         except Exception as error:
             text = f"{type(error).__name__}: {error}".partition("\nException raised from")[0]
     words = [str(warning.message).partition(" (Triggered")[0] for warning in told]
-    return " | ".join([text, *words]).replace("rushlight", "torch").rstrip().replace("\n", "\\n")
+    return (
+        " | ".join([text, *(word for word in words if not word.startswith(ONCE))])
+        .replace("rushlight", "torch")
+        .rstrip()
+        .replace("\n", "\\n")
+    )
 
 
 def rows(path):

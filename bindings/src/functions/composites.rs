@@ -195,7 +195,10 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (x, y) = (a.tensor(0)?, a.tensor(1)?);
             let first = || x.layout().shape().iter().position(|&size| size == 3).map(|dim| dim as i64);
-            cross(x, y, a.optional_int(2)?.or_else(first).unwrap_or(-1)).answer(a.py())
+            match a.optional_int(2)?.or_else(first) {
+                Some(dim) => cross(x, y, dim).answer(a.py()),
+                None => Err(raise(Error::CrossNone {}.into())),
+            }
         },
     ),
     entry(

@@ -6,6 +6,7 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::dtype::DType;
 use rushlight::ops::split::Sections;
 use rushlight::ops::{expand, join, part, rearrange, split, triangle};
 use rushlight::{Error, Result, Tensor};
@@ -15,6 +16,11 @@ const SECTIONS: &[&str] = &[
     "(Tensor input, int sections, int dim=0) -> tuple[Tensor, ...]",
     "(Tensor input, int[] indices, int dim=0) -> tuple[Tensor, ...]",
     "(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> tuple[Tensor, ...]",
+];
+const REPEATED: &str = "Every element of a dimension so many times.";
+const REPEATS: &[&str] = &[
+    "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
+    "(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
 ];
 const SIDES: &[&str] = &[
     "(Tensor input, int sections) -> tuple[Tensor, ...]",
@@ -36,6 +42,9 @@ pub(super) const TABLE: &[Function] = &[
         "A number of elements of a dimension.",
         |a| {
             let start = match a.optional_tensor(2) {
+                Some(start) if start.ndim() > 0 || start.dtype().is_differentiable() => {
+                    return Err(raise(Error::NarrowStartTensor {}.into()));
+                }
                 Some(start) => start.item().map_err(raise)?.to_f64() as i64,
                 None => a.int(2)?,
             };
@@ -106,14 +115,25 @@ pub(super) const TABLE: &[Function] = &[
     both("tile", &["(Tensor input, int[] dims)"], "The tensor so many times by dimension.", |a| {
         rearrange::tile(a.tensor(0)?, &a.ints(1)?).answer(a.py())
     }),
-    both(
+    method("repeat_interleave", REPEATS, REPEATED, repeat_interleave),
+    function(
         "repeat_interleave",
         &[
+            "(Tensor repeats, *, int? output_size=None)",
             "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
             "(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
         ],
-        "Every element of a dimension so many times.",
-        repeat_interleave,
+        REPEATED,
+        |a| match a.overload() {
+            0 => {
+                let y = rearrange::repeated_numbers(a.tensor(0)?).map_err(raise)?;
+                match a.optional_int(1)? {
+                    Some(wanted) if wanted != y.numel() as i64 => Err(raise(Error::RepeatsSize {}.into())),
+                    _ => y.answer(a.py()),
+                }
+            }
+            overload => repeated(a, overload - 1),
+        },
     ),
     both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
         triangle::tril(a.tensor(0)?, a.int(1)?).answer(a.py())
@@ -217,6 +237,12 @@ fn tensor_split(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         1 => split::tensor_split(x, Sections::Indices(&arguments.ints(1)?), dim),
         _ => {
             let sections = arguments.tensor(1)?;
+            if sections.dtype() != DType::Int64 {
+                return Err(raise(Error::SectionsDType { dtype: sections.dtype() }.into()));
+            }
+            if sections.ndim() > 1 {
+                return Err(raise(Error::SectionsRank { ndim: sections.ndim() }.into()));
+            }
             match (sections.ndim(), sections.to_vec::<i64>().as_slice()) {
                 (0, &[count]) => split::tensor_split(x, Sections::Count(count), dim),
                 (_, indices) => split::tensor_split(x, Sections::Indices(indices), dim),
@@ -227,12 +253,29 @@ fn tensor_split(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 }
 
 fn repeat_interleave(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (x, dim) = (arguments.tensor(0)?, arguments.optional_int(2)?);
-    match arguments.overload() {
+    repeated(arguments, arguments.overload())
+}
+
+/// `repeat_interleave` as often as a vector says, or a number.
+fn repeated(arguments: &Arguments<'_, '_>, overload: usize) -> PyResult<Py<PyAny>> {
+    let (x, dim, wanted) = (arguments.tensor(0)?, arguments.optional_int(2)?, arguments.optional_int(3)?);
+    let y = match overload {
         0 => rearrange::repeat_interleave_each(x, arguments.tensor(1)?, dim),
         _ => rearrange::repeat_interleave(x, arguments.int(1)?, dim),
     }
-    .answer(arguments.py())
+    .map_err(raise)?;
+    let layout = y.layout();
+    let got = dim.map_or(y.numel() as i64, |dim| {
+        let place = if dim < 0 { dim + y.ndim() as i64 } else { dim };
+        layout.shape().get(place as usize).map_or(1, |&size| size as i64)
+    });
+    match wanted {
+        Some(wanted) if wanted != got && overload == 0 => Err(raise(Error::RepeatsSize {}.into())),
+        Some(wanted) if wanted != got => {
+            Err(raise(Error::RepeatsOutput { expected: got, got: wanted }.into()))
+        }
+        _ => y.answer(arguments.py()),
+    }
 }
 
 fn cat(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

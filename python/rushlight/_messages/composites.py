@@ -85,6 +85,34 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         "is not "
         "divisible by the split_size {sections}!",
     ),
+    "RepeatsRank": (RuntimeError, "repeat_interleave only accept 1D vector as repeat"),
+    "RepeatsSize": (RuntimeError, "allocated size does not match required size"),
+    "RepeatsOutput": (
+        RuntimeError,
+        "repeat_interleave: Invalid output_size, expected {expected} but got {got}",
+    ),
+    "UnflattenInferTwice": (
+        RuntimeError,
+        "unflatten got an unexpected error:\nonly one dimension can be inferred",
+    ),
+    "BincountLeast": (RuntimeError, "minlength should be >= 0"),
+    "BincountWeights": (RuntimeError, "weights should be 1-d and have the same length as input"),
+    "TrapezoidPlaces": (RuntimeError, "{operation}: There must be one `x` value for each sample point"),
+    "SectionsRank": (
+        RuntimeError,
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+        "tensor, but got a tensor with {ndim} dims",
+    ),
+    "SectionsDType": (
+        RuntimeError,
+        "tensor_split expected tensor_indices_or_sections to have dtype of long, but got {dtype:Float}",
+    ),
+    "NarrowStartTensor": (RuntimeError, "start must be an 0-dim integral Tensor."),
+    "CrossNone": (RuntimeError, "no dimension of size 3 in input"),
+    "ClampCast": (
+        RuntimeError,
+        "result type {from:Float} can't be cast to the desired output type {to:C}",
+    ),
     "GatherOutput": (
         RuntimeError,
         "Expected out tensor to have dtype {expected:C}, but got {got:C} instead",

@@ -127,6 +127,12 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "Input and output sizes should be greater than 0, but got input ({input:image}) "
         "output ({output:image})",
     ),
+    "UpsampleLine": (
+        RuntimeError,
+        "Input and output sizes should be greater than 0, but got input (W: {input}) and "
+        "output (W: {output})",
+    ),
+    "LikelihoodDType": (RuntimeError, "Found dtype {got:Float} but expected {expected:Float}"),
     "FoldSign": (RuntimeError, "{what} should be greater than zero, but got {values:listed}"),
     "FoldEmpty": (
         RuntimeError,

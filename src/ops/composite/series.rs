@@ -48,7 +48,7 @@ pub fn diff(
 }
 
 /// The areas of the trapezoids between neighbours; `distance` is a number, or the places of the points.
-fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
+fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64, operation: &'static str) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim, y.ndim())? as i64;
     let length = y.layout().shape().get(dim as usize).copied().unwrap_or(1) as i64;
     let few = (length - 1).max(0);
@@ -57,6 +57,9 @@ fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
     match distance {
         Operand::Scalar(width) => mul(&sums, width.to_f64() / 2.0),
         Operand::Tensor(places) => {
+            if places.ndim() == 1 && places.numel() as i64 != length {
+                return Err(Error::TrapezoidPlaces { operation }.into());
+            }
             let widths = if places.ndim() == 1 {
                 let mut shape = vec![1; y.ndim()];
                 shape[dim as usize] = few;
@@ -71,12 +74,12 @@ fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
 
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    reduce::sum(&trapezoids(y, distance, dim)?, Some(&[dim]), false, None)
+    reduce::sum(&trapezoids(y, distance, dim, "trapezoid")?, Some(&[dim]), false, None)
 }
 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    scan::cumsum(&trapezoids(y, distance, dim)?, dim, None)
+    scan::cumsum(&trapezoids(y, distance, dim, "cumulative_trapezoid")?, dim, None)
 }
 
 /// The norms of the differences of every row of one matrix and every row of another.
@@ -186,12 +189,18 @@ impl Composed for Cross {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
-    if x.dtype().is_float() {
+    if x.dtype().is_float() || x.dtype() == crate::dtype::DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }
     let values = x.to_vec::<i64>();
     if x.ndim() != 1 || values.iter().any(|&value| value < 0) {
         return Err(Error::BincountInput {}.into());
+    }
+    if least < 0 {
+        return Err(Error::BincountLeast {}.into());
+    }
+    if weights.is_some_and(|weights| weights.ndim() != 1 || weights.numel() != values.len()) {
+        return Err(Error::BincountWeights {}.into());
     }
     let count = values.iter().max().map_or(0, |&most| most + 1).max(least).max(0);
     let index = cast::to_dtype(x, crate::dtype::DType::Int64)?;

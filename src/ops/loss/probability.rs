@@ -139,6 +139,9 @@ pub fn binary_cross_entropy(
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation: "binary_cross_entropy", dtype: x.dtype() }.into());
     }
+    if target.dtype() != x.dtype() {
+        return Err(Error::LikelihoodDType { expected: x.dtype(), got: target.dtype() }.into());
+    }
     let weight = weight.map(Tensor::detach);
     apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
 }

@@ -228,8 +228,14 @@ impl Options {
         if dims.clone().any(|dim| {
             self.output_padding[dim] >= self.stride[dim] && self.output_padding[dim] >= self.dilation[dim]
         }) {
-            let (output_padding, stride, dilation) =
+            let (mut output_padding, mut stride, mut dilation) =
                 (self.output_padding.clone(), self.stride.clone(), self.dilation.clone());
+            if stride.len() == 1 {
+                // A line is an image of one.
+                output_padding.insert(0, 0);
+                stride.insert(0, 1);
+                dilation.insert(0, 1);
+            }
             return Err(Error::ConvolutionOutputPadding { output_padding, stride, dilation }.into());
         }
         let one = |dim: usize| {

@@ -136,6 +136,9 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     let inputs = &layout.shape()[lead..];
     if inputs.contains(&0) || sizes.iter().any(|&size| size <= 0) {
         let input = inputs.iter().map(|&size| size as i64).collect();
+        if let (&[input], &[output]) = (inputs, sizes) {
+            return Err(Error::UpsampleLine { input, output }.into());
+        }
         return Err(Error::UpsampleSizes { input, output: sizes.to_vec() }.into());
     }
     let axes = sizes.iter().zip(inputs).enumerate().map(|(dim, (&count, &size))| {

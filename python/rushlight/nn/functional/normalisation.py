@@ -103,7 +103,7 @@ def group_norm(
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     size = input.shape
-    _several((size[0] * size[1] // num_groups, num_groups, *size[2:]), "value per channel")
+    _several([size[0] * size[1] // num_groups, num_groups, *size[2:]], "value per channel")
     return native.group_norm(input, num_groups, weight, bias, eps, False)
 
 

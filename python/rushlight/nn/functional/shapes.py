@@ -26,6 +26,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -281,6 +282,28 @@ def interpolate(
     if mode == "lanczos" and not antialias:
         raise ValueError("lanczos mode requires antialias=True")
     return _nn.upsample(input, sizes, f"smooth {mode}" if antialias else mode, bool(align_corners), scales)
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Return the convolution of sequences that lie by time, batch and channel.
+
+    >>> import rushlight as torch
+    >>> F = torch.nn.functional
+    >>> F.conv_tbc(torch.ones(3, 1, 2), torch.ones(2, 2, 1), torch.zeros(1)).flatten()
+    tensor([4., 4.])
+    """
+    if input.dim() != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if weight.dim() != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if bias.dim() != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if input.shape[2] != weight.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if weight.shape[2] != bias.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    lines, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
+    return native.conv1d(lines, kernel, bias, 1, pad).permute(2, 0, 1).contiguous()
 
 
 def _deprecated(name: str) -> None:

@@ -74,6 +74,12 @@ def _unpooled(
             f"{len(shape)} dimensions."
         )
     lead = list(input.shape[:-count])
+    beyond = (indices < 0) | (indices >= prod(sizes))
+    if beyond.any():
+        volumes = "x".join(str(size) for size in [*sizes, *column])
+        raise RuntimeError(
+            f"Found an invalid max index: {int(indices[beyond][0])} (output volumes are of size {volumes})"
+        )
     places = indices.reshape(*lead, prod(input.shape[-count:]))
     zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
     return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes)
