@@ -11,7 +11,7 @@ use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::engine;
-use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
+use rushlight::graph::{Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
 use rushlight::tensor::HookHandle;
 
 use crate::anomaly;
@@ -207,9 +207,7 @@ impl GraphNode {
         }
         for (name, shown) in rule.shown() {
             names.push(format!("_saved_{name}"));
-            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_))
-                && slf.get().raw_saved(slf.py(), name)?.is_some()
-            {
+            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_)) {
                 names.push(format!("_raw_saved_{name}"));
             }
         }
@@ -276,14 +274,14 @@ impl GraphNode {
         visit(Holding::Node(&self.node));
     }
 
+    /// Whether backward has freed what the operation kept.
+    fn is_released(&self) -> bool {
+        self.node.rule().released().is_some()
+    }
+
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
-        if rule.is_released() {
-            // It says when it was freed, and by whom.
-            let at = At { node: &self.node, needed: 0, tracking: false };
-            return rule.vjp(&at, &Gradients::new()).map(|_| None).map_err(raise);
-        }
         let saved = rule.saved();
         if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
             return self.show(py, shown, &saved).map(Some);
@@ -308,6 +306,8 @@ impl GraphNode {
             Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
+            // They are tensors to whoever asks, and backward frees them like others.
+            Shown::Number(_) | Shown::Saved(_) if self.is_released() => Err(raise(self.node.freed())),
             Shown::Number(value) => {
                 let dtype = match value {
                     Scalar::Bool(_) => DType::Bool,
@@ -334,11 +334,9 @@ impl GraphNode {
         let object = |place: Option<usize>| {
             SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
         };
-        if rule.is_released() {
-            return object(Some(0)).map(Some);
-        }
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
             Some((_, Shown::NoTensor | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::Saved(_))) if rule.released().is_some() => Err(raise(self.node.freed())),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))

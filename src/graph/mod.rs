@@ -14,6 +14,7 @@ pub mod mode;
 pub mod node;
 pub mod packing;
 pub mod rule;
+mod released;
 pub mod saved;
 mod seq;
 pub mod shown;

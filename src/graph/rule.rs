@@ -116,9 +116,14 @@ pub trait Rule: Send + Sync {
         false
     }
 
-    /// Whether this stands for a rule whose tensors were freed.
-    fn is_released(&self) -> bool {
+    /// Whether nothing of weight stays when its saved tensors are freed.
+    fn is_light(&self) -> bool {
         false
+    }
+
+    /// Which run freed the tensors of the rule, if this stands for one whose tensors were freed.
+    fn released(&self) -> Option<Origin> {
+        None
     }
 
     /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.

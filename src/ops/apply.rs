@@ -251,6 +251,11 @@ impl<O: Op> Rule for Recorded<O> {
         O::VIEW
     }
 
+    fn is_light(&self) -> bool {
+        // What holds tensors by itself, such as indices, has to be dropped as a whole.
+        !std::mem::needs_drop::<O>()
+    }
+
     fn inputs(&self) -> Option<Inputs> {
         self.op.inputs()
     }

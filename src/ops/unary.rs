@@ -157,6 +157,10 @@ impl<E: Elementwise> Rule for Recorded<E> {
         self.op.shown()
     }
 
+    fn is_light(&self) -> bool {
+        true
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.kept.iter_mut().collect()
     }

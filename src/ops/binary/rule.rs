@@ -115,6 +115,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
             || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
     }
 
+    fn is_light(&self) -> bool {
+        true
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
     }
