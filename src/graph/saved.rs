@@ -47,7 +47,11 @@ enum Form {
     Plain(Plain),
     Special(Box<Special>),
     /// Backward has freed it: what the numbers looked like.
-    Freed { layout: Arc<Layout>, dtype: DType, source: Source },
+    Freed {
+        layout: Arc<Layout>,
+        dtype: DType,
+        source: Source,
+    },
 }
 
 /// Memory and the version that it had.

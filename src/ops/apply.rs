@@ -57,6 +57,11 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
+    /// A tensor that `shown` says can be calculated.
+    fn compute(&self, _name: &str, _saved: &Self::Saved, _at: &At<'_>) -> Result<Tensor> {
+        unreachable!("an operation calculates what it shows as such")
+    }
+
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
@@ -237,14 +242,16 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        let missing = self
-            .op
-            .saved_names()
-            .iter()
-            .zip(self.saved.tensors())
-            .filter(|(name, saved)| saved.is_none() && !name.is_empty());
-        shown.extend(missing.map(|(name, _)| (*name, Shown::NoTensor)));
+        for (name, saved) in self.op.saved_names().iter().zip(self.saved.tensors()) {
+            if saved.is_none() && !name.is_empty() && shown.iter().all(|(other, _)| other != name) {
+                shown.push((name, Shown::NoTensor));
+            }
+        }
         shown
+    }
+
+    fn compute(&self, name: &str, at: &At<'_>) -> Result<Tensor> {
+        self.op.compute(name, &self.saved, at)
     }
 
     fn is_view(&self) -> bool {

@@ -47,6 +47,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether the node shows numbers that do not stand for tensors.
     const SHOWS_NUMBERS: bool = true;
 
+    /// The nodes that show the result, which is calculated for that.
+    const SHOWS_RESULT: &'static [&'static str] = &[];
+
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
         Attributes::new()

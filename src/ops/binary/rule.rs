@@ -75,8 +75,16 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn compute(&self, _name: &str, at: &At<'_>) -> Result<Tensor> {
+        let (a, b) = self.load(at, Needs::Both)?;
+        Ok(at.output(&super::apply(self.op, Operand::from(&a), Operand::from(&b))?, 0))
+    }
+
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown();
+        if E::SHOWS_RESULT.contains(&self.name()) {
+            shown.push(("result", Shown::Computed));
+        }
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));

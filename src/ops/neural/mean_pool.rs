@@ -118,7 +118,7 @@ pub fn mean_pool(
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d" }
+    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d", keeps: true }
         .of_given(x, given)
 }
 
@@ -155,7 +155,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
         _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
     };
-    Resample { names, axes: axes.collect(), transposed: false, operation }.of(x)
+    Resample { names, axes: axes.collect(), transposed: false, operation, keeps: true }.of(x)
 }
 
 /// From where to where the `place`-th of `count` windows over `size` elements goes.

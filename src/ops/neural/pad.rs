@@ -8,7 +8,7 @@ use smallvec::smallvec;
 use super::resample::{Axis, Resample};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -76,6 +76,10 @@ impl Op for ConstantPad {
 
     fn name(&self) -> &'static str {
         "ConstantPadNdBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { pad: &*self.pad }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -161,5 +165,6 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
     };
     let operation = if kind == Inner::Reflection { "reflection_pad" } else { "replication_pad" };
-    Resample { names, axes: axes.into(), transposed: false, operation }.of_given(x, shown! { padding: pad })
+    Resample { names, axes: axes.into(), transposed: false, operation, keeps: true }
+        .of_given(x, shown! { padding: pad })
 }

@@ -88,6 +88,12 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     if let Between::Linear { align_corners } = between {
         given.push(("align_corners", align_corners.into()));
     }
-    Resample { names, axes: axes.collect(), transposed: false, operation: "upsample_nearest2d_channels_last" }
-        .of_given(x, given)
+    Resample {
+        names,
+        axes: axes.collect(),
+        transposed: false,
+        operation: "upsample_nearest2d_channels_last",
+        keeps: false,
+    }
+    .of_given(x, given)
 }
