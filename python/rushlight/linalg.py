@@ -150,14 +150,16 @@ def norm(
     tensor(5.)
     """
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+        return vector_norm(A, 2.0, dim, keepdim, dtype=dtype)
     if dim is None:
         if A.dim() not in (1, 2):
             raise RuntimeError(
                 "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                 f"{A.dim()}D."
             )
-        dim = (0,) if A.dim() == 1 and not isinstance(ord, str) else (-2, -1)
+        if A.dim() == 1 and not isinstance(ord, str):
+            return vector_norm(A, ord, None, keepdim, dtype=dtype)
+        dim = (-2, -1)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) == 1 and not isinstance(ord, str):
         return vector_norm(A, ord, dims, keepdim, dtype=dtype)

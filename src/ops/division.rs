@@ -134,7 +134,15 @@ impl Elementwise2 for Floored {
     }
 
     fn shown(&self) -> Attributes {
-        shown! { rounding_mode: "floor" }
+        if self.differentiable {
+            shown! { rounding_mode: "floor" }
+        } else {
+            Attributes::new()
+        }
+    }
+
+    fn derives(&self) -> bool {
+        self.differentiable
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

@@ -245,6 +245,11 @@ pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> 
     run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
 }
 
+/// `sort` where that equal ones keep their order was asked for.
+pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+    run(x, Pick::Sorted { descending }, dim, false, "SortBackward1")
+}
+
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.
 pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
     let length = x.layout().shape().get(shape::normalize_dim(dim, x.ndim())?).copied().unwrap_or(1);

@@ -5,6 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rushlight::ops::composite::contract::{addbmm, addr, float_power, kron};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
@@ -152,26 +153,38 @@ pub(super) const TABLE: &[Function] = &[
     }),
     function(
         "cdist",
-        &["(Tensor x1, Tensor x2, float p=2, int? compute_mode=None)"],
+        &["(Tensor x1, Tensor x2, float p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\")"],
         "The distances of all pairs of rows.",
-        |a| cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py()),
+        |a| {
+            // There is one way: the modes differ in speed.
+            let mode = a.text(3)?;
+            let modes = [
+                "use_mm_for_euclid_dist_if_necessary",
+                "use_mm_for_euclid_dist",
+                "donot_use_mm_for_euclid_dist",
+            ];
+            if !modes.contains(&mode.as_str()) {
+                return Err(PyValueError::new_err(format!("{mode} is not a valid value for compute_mode")));
+            }
+            cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
+        },
     ),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
-        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?.to_f64()).answer(a.py())
+        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),
     both(
         "renorm",
         &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
         "Parts scaled down to a norm.",
-        |a| renorm(a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?, a.number(3)?.to_f64()).answer(a.py()),
+        |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).answer(a.py()),
     ),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
         "Scales parts down to a norm.",
         |a| {
-            let (x, order, dim) = (a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?);
-            let most = a.number(3)?.to_f64();
+            let (x, order, dim) = (a.tensor(0)?, a.number(1)?, a.int(2)?);
+            let most = a.number(3)?;
             in_place(a, writing::through(x, &[], |x| renorm(x, order, dim, most)))
         },
     ),

@@ -50,6 +50,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The nodes that show the result, which is calculated for that.
     const SHOWS_RESULT: &'static [&'static str] = &[];
 
+    /// Whether there is a derivative: else nothing is kept for it.
+    fn derives(&self) -> bool {
+        true
+    }
+
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
         Attributes::new()
@@ -310,7 +315,8 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         drop((left, right));
         return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
     }
-    let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
+    let wanted =
+        |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
         (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
     let kept = |array: &Array, wanted: bool, index: u8| match wanted {

@@ -48,6 +48,9 @@ pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
     let split = |shape: &[usize]| (shape[..shape.len() - 2].to_vec(), shape[shape.len() - 2..].to_vec());
     let ((a_lead, a_end), (b_lead, b_end)) = (split(left.shape()), split(right.shape()));
     let lead = shape::broadcast(&a_lead, &b_lead)?;
+    if a_lead == b_lead {
+        return Ok((a.clone(), b.clone()));
+    }
     let whole = |end: Vec<usize>| shape::signed(&[lead.to_vec(), end].concat());
     Ok((view::expand(a, &whole(a_end))?, view::expand(b, &whole(b_end))?))
 }

@@ -21,6 +21,8 @@ pub struct Pool {
     pub dilation: Vec<i64>,
     /// Whether a last window may reach beyond the end.
     pub ceil: bool,
+    /// Whether the steps are the sizes because none were given.
+    pub side_by_side: bool,
 }
 
 impl Pool {
@@ -28,7 +30,7 @@ impl Pool {
     pub(super) fn shown(&self) -> Attributes {
         shown! {
             kernel_size: &*self.kernel,
-            stride: &*self.stride,
+            stride: if self.side_by_side { &[] } else { &*self.stride },
             padding: &*self.padding,
             dilation: &*self.dilation,
             ceil_mode: self.ceil,
@@ -139,7 +141,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
     if sizes.iter().all(|&size| size == 1) {
-        let dims: Vec<i64> = (0..sizes.len() as i64).map(|dim| dim - sizes.len() as i64).collect();
+        let dims: Vec<i64> = (1..=sizes.len() as i64).map(|dim| -dim).collect();
         return reduce::mean(x, Some(&dims), true, None);
     }
     let axes = sizes.iter().enumerate().map(|(dim, &count)| {
