@@ -1,5 +1,5 @@
 //! Functions that are other operations in a row.
-use super::entries::{both, function, in_place, method};
+use super::entries::{both, function, in_place, inner, method};
 use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
@@ -15,9 +15,11 @@ use rushlight::ops::composite::places::{
 use rushlight::ops::composite::series::{
     bincount, cdist, corrcoef, cov, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
-use rushlight::ops::{Operand, create, in_place as writing, rearrange, select, triangle};
+use rushlight::ops::{Operand, create, in_place as writing, numbers, rearrange, select, triangle};
 use rushlight::{Error, Result, Tensor};
 
+/// Of operations whose nodes take a number as one.
+const NUMBER: &[&str] = &["(Tensor input, Number other)"];
 const JOIN: &[&str] = &["(Tensor[] tensors, *, Tensor out=None)"];
 const AREA: &[&str] = &["(Tensor y, Tensor x, *, int dim=-1)", "(Tensor y, *, Number dx=1, int dim=-1)"];
 const POWERS: &[&str] = &[
@@ -38,6 +40,15 @@ const ELEMENTS: &[&str] = &[
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
+    inner("add_number", NUMBER, "The sum.", |a| {
+        numbers::add_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
+    inner("sub_number", NUMBER, "The difference.", |a| {
+        numbers::sub_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
+    inner("mul_number", NUMBER, "The product.", |a| {
+        numbers::mul_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
     entry(
         "einsum",
         NN,

@@ -315,8 +315,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         drop((left, right));
         return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
     }
-    let wanted =
-        |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
+    let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
         (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
     let kept = |array: &Array, wanted: bool, index: u8| match wanted {

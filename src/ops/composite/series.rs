@@ -6,6 +6,7 @@ use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::composed::{self, Composed, Kept};
 use crate::ops::conjugate;
+use crate::ops::numbers::{div_number, mul_number};
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
@@ -46,36 +47,48 @@ pub fn diff(
     Ok(y)
 }
 
-/// The areas of the trapezoids between neighbours; `distance` is a number, or the places of the points.
-fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    let dim = shape::normalize_dim(dim, y.ndim())? as i64;
-    let length = y.layout().shape().get(dim as usize).copied().unwrap_or(1) as i64;
-    let few = (length - 1).max(0);
-    let (left, right) = (part::narrow(y, dim, 0, few)?, part::narrow(y, dim, length - few, few)?);
-    let sums = add(&left, &right)?;
+/// The areas of the trapezoids between neighbours, put together by `total`; `distance` is a number, or
+/// the places of the points.
+fn trapezoids(
+    y: &Tensor,
+    distance: Operand<'_>,
+    dim: i64,
+    total: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let place = shape::normalize_dim(dim, y.ndim())?;
+    let sums = add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
     match distance {
-        Operand::Scalar(width) => mul(&sums, width.to_f64() / 2.0),
+        Operand::Scalar(width) => mul_number(&total(&sums)?, (width.to_f64() / 2.0).into()),
         Operand::Tensor(places) => {
             let widths = if places.ndim() == 1 {
                 let mut shape = vec![1; y.ndim()];
-                shape[dim as usize] = few;
+                shape[place] = sums.layout().shape()[place] as i64;
                 reshape::reshape(&diff(places, 1, -1, None, None)?, &shape)?
             } else {
                 diff(places, 1, dim, None, None)?
             };
-            div(&mul(&sums, &widths)?, 2.0)
+            div_number(&total(&mul(&sums, &widths)?)?, 2.0.into())
         }
     }
 }
 
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    reduce::sum(&trapezoids(y, distance, dim)?, Some(&[dim]), false, None)
+    let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
+    let length = y.layout().shape().get(shape::normalize_dim(dim, y.ndim())?).copied().unwrap_or(1);
+    match distance {
+        Operand::Scalar(width) if length > 0 => {
+            // Every point counts, the outer ones by half.
+            let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
+            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width)
+        }
+        distance => trapezoids(y, distance, dim, sum),
+    }
 }
 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    scan::cumsum(&trapezoids(y, distance, dim)?, dim, None)
+    trapezoids(y, distance, dim, |areas| scan::cumsum(areas, dim, None))
 }
 
 /// The covariances of the rows of a matrix.

@@ -471,8 +471,10 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
         crate::dtype::DType::Float32 => f64::from(f32::EPSILON),
         _ => f64::EPSILON,
     };
-    let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
+    let ndim = x.ndim() as i64;
+    let dims: Vec<i64> = (1..=normalized.len() as i64).map(|behind| ndim - behind).collect();
     let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
-    let y = mul(x, &rsqrt(&add(&square, eps.unwrap_or(least))?)?)?;
+    let square = crate::ops::numbers::add_number(&square, eps.unwrap_or(least).into())?;
+    let y = mul(x, &rsqrt(&square)?)?;
     weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
 }
