@@ -229,7 +229,7 @@ def moves_during(work):
         lambda: torch.ones(30_000_000).tan_(),
         lambda: torch.ones(30_000_000) ** 1.3,
         lambda: torch.softmax(torch.ones(5000, 4000), 1),
-        lambda: torch.nn.functional.conv2d(torch.ones(4, 32, 96, 96), torch.ones(32, 32, 3, 3)),
+        lambda: torch.nn.functional.conv2d(torch.ones(32, 32, 96, 96), torch.ones(32, 32, 3, 3)),
     ],
     ids=["product", "function", "in place", "power", "softmax", "convolution"],
 )
