@@ -396,3 +396,11 @@ def test_indices_that_an_operation_gives_are_no_outputs_of_its_node():
         assert y.grad_fn(torch.ones_like(y)).shape == x.shape
         with raises(TypeError, "expected 1 arguments, got 2 instead"):
             y.grad_fn(torch.ones_like(y), None)
+
+
+def test_a_write_to_a_view_has_the_inputs_of_what_was_written():
+    w = x * 1
+    w[:, :].pow_(2)
+    assert [function.name() for function, _ in w.grad_fn.next_functions] == ["MulBackward0"]
+    w[:, :].clamp_(min=leaf(3, 4))
+    assert len(w.grad_fn.next_functions) == 3

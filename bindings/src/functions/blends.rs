@@ -32,6 +32,7 @@ const CLEANED: &[&str] =
 const CLEANED_IN_PLACE: &[&str] =
     &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)"];
 const LOGIT: &[&str] = &["(Tensor input, float? eps=None, *, Tensor out=None)"];
+const OTHER: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
 const TWO: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
 const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 const MIXED: &[&str] = &[
@@ -74,6 +75,9 @@ pub(super) const TABLE: &[Function] = &[
     both("hypot", TWO, "The hypotenuse of two legs.", |a| {
         ops::hypot(a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
+    method("hypot_", &["(Tensor input, Tensor other)"], "`hypot` in place.", |a| {
+        in_place(a, ops::hypot_(a.tensor(0)?, a.operand(1)?))
+    }),
     both("logaddexp", TWO, "The logarithm of the sum of the exponentials.", |a| {
         ops::logaddexp(a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
@@ -86,6 +90,10 @@ pub(super) const TABLE: &[Function] = &[
     both("copysign", SIGNED, "The magnitude of the first operand with the sign of the second.", |a| {
         ops::copysign(a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
+    method("copysign_", OTHER, "`copysign` in place.", |a| {
+        in_place(a, ops::copysign_(a.tensor(0)?, a.operand(1)?))
+    }),
+    both("xlogy_", OTHER, "`xlogy` in place.", |a| in_place(a, ops::xlogy_(a.tensor(0)?, a.operand(1)?))),
     function(
         "polygamma",
         &["(int n, Tensor input, *, Tensor out=None)"],
