@@ -87,7 +87,7 @@ def calls():
 
 
 def table():
-    recorded = {}
+    recorded, call = {}, ""
     for row in HERE.joinpath("nodes.txt").read_text().splitlines():
         if row.startswith(" "):
             recorded[call].append(row)
