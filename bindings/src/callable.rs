@@ -4,12 +4,15 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::error::raise;
 use crate::intercept;
 use crate::outputs;
 use crate::overrides;
+use crate::profile;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
+use crate::tensor::object::{as_tensor, wrap};
 use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
 use pyo3::ffi;
@@ -17,6 +20,8 @@ use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use rushlight::graph::mode;
+use rushlight::ops::batch;
 use std::any::Any;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -282,14 +287,16 @@ fn dispatch<'py>(
                     writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
-                if rushlight::ops::intercept::is_active()
-                    && signature.out.and_then(|slot| arguments.slots[slot]).is_none()
-                {
-                    return intercept::call(&arguments, run);
-                }
                 return match signature.out.and_then(|slot| arguments.slots[slot]) {
+                    None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
+                    None if mode::special() && !name.ends_with('_') => {
+                        run().and_then(|made| within(py, made))
+                    }
                     None => run(),
-                    Some(out) => outputs::write(&arguments, out, run),
+                    Some(out) => {
+                        let _profiled = profile::called(&arguments);
+                        outputs::write(&arguments, out, run)
+                    }
                 };
             }
             Err(Mismatch::Raised(error)) => return Err(error),
@@ -300,6 +307,16 @@ fn dispatch<'py>(
         Some(answer) => Ok(answer),
         None => Err(explain(name, callable.form, signatures, call)),
     }
+}
+
+/// What a function has made, as the mapping that it was called in sees it.
+#[cold]
+fn within(py: Python<'_>, made: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    let bound = match as_tensor(made.bind(py)) {
+        Some(tensor) => batch::made_within(tensor).map_err(raise)?,
+        None => None,
+    };
+    bound.map_or(Ok(made), |bound| Ok(wrap(py, bound)?.unbind()))
 }
 
 /// Functions that make a tensor of anything, and the one that makes classes: nobody sees these calls.

@@ -15,6 +15,8 @@
 //! none goes; a stand-in whose thing is held by more than before, or holds something else than before,
 //! shows nothing at all, which keeps what it holds.
 
+mod classes;
+
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -25,17 +27,17 @@ use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyType};
+use pyo3::types::{PyDict, PyList};
 use rushlight::graph::holding::Holding;
 use rushlight::graph::{Census, census};
 use rushlight::tensor::{circle, register_bareness};
 
-use crate::function::{FunctionBase, context_in};
+use crate::function::context_in;
 use crate::hooks::PythonHook;
-use crate::node::GraphNode;
-use crate::saved::{SavedTensor, packed_in};
+use crate::saved::packed_in;
 use crate::tensor::object::{TensorBase, track, visit_deposit, visit_object};
 use crate::unlocked;
+use classes::{Classes, address};
 
 /// How many nodes and tensors are walked over for a collection of each generation. Circles in larger
 /// graphs are left for a later one.
@@ -296,84 +298,6 @@ fn leading(census: &Census) -> Vec<bool> {
         }
     }
     leading
-}
-
-/// A class whose objects hold things of the engine.
-#[derive(Clone, Copy)]
-enum Class {
-    Tensor,
-    Node,
-    Context,
-    Saved,
-}
-
-impl Class {
-    fn of(class: &Bound<'_, PyType>) -> Option<Class> {
-        let py = class.py();
-        let is = |above: Bound<'_, PyType>| class.is_subclass(&above).unwrap_or(false);
-        if is(py.get_type::<TensorBase>()) {
-            Some(Class::Tensor)
-        } else if is(py.get_type::<GraphNode>()) {
-            Some(Class::Node)
-        } else if is(py.get_type::<FunctionBase>()) {
-            Some(Class::Context)
-        } else if is(py.get_type::<SavedTensor>()) {
-            Some(Class::Saved)
-        } else {
-            None
-        }
-    }
-
-    /// Shows what an object of the class holds; answers where its Rust part lies.
-    fn visit(self, object: &Bound<'_, PyAny>, visit: &mut dyn FnMut(Holding<'_>)) -> usize {
-        // SAFETY: `of` has looked at the object's class.
-        unsafe {
-            match self {
-                Class::Tensor => {
-                    let body = object.cast_unchecked::<TensorBase>().get();
-                    visit(Holding::Tensor(body.tensor()));
-                    address(body)
-                }
-                Class::Node => {
-                    let node = object.cast_unchecked::<GraphNode>().get();
-                    node.visit_holdings(visit);
-                    address(node)
-                }
-                Class::Context => {
-                    let context = object.cast_unchecked::<FunctionBase>().get();
-                    context.visit_holdings(visit);
-                    address(context)
-                }
-                Class::Saved => {
-                    let saved = object.cast_unchecked::<SavedTensor>().get();
-                    saved.visit_holdings(visit);
-                    address(saved)
-                }
-            }
-        }
-    }
-}
-
-/// Classes that were met, by their address.
-#[derive(Default)]
-struct Classes {
-    met: HashMap<usize, Option<Class>>,
-    last: (usize, Option<Class>),
-}
-
-impl Classes {
-    fn of(&mut self, object: &Bound<'_, PyAny>) -> Option<Class> {
-        let address = object.get_type_ptr().addr();
-        if self.last.0 != address {
-            let class = *self.met.entry(address).or_insert_with(|| Class::of(&object.get_type()));
-            self.last = (address, class);
-        }
-        self.last.1
-    }
-}
-
-fn address<T>(part: &T) -> usize {
-    ptr::from_ref(part).addr()
 }
 
 /// Shows the collector the stand-ins of what an object holds. `part` is its Rust part, which shows what

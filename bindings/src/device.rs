@@ -230,6 +230,11 @@ impl Layout {
 pub(crate) struct MemoryFormat(&'static str);
 
 impl MemoryFormat {
+    /// Its name in torch.
+    pub(crate) fn name(&self) -> &'static str {
+        self.0
+    }
+
     /// Whether it asks for row-major order.
     pub(crate) fn is_row_major(&self) -> bool {
         self.0 == "contiguous_format"

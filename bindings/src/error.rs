@@ -36,7 +36,7 @@ fn worded<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     for (name, value) in error.fields() {
         fields.set_item(name, object(py, value)?)?;
     }
-    py.import("rushlight._messages")?.call_method1("render", (error.kind(), fields))
+    py.import("rushlight._messages.table")?.call_method1("render", (error.kind(), fields))
 }
 
 fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {

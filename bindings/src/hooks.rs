@@ -49,6 +49,8 @@ impl PythonHook {
                 let answer = function.call1((wrap(py, leaf.clone())?,))?;
                 if !answer.is_none() {
                     checked(function, &answer, Some(leaf))?;
+                    let text = "Tensor post accumulate grad hooks should return None.";
+                    return Err(PyRuntimeError::new_err(text));
                 }
             }
             Call::Before(gradients) => {

@@ -18,6 +18,7 @@ use rushlight::ops::operand::Value;
 
 use crate::arguments::Arguments;
 use crate::error::{carry, raise};
+use crate::profile;
 use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor};
 
@@ -164,13 +165,17 @@ fn innermost_call(py: Python<'_>) -> Option<(&'static str, Py<PyDict>)> {
     })
 }
 
-/// Runs a native function while operations are intercepted. One that has come to no operation of the
+/// Runs a native function while operations are intercepted or profiled. One that has come to no operation of the
 /// engine's is shown afterwards, with what it answered.
 #[cold]
 pub(crate) fn call(
     arguments: &Arguments<'_, '_>,
     run: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
+    let _profiled = profile::called(arguments);
+    if !intercept::is_intercepting() {
+        return run();
+    }
     let py = arguments.py();
     let values = PyDict::new(py);
     for (name, object) in arguments.named()? {
@@ -181,10 +186,28 @@ pub(crate) fn call(
     let result = run();
     let seen = CALL.replace(outer).is_some_and(|call| call.seen);
     match result {
-        Ok(result) if !seen => {
-            let operators = py.import("rushlight._operators")?;
-            Ok(operators.call_method1("settle", (arguments.name, values, result))?.unbind())
-        }
+        Ok(result) if !seen => Ok(settle(arguments.name, &values, result.into_bound(py))?.unbind()),
         result => result,
     }
+}
+
+/// Shows a call that came to no operation of the engine, with what it answered; answers what is to be.
+fn settle<'py>(
+    name: &str,
+    values: &Bound<'py, PyDict>,
+    result: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    values.py().import("rushlight._operators")?.call_method1("settle", (name, values, result))
+}
+
+/// `settle` for a method without further arguments.
+#[cold]
+pub(crate) fn settle_method<'py>(
+    name: &str,
+    receiver: &Bound<'py, PyAny>,
+    result: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = PyDict::new(receiver.py());
+    values.set_item("self", receiver)?;
+    settle(name, &values, result)
 }

@@ -38,6 +38,7 @@ mod node;
 mod origin;
 mod outputs;
 mod overrides;
+mod profile;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod recycling;
 mod returns;
@@ -92,7 +93,8 @@ mod _rushlight {
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,
         is_grad_layout_enforcement_enabled, is_inference_mode_enabled, is_multithreading_enabled,
-        set_grad_enabled, set_grad_layout_enforcement_enabled, set_multithreading_enabled, set_num_threads,
+        is_view_replay_enabled, set_grad_enabled, set_grad_layout_enforcement_enabled,
+        set_multithreading_enabled, set_num_threads, set_view_replay_enabled,
     };
     #[pymodule_export]
     use super::node::GraphNode;
@@ -100,6 +102,8 @@ mod _rushlight {
     use super::overrides::{
         Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
     };
+    #[pymodule_export]
+    use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
@@ -109,7 +113,7 @@ mod _rushlight {
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
     use super::transform::{
-        admit, bare, enter_transform, inner_leaf, is_tracked_inside, leads_out, leave_transform, outer,
+        admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
     };
 
     #[pymodule_init]

@@ -1,12 +1,10 @@
 //! The memory behind tensors, as a whole: which tensors share it, and how to copy it with them.
 
-use std::sync::Arc;
-
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::shape::Layout;
+use rushlight::shape::{Layout, SharedLayout};
 use rushlight::tensor::Array;
 
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
@@ -30,7 +28,7 @@ pub(crate) fn whole_memory<'py>(
         return Ok(None);
     }
     let storage = tensor.array().storage;
-    let layout = Arc::new(Layout::contiguous(&[storage.bytes()]));
+    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]));
     wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
 }
 

@@ -68,6 +68,20 @@ pub(crate) fn is_grad_layout_enforcement_enabled() -> bool {
     mode::flags().gradient_layout
 }
 
+/// Whether views find their history by doing again what made them.
+#[pyfunction]
+#[pyo3(name = "_is_view_replay_enabled")]
+pub(crate) fn is_view_replay_enabled() -> bool {
+    mode::flags().view_replay
+}
+
+/// Has views find their history by doing again what made them, or in one step.
+#[pyfunction]
+#[pyo3(name = "_set_view_replay_enabled")]
+pub(crate) fn set_view_replay_enabled(enabled: bool) {
+    mode::set_flags(Flags { view_replay: enabled, ..mode::flags() });
+}
+
 /// Lay a leaf's first gradient out in memory as the leaf is, or take it as it comes.
 #[pyfunction]
 #[pyo3(name = "_set_grad_layout_enforcement_enabled")]

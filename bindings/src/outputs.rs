@@ -6,9 +6,10 @@ use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::Tensor;
+use rushlight::dtype::DType;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
-use rushlight::ops::cast;
+use rushlight::ops::{self, cast};
+use rushlight::{Error, Tensor};
 use std::ffi::CString;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -35,12 +36,14 @@ pub(crate) fn write<'py>(
         )));
     }
     writes::check_out(arguments, out)?;
+    check_memory(arguments, out)?;
     let _off = GradModeGuard::off();
     let result = calculate()?.into_bound(py);
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let silent = given().count() <= 1;
     let written = out.clone().unbind();
     if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(&result)) {
+        check_dtype(arguments.name, result.dtype(), out.dtype())?;
         store(py, out, result, silent)?;
         return Ok(written);
     }
@@ -54,6 +57,137 @@ pub(crate) fn write<'py>(
         store(py, as_tensor(out).ok_or_else(expected)?, as_tensor(&result).ok_or_else(expected)?, false)?;
     }
     result.get_type().call1((PyTuple::new(py, outs)?,)).map(Bound::unbind)
+}
+
+/// Operations whose result may show none of the memory of what they read.
+const APART: &[&str] = &[
+    "addr",
+    "cat",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "diff",
+    "dstack",
+    "gather",
+    "ger",
+    "hstack",
+    "index_select",
+    "kron",
+    "masked_select",
+    "outer",
+    "row_stack",
+    "stack",
+    "take",
+    "take_along_dim",
+    "vstack",
+];
+
+/// Operations beside those of the engine's lists that read and write element by element.
+const ALIGNED: &[&str] = &[
+    "absolute",
+    "addcdiv",
+    "addcmul",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "cumprod",
+    "cumsum",
+    "divide",
+    "eq",
+    "fix",
+    "float_power",
+    "floor_divide",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "le",
+    "lerp",
+    "less",
+    "less_equal",
+    "logcumsumexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logit",
+    "lt",
+    "multiply",
+    "nan_to_num",
+    "ne",
+    "negative",
+    "not_equal",
+    "square",
+    "subtract",
+    "true_divide",
+    "where",
+];
+
+/// Refuses to write into memory that is read in another order.
+fn check_memory(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    let name = arguments.name;
+    let listed = || {
+        ops::ELEMENTWISE.iter().any(|entry| entry.name == name)
+            || ops::ELEMENTWISE2.iter().any(|entry| entry.name == name)
+    };
+    let apart = APART.contains(&name);
+    if !apart && !ALIGNED.contains(&name) && !listed() {
+        return Ok(());
+    }
+    let Some(written) = as_tensor(out).map(Tensor::array) else { return Ok(()) };
+    let check = |read: &Tensor| match apart {
+        true => written.check_apart(&read.array()),
+        false => written.check_read(&read.array()),
+    };
+    for (slot, object) in arguments.slots.iter().enumerate() {
+        let Some(object) = object.filter(|_| Some(slot) != arguments.signature.out) else { continue };
+        if let Some(read) = as_tensor(object) {
+            check(read).map_err(raise)?;
+        } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            for item in object.try_iter()? {
+                as_tensor(&item?).map_or(Ok(()), check).map_err(raise)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a result of another element type than that of the tensor that it is written to, where torch
+/// converts nothing.
+fn check_dtype(name: &str, from: DType, to: DType) -> PyResult<()> {
+    let text = match name {
+        _ if from == to => return Ok(()),
+        "gather" => return Err(raise(Error::GatherOutput { expected: from, got: to }.into())),
+        "masked_select" => "masked_select(): self and result must have the same scalar type".to_owned(),
+        "quantile" | "nanquantile" => format!("{name}() out tensor must be same dtype as the input tensor"),
+        "multinomial" => format!("multinomial expects Long tensor out, got: {}", to.title()),
+        "float_power" => format!(
+            "the output given to float_power has dtype {} but the operation's result requires dtype {}",
+            to.title(),
+            from.title()
+        ),
+        "cat" | "concat" | "concatenate" | "stack" | "hstack" | "vstack" | "dstack" if !from.can_cast(to) => {
+            let text =
+                format!("torch.cat(): input types can't be cast to the desired output type {}", to.title());
+            return Err(PyTypeError::new_err(text));
+        }
+        _ => return Ok(()),
+    };
+    Err(PyRuntimeError::new_err(text))
 }
 
 fn store(py: Python<'_>, out: &Tensor, result: &Tensor, silent: bool) -> PyResult<()> {

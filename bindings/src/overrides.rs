@@ -226,6 +226,16 @@ pub(crate) fn offer_operator<'py>(
     name: &str,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    offer_function(|| tensor_class(py).getattr(name), operands, py)
+}
+
+/// `offer_operator` for the function that `find` answers.
+#[cold]
+pub(crate) fn offer_function<'py>(
+    find: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    operands: &[&Bound<'py, PyAny>],
+    py: Python<'py>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut interested = Interested::new();
     if is_shown() {
         operands.iter().try_for_each(|object| look(object, &mut interested))?;
@@ -233,9 +243,8 @@ pub(crate) fn offer_operator<'py>(
     if interested.is_empty() && !in_mode() {
         return Ok(None);
     }
-    let function = tensor_class(py).getattr(name)?;
     let args = PyTuple::new(py, operands)?;
-    match show(&function, &interested, &args, None)? {
+    match show(&find()?, &interested, &args, None)? {
         None if !interested.is_empty() => Ok(Some(py.NotImplemented().into_bound(py))),
         answer => Ok(answer),
     }

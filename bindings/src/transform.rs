@@ -63,6 +63,13 @@ pub(crate) fn outer<'py>(
     if outer.is(tensor.get().tensor()) { Ok(tensor.clone().into_any()) } else { wrap(py, outer) }
 }
 
+/// Return `tensor` with its history for use after the transform that it is from.
+#[pyfunction]
+#[pyo3(name = "_kept")]
+pub(crate) fn kept<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, tensor.get().tensor().kept().map_err(raise)?)
+}
+
 /// Tell whether a transform of derivatives that this thread is inside of follows `tensor`.
 #[pyfunction]
 #[pyo3(name = "_is_tracked_inside")]

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
     from . import overrides as overrides
+    from . import profiler as profiler
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
@@ -61,6 +62,7 @@ else:
             "nn",
             "optim",
             "overrides",
+            "profiler",
             "random",
             "return_types",
             "serialization",

@@ -15,67 +15,19 @@ if TYPE_CHECKING:
     from ._rushlight import dtype as DType
 
 __all__ = [
+    "cdist",
     "chain_matmul",
     "diagflat",
-    "dsplit",
     "gradient",
-    "hsplit",
     "is_same_size",
-    "ldexp",
     "lu",
-    "mvlgamma",
-    "nanquantile",
-    "narrow_copy",
+    "pdist",
     "range",
-    "signbit",
     "tril_indices",
     "triu_indices",
     "unravel_index",
     "vander",
-    "vsplit",
 ]
-
-
-def _split(input: Tensor, sections: Any, dim: int, name: str) -> tuple[Tensor, ...]:
-    if isinstance(sections, int):
-        size = input.shape[dim]
-        if sections <= 0 or size % sections != 0:
-            raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-                f"{size} is not divisible by the split_size {sections}!"
-            )
-    return native.tensor_split(input, sections, dim)
-
-
-def _ranked(input: Tensor, least: int, name: str) -> None:
-    if input.dim() < least:
-        raise RuntimeError(
-            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
-            f"{input.dim()} dimensions!"
-        )
-
-
-def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Return parts side by side: of the second dimension, or of a vector.
-
-    >>> import rushlight as torch
-    >>> torch.hsplit(torch.tensor([1, 2, 3, 4]), 2)
-    (tensor([1, 2]), tensor([3, 4]))
-    """
-    _ranked(input, 1, "hsplit")
-    return _split(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit")
-
-
-def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Return parts below each other: of the first dimension."""
-    _ranked(input, 2, "vsplit")
-    return _split(input, indices_or_sections, 0, "vsplit")
-
-
-def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Return parts behind each other: of the third dimension."""
-    _ranked(input, 3, "dsplit")
-    return _split(input, indices_or_sections, 2, "dsplit")
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
@@ -126,103 +78,83 @@ def gradient(
         numbers.append(place % input.dim())
         if input.shape[place] <= edge_order:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    return tuple(
-        _slope(
-            input if input.is_floating_point() else input.to(native.get_default_dtype()),
-            place,
-            space,
-            edge_order,
-        )
-        for place, space in zip(numbers, spaces, strict=True)
-    )
+    if not (input.is_floating_point() or input.is_complex()):
+        input = input.to(native.get_default_dtype())
+    return tuple(_slope(input, dim, space, edge_order) for dim, space in zip(numbers, spaces, strict=True))
 
 
 def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
-    x = x.movedim(dim, -1)
-    count = x.shape[-1]
+    count = x.shape[dim]
     if isinstance(space, Tensor) and space.dim() > 0:
         steps = space.diff().to(x.dtype)
     else:
         steps = native.full((count - 1,), float(space), dtype=x.dtype)
-    slopes = x.diff() / steps
-    before, behind = steps[:-1], steps[1:]
+    steps = steps.reshape([-1 if place == dim else 1 for place in builtins.range(x.dim())])
+    slopes = x.diff(dim=dim) / steps
+
+    def part(values: Tensor, start: int, length: int) -> Tensor:
+        return values.narrow(dim, start % values.shape[dim], length)
+
+    few = count - 2
+    before, behind = part(steps, 0, few), part(steps, 1, few)
     # Through three points: the slopes on both sides, each weighed by the other side's width.
-    inner = (slopes[..., :-1] * behind + slopes[..., 1:] * before) / (before + behind)
-    first, last = slopes[..., :1], slopes[..., -1:]
+    inner = (part(slopes, 0, few) * behind + part(slopes, 1, few) * before) / (before + behind)
+    first, last = part(slopes, 0, 1), part(slopes, -1, 1)
     if edge_order == 2:
-        first = _outer(slopes, steps, 0, 1)
-        last = _outer(slopes, steps, -1, -2)
-    return native.cat([first, inner, last], -1).movedim(-1, dim)
+        first = _outer(part, slopes, steps, 0, 1)
+        last = _outer(part, slopes, steps, -1, -2)
+    return native.cat([first, inner, last], dim)
 
 
-def _outer(slopes: Tensor, steps: Tensor, edge: int, beside: int) -> Tensor:
+def _outer(part: Any, slopes: Tensor, steps: Tensor, edge: int, beside: int) -> Tensor:
     """Return the slope at an edge of the parabola through three points."""
-    width, next_width = steps[edge], steps[beside]
-    change = (slopes[..., edge] - slopes[..., beside]) * width / (width + next_width)
-    return (slopes[..., edge] + change).unsqueeze(-1)
+    width, next_width = part(steps, edge, 1), part(steps, beside, 1)
+    slope = part(slopes, edge, 1)
+    outer: Tensor = slope + (slope - part(slopes, beside, 1)) * width / (width + next_width)
+    return outer
+
+
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """Return the distances of all rows of one tensor to all rows of another.
+
+    >>> import rushlight as torch
+    >>> torch.cdist(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
+    if compute_mode not in _DISTANCES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return native._nn.cdist(x1, x2, p)
+
+
+_DISTANCES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the distances of all pairs of rows, each pair once.
+
+    >>> import rushlight as torch
+    >>> torch.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
+    tensor([5.])
+    """
+    if input.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if not input.is_floating_point():
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    rows, columns = triu_indices(len(input), len(input), 1)
+    return (
+        native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
+        if input.numel()
+        else input.new_zeros(len(rows))
+    )
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Tell whether both have the same shape."""
     return input.shape == other.shape
-
-
-def signbit(input: Tensor) -> Tensor:
-    """Tell of every element whether it has a minus sign; zero may have one."""
-    if input.is_complex():
-        raise NotImplementedError("signbit is not implemented for complex tensors.")
-    if input.is_floating_point():
-        return native.copysign(native.ones_like(input), input) < 0
-    return input < 0
-
-
-def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """Return the elements times powers of two."""
-    return input * native.pow(2.0, other)
-
-
-def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """Return the logarithm of the gamma function of `p` dimensions."""
-    if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
-    if not input.is_floating_point():
-        input = input.to(native.get_default_dtype())
-    steps = native.tensor([-0.5 * step for step in builtins.range(p)], dtype=input.dtype)
-    constant = p * (p - 1) / 4 * math.log(math.pi)
-    return native.lgamma(input.unsqueeze(-1) + steps).sum(-1) + constant
-
-
-def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """Return the quantiles of the elements that are numbers."""
-    flat = input.flatten() if dim is None else input.movedim(dim, -1)
-    sorted_values = flat.sort(-1).values
-    counts = (~flat.isnan()).sum(-1, keepdim=True)
-    wanted = q if isinstance(q, Tensor) else native.tensor(q, dtype=input.dtype)
-    places = wanted.reshape(-1) * (counts - 1).clamp(min=0)
-    low, high = places.floor().long(), places.ceil().long()
-    below, above = sorted_values.gather(-1, low), sorted_values.gather(-1, high)
-    found = {
-        "linear": lambda: below.lerp(above, places - low),
-        "lower": lambda: below,
-        "higher": lambda: above,
-        "midpoint": lambda: (below + above) / 2,
-        "nearest": lambda: sorted_values.gather(-1, places.round().long()),
-    }[interpolation]()
-    found = found.movedim(-1, 0)
-    if keepdim:
-        shape = [1] * input.dim() if dim is None else list(flat.shape[:-1])
-        if dim is not None:
-            shape.insert(dim % input.dim(), 1)
-        found = found.reshape(found.shape[0], *shape)
-    answer: Tensor = found[0] if wanted.dim() == 0 else found
-    return answer
-
-
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a copy of a range of a dimension."""
-    return input.narrow(dim, start, length).clone()
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
@@ -336,29 +268,36 @@ def range(
     start: float, end: float | None = None, step: float = 1, *, dtype: DType | None = None, **options: Any
 ) -> Tensor:
     """Return the numbers up to the last one, which is among them."""
+    import warnings
+
+    warnings.warn(_RANGE, UserWarning, stacklevel=2)
     low, high = (0, start) if end is None else (start, end)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (high - low) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = math.floor((high - low) / step) + 1
     return native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + low
 
 
+_RANGE = (
+    "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent "
+    "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+)
+
+
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """Return both triangles of a matrix in one, with the exchanges of rows."""
+    from .return_types import _lu_with_info
+
     factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)
-    return (factors, pivots, info) if get_infos else (factors, pivots)
+    return _lu_with_info((factors, pivots, info)) if get_infos else (factors, pivots)
 
 
 METHODS = (
     diagflat,
-    dsplit,
     fill_diagonal_,
-    hsplit,
     is_same_size,
-    ldexp,
     lu,
-    mvlgamma,
-    nanquantile,
-    narrow_copy,
-    signbit,
     sum_to_size,
-    vsplit,
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"]
+__all__ = ["bucketize", "histc", "histogram", "histogramdd", "searchsorted", "unique", "unique_consecutive"]
 
 
 def _groups(
@@ -117,18 +117,11 @@ def _range(input: Tensor, low: float, high: float, name: str) -> tuple[float, fl
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
     if low > high:
-        if name == "torch.histc":
-            raise RuntimeError("torch.histc: max must be larger than min")
-        raise RuntimeError(
-            f"{name}(): min should not exceed max, but got min: {low} max: {high} for dimension 0"
-        )
-    if low == high:
-        widened = 1.0 if name == "torch.histc" else 0.5
-        return low - widened, high + widened
-    return low, high
+        raise RuntimeError(f"{name}: max must be larger than min")
+    return (low - 1.0, high + 1.0) if low == high else (low, high)
 
 
-def _counted(input: Tensor, bins: int, low: float, high: float, weight: Tensor | None = None) -> Tensor:
+def _counted(input: Tensor, bins: int, low: float, high: float) -> Tensor:
     if input.dtype not in (native.float32, native.float64):
         name = str(input.type()).rpartition(".")[2].removesuffix("Tensor")
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{name}'")
@@ -140,8 +133,7 @@ def _counted(input: Tensor, bins: int, low: float, high: float, weight: Tensor |
     # The quotient may be off by its last bit: the edges decide.
     places = places - (flat < edges[places]).long()
     places = places + ((flat >= edges[places + 1]) & (places < bins - 1)).long()
-    weights = native.ones_like(flat) if weight is None else weight.flatten()[inside]
-    return native.zeros(bins, dtype=input.dtype).index_add(0, places, weights)
+    return native.zeros(bins, dtype=input.dtype).index_add(0, places, native.ones_like(flat))
 
 
 def histc(
@@ -174,25 +166,105 @@ def histogram(
     >>> torch.histogram(torch.tensor([1.0, 2.0, 1.0]), bins=2).hist
     tensor([2., 1.])
     """
-    if isinstance(bins, Tensor):
-        edges = bins
-        flat = input.detach().flatten()
-        places = searchsorted(edges, flat, right=True) - 1
-        count = len(edges) - 1
-        places = native.where(flat == edges[-1], count - 1, places)
-        inside = (places >= 0) & (places < count)
-        weights = native.ones_like(flat) if weight is None else weight.flatten()
-        counts = native.zeros(count, dtype=input.dtype).index_add(0, places[inside], weights[inside])
-    else:
-        first, last = tuple(range) if range else (0.0, 0.0)
-        low, high = _range(input, first, last, "torch.histogram")
-        edges = native.linspace(low, high, bins + 1, dtype=input.dtype)
-        counts = _counted(input, bins, low, high, weight)
-    if density:
-        counts = counts / counts.sum() / edges.diff()
     from . import return_types
 
-    return return_types.histogram((counts, edges))
+    if not isinstance(bins, Tensor) and bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    points = input.reshape(-1, 1)
+    weights = weight if weight is None or weight.shape != input.shape else weight.reshape(-1)
+    counts, edges = _counts(points, [bins], range, weights, density)
+    return return_types.histogram((counts, edges[0]))
+
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """Return how many points lie in each cell of a grid, and the edges of its cells by dimension.
+
+    >>> import rushlight as torch
+    >>> torch.histogramdd(torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), bins=2).hist
+    tensor([[0., 1.],
+            [1., 1.]])
+    """
+    from . import return_types
+
+    if input.dim() < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    size = input.shape[-1]
+    each = [bins] * size if isinstance(bins, int) else list(bins)
+    if len(each) != size:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
+    for dim, count in enumerate(each):
+        if not isinstance(count, Tensor) and count <= 0:
+            raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {count} for dimension {dim}")
+    return return_types.histogramdd(_counts(input, each, range, weight, density))
+
+
+def _counts(
+    points: Tensor,
+    bins: list[Any],
+    range: Sequence[float] | None,
+    weight: Tensor | None,
+    density: bool,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Return how many points lie in each cell, and the edges of the cells."""
+    if points.dtype not in (native.float32, native.float64):
+        name = str(points.type()).rpartition(".")[2].removesuffix("Tensor")
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
+    if weight is not None and weight.shape != points.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
+            "tensor "
+            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight "
+            f"with "
+            f"shape {list(weight.shape)}"
+        )
+    flat = points.detach().reshape(-1, points.shape[-1])
+    edges = tuple(_edges(flat[:, dim], dim, count, range) for dim, count in enumerate(bins))
+    place: Any = 0
+    inside: Any = native.ones(len(flat), dtype=native.bool)
+    for dim, edge in enumerate(edges):
+        line, last = flat[:, dim].contiguous(), len(edge) - 2
+        found = searchsorted(edge, line, right=True) - 1
+        found = native.where(line == edge[-1], last, found)
+        inside = inside & (found >= 0) & (found <= last)
+        place = place * (last + 1) + found.clamp(0, max(last, 0))
+    weights = native.ones(len(flat), dtype=points.dtype) if weight is None else weight.reshape(-1)
+    sizes = [len(edge) - 1 for edge in edges]
+    counts = native.zeros(math.prod(sizes), dtype=points.dtype)
+    counts = counts.index_add(0, place[inside], weights[inside].to(points.dtype)).reshape(sizes)
+    if density:
+        counts = counts / counts.sum()
+        for dim, edge in enumerate(edges):
+            counts = counts / edge.diff().reshape([-1] + [1] * (len(edges) - 1 - dim))
+    return counts, edges
+
+
+def _edges(line: Tensor, dim: int, count: Any, range: Sequence[float] | None) -> Tensor:
+    if isinstance(count, Tensor):
+        return count
+    if range is not None:
+        low, high = float(range[2 * dim]), float(range[2 * dim + 1])
+    elif line.numel() == 0:
+        low, high = 0.0, 1.0
+    else:
+        low, high = float(line.min()), float(line.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(
+            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension "
+            f"{dim}"
+        )
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return native.linspace(low, high, count + 1, dtype=line.dtype)
 
 
 METHODS = (histc, histogram, unique, unique_consecutive)

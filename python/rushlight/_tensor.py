@@ -72,7 +72,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:
-    if self.ndim == 0:
+    if self.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
@@ -210,11 +210,26 @@ def __torch_function__(
     return default(cls, func, types, args, kwargs)
 
 
+def _shown(method: Any) -> Any:
+    """Return a method that shows its calls to those who want to see them."""
+
+    def shown(self: Tensor, *args: Any) -> Any:
+        if _has_torch_function(self):
+            name = method.__name__
+            return _handle_torch_function(getattr(Tensor, name), f"Tensor.{name}", self, (self, *args), {})
+        return method(self, *args)
+
+    shown.__name__, shown.__qualname__, shown.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    return shown
+
+
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
     setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)
+    for method in (__contains__, __format__, __deepcopy__, __reduce_ex__):
+        setattr(tensor_class, method.__name__, _shown(method))
     for function in (*_pieces.METHODS, *_searches.METHODS):
         setattr(tensor_class, function.__name__, function)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from . import return_types
-from ._messages_matrices import LinAlgError
+from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
 
 if TYPE_CHECKING:
@@ -90,8 +90,20 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """Return the products of vectors along a dimension."""
-    return (x * y).sum(dim)
+    """Return the products of vectors along a dimension, conjugates of the first with the second."""
+    if not (x.is_floating_point() or x.is_complex()):
+        name = str(x.type()).rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {name}")
+    if x.dtype != y.dtype:
+        names = [str(z.type()).rpartition(".")[2].removesuffix("Tensor") for z in (x, y)]
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y "
+            f"of type "
+            f"{names[1]} instead"
+        )
+    if x.dim() == y.dim() == 1:
+        return native.vdot(x, y)
+    return (x.conj() * y).sum(dim)
 
 
 def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:
@@ -125,7 +137,7 @@ def matrix_norm(
         return _nn.linalg_frobenius_norm(A, first, second, keepdim, dtype)
     if ord == "nuc" or ord in (2, -2):
         values = svdvals(_moved(A if dtype is None else A.to(dtype), (first, second)))
-        if ord == "nuc":
+        if ord == "nuc" or (ord == 2 and values.shape[-1] == 0):
             found = values.sum(-1)
         else:
             found = native.amax(values, -1) if ord == 2 else native.amin(values, -1)
@@ -301,7 +313,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
     """Return inverse matrices, and zero, or the step at which there turned out to be none."""
     info = _steps("linalg.inv", A)
-    if bool(info.any()):
+    if not native._is_batchedtensor(A) and bool(info.any()):
         if check_errors:
             place, step = _failure(info)
             raise LinAlgError(

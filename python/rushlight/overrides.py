@@ -144,7 +144,15 @@ def default(
     if not all(issubclass(cls, other) for other in types):
         return NotImplemented
     with _DisableTorchFunctionSubclass():
-        return _convert(func(*args, **(kwargs or {})), cls)
+        result = func(*args, **(kwargs or {}))
+    return result if _keeps_class(func) else _convert(result, cls)
+
+
+def _keeps_class(func: Any) -> bool:
+    """Tell whether what a function gives stays what it is: other tensors that this one knows."""
+    if getattr(func, "__name__", "") != "__get__":
+        return False
+    return getattr(func.__self__, "__name__", "") in ("_base", "grad", "_grad")
 
 
 def _convert(result: Any, cls: type) -> Any:

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 
 class _Named(tuple[Any, ...]):
-    """A tuple of as many elements as `__match_args__` has names."""
+    """A tuple of as many elements as its class has names for them, in the order of the names."""
 
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        names = tuple(name for name, value in vars(cls).items() if isinstance(value, property))
+        cls.__match_args__ = names or cls.__match_args__  # type: ignore[misc]  # as dataclasses do
 
     def __new__(cls, elements: Iterable[Any]) -> Self:
         try:
@@ -44,18 +48,24 @@ class _Named(tuple[Any, ...]):
         return f"torch.return_types.{type(self).__name__}(\n{lines})"
 
 
+def _elements(count: int) -> tuple[Any, ...]:
+    """Return what reads each element, for a class to name."""
+    return tuple(property(itemgetter(position)) for position in range(count))
+
+
 class _ValuesIndices(_Named):
     __slots__ = ()
-    __match_args__ = ("values", "indices")
-    values = property(itemgetter(0))
-    indices = property(itemgetter(1))
+    values, indices = _elements(2)
+
+
+class frexp(_Named):
+    __slots__ = ()
+    mantissa, exponent = _elements(2)
 
 
 class aminmax(_Named):
     __slots__ = ()
-    __match_args__ = ("min", "max")
-    min = property(itemgetter(0))
-    max = property(itemgetter(1))
+    min, max = _elements(2)
 
 
 class cummax(_ValuesIndices):
@@ -100,9 +110,7 @@ class topk(_ValuesIndices):
 
 class slogdet(_Named):
     __slots__ = ()
-    __match_args__ = ("sign", "logabsdet")
-    sign = property(itemgetter(0))
-    logabsdet = property(itemgetter(1))
+    sign, logabsdet = _elements(2)
 
 
 class linalg_slogdet(slogdet):
@@ -111,118 +119,89 @@ class linalg_slogdet(slogdet):
 
 class linalg_cholesky_ex(_Named):
     __slots__ = ()
-    __match_args__ = ("L", "info")
-    L = property(itemgetter(0))
-    info = property(itemgetter(1))
+    L, info = _elements(2)
 
 
 class geqrf(_Named):
     __slots__ = ()
-    __match_args__ = ("a", "tau")
-    a = property(itemgetter(0))
-    tau = property(itemgetter(1))
+    a, tau = _elements(2)
 
 
 class histogram(_Named):
     __slots__ = ()
-    __match_args__ = ("hist", "bin_edges")
-    hist = property(itemgetter(0))
-    bin_edges = property(itemgetter(1))
+    hist, bin_edges = _elements(2)
+
+
+class histogramdd(_Named):
+    __slots__ = ()
+    hist, bin_edges = _elements(2)
 
 
 class linalg_eigh(_Named):
     __slots__ = ()
-    __match_args__ = ("eigenvalues", "eigenvectors")
-    eigenvalues = property(itemgetter(0))
-    eigenvectors = property(itemgetter(1))
+    eigenvalues, eigenvectors = _elements(2)
 
 
 class linalg_inv_ex(_Named):
     __slots__ = ()
-    __match_args__ = ("inverse", "info")
-    inverse = property(itemgetter(0))
-    info = property(itemgetter(1))
+    inverse, info = _elements(2)
 
 
 class linalg_lstsq(_Named):
     __slots__ = ()
-    __match_args__ = ("solution", "residuals", "rank", "singular_values")
-    solution = property(itemgetter(0))
-    residuals = property(itemgetter(1))
-    rank = property(itemgetter(2))
-    singular_values = property(itemgetter(3))
+    solution, residuals, rank, singular_values = _elements(4)
 
 
 class linalg_lu(_Named):
     __slots__ = ()
-    __match_args__ = ("P", "L", "U")
-    P = property(itemgetter(0))
-    L = property(itemgetter(1))
-    U = property(itemgetter(2))
+    P, L, U = _elements(3)
 
 
 class linalg_lu_factor(_Named):
     __slots__ = ()
-    __match_args__ = ("LU", "pivots")
-    LU = property(itemgetter(0))
-    pivots = property(itemgetter(1))
+    LU, pivots = _elements(2)
 
 
 class linalg_lu_factor_ex(_Named):
     __slots__ = ()
-    __match_args__ = ("LU", "pivots", "info")
-    LU = property(itemgetter(0))
-    pivots = property(itemgetter(1))
-    info = property(itemgetter(2))
+    LU, pivots, info = _elements(3)
 
 
 class linalg_qr(_Named):
     __slots__ = ()
-    __match_args__ = ("Q", "R")
-    Q = property(itemgetter(0))
-    R = property(itemgetter(1))
+    Q, R = _elements(2)
 
 
 class linalg_solve_ex(_Named):
     __slots__ = ()
-    __match_args__ = ("result", "info")
-    result = property(itemgetter(0))
-    info = property(itemgetter(1))
+    result, info = _elements(2)
 
 
 class linalg_svd(_Named):
     __slots__ = ()
-    __match_args__ = ("U", "S", "Vh")
-    U = property(itemgetter(0))
-    S = property(itemgetter(1))
-    Vh = property(itemgetter(2))
+    U, S, Vh = _elements(3)
 
 
 class lu_unpack(_Named):
     __slots__ = ()
-    __match_args__ = ("P", "L", "U")
-    P = property(itemgetter(0))
-    L = property(itemgetter(1))
-    U = property(itemgetter(2))
+    P, L, U = _elements(3)
 
 
 class qr(_Named):
     __slots__ = ()
-    __match_args__ = ("Q", "R")
-    Q = property(itemgetter(0))
-    R = property(itemgetter(1))
+    Q, R = _elements(2)
 
 
 class svd(_Named):
     __slots__ = ()
-    __match_args__ = ("U", "S", "V")
-    U = property(itemgetter(0))
-    S = property(itemgetter(1))
-    V = property(itemgetter(2))
+    U, S, V = _elements(3)
 
 
 class triangular_solve(_Named):
     __slots__ = ()
-    __match_args__ = ("solution", "cloned_coefficient")
-    solution = property(itemgetter(0))
-    cloned_coefficient = property(itemgetter(1))
+    solution, cloned_coefficient = _elements(2)
+
+
+class _lu_with_info(_Named):
+    __slots__ = ()
+    LU, pivots, info = _elements(3)

@@ -30,6 +30,7 @@ log1p = native.log1p
 log_softmax = native.log_softmax
 logit = native.logit
 logsumexp = native.logsumexp
+multigammaln = _nn.special_multigammaln
 polygamma = native.polygamma
 round = native.round
 sinc = native.sinc
@@ -57,6 +58,7 @@ __all__ = [
     "log_softmax",
     "logit",
     "logsumexp",
+    "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",

@@ -18,7 +18,7 @@ pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode};
+use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode, profile};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -60,7 +60,10 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
         None if !tensor.dtype().is_float() => {
             return Err(Error::ImplicitGradientDType { dtype: tensor.dtype() }.into());
         }
-        None => accumulate::ones_like(tensor)?,
+        None => {
+            let _profiled = profile::step("ones_like");
+            accumulate::ones_like(tensor)?
+        }
     };
     Ok((edge, gradient))
 }

@@ -12,6 +12,8 @@ use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use super::tie;
 use crate::error::{Error, Result};
+use crate::graph::packing::{self, UnpackedOnce};
+use crate::graph::profile::{self, Extent};
 use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, anomaly, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
@@ -150,6 +152,7 @@ impl Step<'_> {
         has_hooks: bool,
         deposits: &mut Vec<Deposit>,
     ) -> Result<Gradients> {
+        let _profiled = profile::node(self.node, Extent::Whole, &[]);
         if !anomaly::is_enabled() {
             return self.plainly(gradients, has_hooks, deposits);
         }
@@ -186,6 +189,8 @@ impl Step<'_> {
             let rule = self.node.rule();
             // The host's own rules have lines of their own.
             let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
+            let _profiled = profile::node(self.node, Extent::Rule, &gradients);
+            let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?
         };
         for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
@@ -262,6 +267,7 @@ pub(super) fn finish_leaf(
     options: Options,
     deposits: &mut Vec<Deposit>,
 ) -> Result<()> {
+    let _profiled = profile::node(node, Extent::Whole, &[]);
     if !anomaly::is_enabled() {
         return accumulate_leaf(node, gradients, options, deposits);
     }
@@ -281,6 +287,7 @@ fn accumulate_leaf(
     for hooks in [hooks, own].into_iter().flatten() {
         before(hooks, &mut gradients, deposits)?;
     }
+    let _profiled = profile::node(node, Extent::Rule, &gradients);
     let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(()) };
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();

@@ -18,8 +18,70 @@ macro_rules! composites {
     AminmaxEmpty {},
     /// A share outside of 0 and 1.
     QuantileShare { q: f64 },
+    /// One of several shares outside of 0 and 1.
+    QuantileShares {},
+    /// Shares in more than one dimension.
+    QuantileRank {},
+    /// Quantiles of no element.
+    QuantileEmpty {},
+    /// Quantiles of what is not floating-point.
+    QuantileDType {},
+    /// Shares of another element type.
+    QuantileDTypes {},
+    /// A place between elements that has no such name.
+    QuantileInterpolation { name: String },
+    /// Gathered elements for a tensor of another element type.
+    GatherOutput { expected: DType, got: DType },
+    /// A gamma function of truth values.
+    MvlgammaBool {},
+    /// A gamma function of no dimension.
+    MvlgammaDimensions {},
+    /// A gamma function in place of integers.
+    MvlgammaCast { dtype: DType, to: DType },
+    /// An order in memory of another number of dimensions.
+    PhysicalRank { ndim: usize, count: usize },
+    /// An order in memory of a dimension that is not there.
+    PhysicalRange { last: i64, dim: i64, index: usize },
+    /// An order in memory that names a dimension twice.
+    PhysicalTwice {},
+    /// Another size for a tensor that requires grad.
+    ResizeRecorded {},
+    /// A size below zero.
+    ResizeNegative {},
+    /// Slopes of channels in more than one dimension.
+    PreluRank { ndim: usize },
+    /// An order in memory that tensors of another number of dimensions have.
+    FormatRank { ndim: usize, format: &'static str },
+    /// A tensor product of different element types.
+    TensordotDTypes {},
+    /// A dimension summed over twice.
+    TensordotTwice { dim: usize },
+    /// Distances of what is not floating-point.
+    CdistDType { name: &'static str, dtype: DType },
+    /// Distances of rows of different element types.
+    CdistDTypes { first: DType, second: DType },
+    /// Distances by a norm below zero.
+    CdistOrder {},
+    /// A bound below zero.
+    RenormBound { bound: f64 },
+    /// Parts of a vector.
+    RenormRank { ndim: usize },
+    /// An image padded to its own size, and weights of another number of dimensions.
+    ConvolutionSameRank { ndim: usize, weight: Vec<usize>, input: Vec<usize> },
+    /// A split of too few dimensions.
+    SplitRank { operation: &'static str, least: usize, ndim: usize },
+    /// A split into parts of different sizes.
+    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
+    /// A step of complex numbers.
+    HeavisideComplex {},
+    /// The exponents of integers.
+    FrexpDType {},
+    /// The signs of complex numbers.
+    SignbitComplex {},
+    /// A weight of integers that is none.
+    IntegerWeight { argument: &'static str },
     /// Powers in place of less than double precision.
-    FloatPowerDType { dtype: DType },
+    FloatPowerDType { dtype: DType, wide: DType },
     /// The trace of what is no matrix.
     TraceRank { ndim: usize },
     /// An ellipsis that is none.
@@ -58,8 +120,20 @@ macro_rules! composites {
     DiffScalar {},
     /// Differences a negative number of times over.
     DiffOrder { order: i64 },
-    /// Covariances of more than a matrix.
-    CovRank { ndim: usize },
+    /// Covariances or correlations of more than a matrix.
+    StatisticRank { operation: &'static str, ndim: usize },
+    /// Covariances of truth values.
+    CovBool {},
+    /// Weights of observations in more than one dimension.
+    CovWeightsRank { weights: &'static str, ndim: usize },
+    /// Weights of observations of another element type.
+    CovWeightsDType { weights: &'static str, expected: &'static str, dtype: DType },
+    /// More or fewer weights than observations.
+    CovWeightsCount { weights: &'static str, count: usize, observations: usize },
+    /// Weights below zero.
+    CovWeightsNegative { weights: &'static str },
+    /// Weights that leave nothing.
+    CovWeightsZero {},
     /// Distances of what has no rows.
     CdistRank { name: &'static str, ndim: usize },
     /// Distances of rows of different lengths.
@@ -74,10 +148,6 @@ macro_rules! composites {
     BincountInput {},
     /// A flip of too few dimensions.
     FlipRank { least: usize },
-    /// A split of too few dimensions.
-    SplitRank { operation: &'static str, least: usize, ndim: usize },
-    /// A split into parts of different sizes.
-    SplitUneven { operation: &'static str, dim: usize, size: usize, sections: i64 },
     }} };
 }
 pub(super) use composites;

@@ -29,10 +29,6 @@ macro_rules! elements {
     NotImplementedFor { operation: &'static str, dtype: DType },
     /// `fill_` with a tensor that has dimensions.
     FillValue { ndim: usize },
-    /// A gradient asked of integers.
-    RequiresGradDType {},
-    /// A gradient asked of integers at the making of a tensor.
-    RequiresGradFactoryDType {},
 
     // Values
     /// Integers divided by zero.
@@ -47,6 +43,12 @@ macro_rules! elements {
     MaskedFillValue { ndim: usize },
     /// A tolerance below zero.
     NegativeTolerance { argument: &'static str, value: f64 },
+    /// `item` of a tensor with another number of elements than one.
+    ItemOfMany { numel: usize },
+    /// The truth value of many elements.
+    AmbiguousTruth {},
+    /// The truth value of no element.
+    EmptyTruth {},
     }} };
 }
 pub(super) use elements;

@@ -49,7 +49,9 @@ macro_rules! layers {
     /// A mean over no element.
     PoolDivisor {},
     /// Pooling into a negative number of windows.
-    AdaptivePoolNegative { sizes: Vec<i64>, spatial: usize },
+    AdaptivePoolNegative { sizes: Vec<i64> },
+    /// The same in three dimensions.
+    AdaptivePoolNegative3 { depth: i64, height: i64, width: i64 },
     /// Padding that names one side of a dimension only.
     PadOdd {},
     /// Padding of more dimensions than there are.

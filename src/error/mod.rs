@@ -15,12 +15,15 @@ mod autograd;
 mod complexes;
 mod composites;
 mod elements;
+mod functions;
 mod indexing;
 mod layers;
 mod making;
+mod mapping;
 mod matrices;
 mod reductions;
 mod shapes;
+mod units;
 mod value;
 
 use crate::dtype::DType;
@@ -29,12 +32,15 @@ use autograd::autograd;
 use complexes::complexes;
 use composites::composites;
 use elements::elements;
+use functions::functions;
 use indexing::indexing;
 use layers::layers;
 use making::making;
+use mapping::mapping;
 use matrices::matrices;
 use reductions::reductions;
 use shapes::shapes;
+use units::units;
 pub use value::{Field, Value};
 
 /// The result of an engine call. The error is boxed so that the good path stays small.
@@ -84,7 +90,7 @@ macro_rules! errors {
     };
 }
 
-shapes! { matrices making indexing reductions elements complexes layers composites autograd errors {} }
+shapes! { matrices making indexing reductions units elements complexes layers composites autograd functions mapping errors {} }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

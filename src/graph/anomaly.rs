@@ -47,6 +47,12 @@ pub fn register_observer(observer: Observer) {
     let _ = OBSERVER.set(observer);
 }
 
+/// Where the program is and was called from, innermost first.
+#[cold]
+pub(super) fn stack() -> Option<Arc<[Origin]>> {
+    OBSERVER.get().map(|observer| (observer.stack)())
+}
+
 /// Where a node was recorded, and during which other node's rule.
 pub struct Trace {
     /// The node's name.
@@ -75,7 +81,7 @@ thread_local!(static RUNNING: RefCell<Option<(NodeId, Option<Arc<Trace>>)>> = co
 /// The trace of a node that is being recorded.
 #[cold]
 pub(super) fn trace(name: &str) -> Option<Arc<Trace>> {
-    let stack = (OBSERVER.get()?.stack)();
+    let stack = stack()?;
     let (parent_node, parent) = RUNNING.with_borrow(Clone::clone).unzip();
     Some(Arc::new(Trace { name: name.to_owned(), stack, parent: parent.flatten(), parent_node }))
 }

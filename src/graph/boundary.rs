@@ -141,9 +141,12 @@ pub(crate) fn boundary(form: Form, onward: Option<Edge>) -> NodeRef {
     Node::record(Boundary { frame }, smallvec![onward], Forms::one(form))
 }
 
-/// Whether any path from `start` leads to a leaf, or into a transform that goes on, other than the one
+/// Where no transform begins.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// Whether any path from `start` leads to a leaf that was made inside of no more than `depth` transforms, or into a transform that goes on, other than the one
 /// that began at `since`.
-pub(crate) fn leads_out(start: &NodeRef, since: u64) -> bool {
+pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
     let mut seen = HashSet::new();
     let mut pending: SmallVec<[&NodeRef; 16]> = smallvec![start];
     while let Some(node) = pending.pop() {
@@ -154,7 +157,9 @@ pub(crate) fn leads_out(start: &NodeRef, since: u64) -> bool {
         pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
         if pending.len() == before {
             let rule = node.rule();
-            if rule.leaf().is_some() || rule.transform().is_some_and(|transform| transform != since) {
+            if rule.leaf().is_some_and(|leaf| leaf.depth() <= depth)
+                || rule.transform().is_some_and(|transform| transform != since)
+            {
                 return true;
             }
         }

@@ -13,6 +13,7 @@ pub(crate) mod leaf;
 pub mod mode;
 pub mod node;
 pub mod packing;
+pub mod profile;
 mod released;
 pub mod rule;
 pub mod saved;

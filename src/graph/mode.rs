@@ -19,11 +19,18 @@ pub struct Flags {
     pub multithreading: bool,
     /// Whether a leaf's first gradient is laid out in memory as the leaf is.
     pub gradient_layout: bool,
+    /// Whether views whose base was written to find their history by doing again what made them.
+    pub view_replay: bool,
 }
 
 impl Flags {
-    const AT_START: Flags =
-        Flags { grad: true, inference: false, multithreading: true, gradient_layout: true };
+    const AT_START: Flags = Flags {
+        grad: true,
+        inference: false,
+        multithreading: true,
+        gradient_layout: true,
+        view_replay: false,
+    };
 }
 
 thread_local!(static FLAGS: Cell<Flags> = const { Cell::new(Flags::AT_START) });

@@ -18,7 +18,7 @@ use super::undefined::Undefined;
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::origin::{self, Origin};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Foreign, Tensor};
 
 /// A handle to a node.
@@ -49,7 +49,7 @@ pub struct Edge {
 #[derive(Clone)]
 pub struct Form {
     /// Its layout.
-    pub layout: Arc<Layout>,
+    pub layout: SharedLayout,
     /// Its element type.
     pub dtype: DType,
 }

@@ -5,9 +5,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use smallvec::SmallVec;
+
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
 use super::saved::{Kept, SavedTensor, Source};
+
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -130,16 +133,81 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
 pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>) -> Result<()> {
     let Some(packer) = packer() else { return Ok(()) };
     let mut packed = Vec::new();
-    for (_, saved) in node.rule().saved() {
-        let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
-        packed.push(pack(&*packer, &tensor)?);
+    {
+        let rule = node.rule();
+        let all = rule.saved();
+        for place in in_order(&all) {
+            let saved = all[place].1;
+            let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
+            packed.push((place, pack(&*packer, &tensor)?));
+        }
     }
-    node.change_saved(|saved| {
-        for (saved, packed) in saved.into_iter().zip(packed) {
-            *saved = saved.packed(packed);
+    node.change_saved(|mut saved| {
+        for (place, packed) in packed {
+            *saved[place] = saved[place].packed(packed);
         }
     });
     Ok(())
+}
+
+/// In which order torch packs and unpacks what a rule has saved: what it was given by name, then what it
+/// gave.
+fn in_order(saved: &[(&'static str, &SavedTensor)]) -> SmallVec<[usize; 4]> {
+    let mut places: SmallVec<[usize; 4]> = (0..saved.len()).collect();
+    places.sort_by_key(|&place| match saved[place] {
+        (_, saved) if matches!(saved.source(), Source::Output(_)) => (true, ""),
+        (name, _) => (false, name),
+    });
+    places
+}
+
+/// What was unpacked of the node whose rule is running, by the address of what stood for it.
+type Unpacked = Vec<(usize, Tensor)>;
+
+thread_local!(static UNPACKED: RefCell<Unpacked> = const { RefCell::new(Vec::new()) });
+
+/// Everything that a rule has saved is unpacked, once however often the rule asks, until this goes.
+#[must_use = "it lasts as long as the guard"]
+pub(crate) struct UnpackedOnce {
+    before: Unpacked,
+}
+
+impl UnpackedOnce {
+    /// Unpacks what `node` has saved. The host's own rules unpack by themselves.
+    #[cold]
+    pub(crate) fn of(node: &NodeRef) -> Result<UnpackedOnce> {
+        let before = UNPACKED.take();
+        let once = UnpackedOnce { before };
+        let mut unpacked = Vec::new();
+        let rule = node.rule();
+        let saved = if rule.host().is_none() { rule.saved() } else { SmallVec::new() };
+        for place in in_order(&saved) {
+            if let Some(kept) = saved[place].1.kept() {
+                unpacked.push((address(kept), kept.unpack()?));
+            }
+        }
+        UNPACKED.set(unpacked);
+        Ok(once)
+    }
+}
+
+impl Drop for UnpackedOnce {
+    fn drop(&mut self) {
+        let ended = UNPACKED.replace(std::mem::take(&mut self.before));
+        drop(ended);
+    }
+}
+
+fn address(kept: &dyn Kept) -> usize {
+    std::ptr::from_ref(kept).cast::<()>().addr()
+}
+
+/// The tensor that was packed.
+pub(super) fn unpack(kept: &dyn Kept) -> Result<Tensor> {
+    let known = UNPACKED.with_borrow(|unpacked| {
+        unpacked.iter().find(|(place, _)| *place == address(kept)).map(|(_, tensor)| tensor.clone())
+    });
+    known.map_or_else(|| kept.unpack(), Ok)
 }
 
 /// Packs one of the tensors that a rule has saved, after the fact. It is shown without history.

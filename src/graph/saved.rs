@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::node::{Edge, NodeRef};
+use super::packing;
 use super::rule::Rule;
 use super::tangents::Tangents;
 use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::storage::Storage;
 use crate::tensor::{Array, Batch, Tensor};
 
@@ -48,7 +49,7 @@ enum Form {
     Special(Box<Special>),
     /// Backward has freed it: what the numbers looked like.
     Freed {
-        layout: Arc<Layout>,
+        layout: SharedLayout,
         dtype: DType,
         source: Source,
     },
@@ -57,7 +58,7 @@ enum Form {
 /// Memory and the version that it had.
 struct Plain {
     storage: Storage,
-    layout: Arc<Layout>,
+    layout: SharedLayout,
     version: u32,
     dtype: DType,
     source: Source,
@@ -68,7 +69,7 @@ enum Special {
     /// A tensor with tangents, or one that stands for many samples.
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back.
-    Kept { kept: Box<dyn Kept>, layout: Arc<Layout>, dtype: DType, source: Source },
+    Kept { kept: Box<dyn Kept>, layout: SharedLayout, dtype: DType, source: Source },
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -171,7 +172,7 @@ impl SavedTensor {
     }
 
     /// The layout that was kept.
-    pub fn layout(&self) -> &Arc<Layout> {
+    pub fn layout(&self) -> &SharedLayout {
         match &self.0 {
             Form::Plain(plain) => &plain.layout,
             Form::Freed { layout, .. } => layout,
@@ -286,7 +287,7 @@ impl Special {
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
             Special::Kept { kept, source, .. } => {
-                let unpacked = kept.unpack()?;
+                let unpacked = packing::unpack(&**kept)?;
                 let edge = if tracking { source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
                 (Tensor::apart(unpacked.array(), edge), tangents)

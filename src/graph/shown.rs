@@ -1,9 +1,7 @@
 //! The parameters of an operation as its node shows them to the host, under torch's names.
 
-use std::sync::Arc;
-
 use crate::dtype::{Complex, Scalar};
-use crate::shape::{Dims, Layout};
+use crate::shape::{Dims, Layout, SharedLayout};
 
 /// What a node shows under one name.
 #[derive(Clone)]
@@ -112,8 +110,8 @@ impl From<&Layout> for Shown {
 }
 
 /// The sizes.
-impl From<&Arc<Layout>> for Shown {
-    fn from(value: &Arc<Layout>) -> Shown {
+impl From<&SharedLayout> for Shown {
+    fn from(value: &SharedLayout) -> Shown {
         value.shape().into()
     }
 }

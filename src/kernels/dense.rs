@@ -1,25 +1,21 @@
 //! Any view as row-major memory, and row-major memory as seen from one of its axes. The kernels
 //! that walk along an axis start from here.
 
-use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD};
+use ndarray::{ArrayViewD, ArrayViewMutD};
 use std::borrow::Cow;
 
-use super::apply;
+use super::moves;
 
 /// The elements in row-major order: borrowed where they lie so, copied otherwise.
-pub(super) fn dense<'a, T: Copy + Default + Send + Sync>(view: &'a ArrayViewD<'_, T>) -> Cow<'a, [T]> {
-    match view.as_slice() {
+pub(super) fn dense<'a, T: Copy + Send + Sync>(view: &ArrayViewD<'a, T>) -> Cow<'a, [T]> {
+    match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
-        None => {
-            let mut copy = ArrayD::from_elem(view.shape(), T::default());
-            apply::each_1(copy.view_mut(), view.view(), |out, a| *out = a);
-            Cow::Owned(copy.into_raw_vec_and_offset().0)
-        }
+        None => Cow::Owned(moves::gathered(view)),
     }
 }
 
 /// Lets `change` work on the elements in row-major order, wherever they lie.
-pub(super) fn with_dense<T: Copy + Default + Send + Sync>(
+pub(super) fn with_dense<T: Copy + Send + Sync>(
     mut view: ArrayViewMutD<'_, T>,
     change: impl FnOnce(&mut [T]),
 ) {
@@ -34,7 +30,7 @@ pub(super) fn with_dense<T: Copy + Default + Send + Sync>(
             if let Some(slice) = copy.as_slice_mut() {
                 change(slice);
             }
-            apply::each_1(view, copy.view(), |out, a| *out = a);
+            moves::move_into(view, copy.view());
         }
     }
 }

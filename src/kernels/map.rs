@@ -1,7 +1,7 @@
 //! Elementwise kernels of one argument: a function of every element, filling, and conversion
 //! between element types. Functions of two and three arguments are in `zip`.
 
-use ndarray::{ArrayViewD, ArrayViewMutD};
+use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use super::apply;
@@ -20,17 +20,14 @@ pub fn map_slice<A: Copy + Sync, U: Copy + Send>(
 }
 
 /// `out[i] = f(a[i])`
-pub fn map<A: Copy + Sync, U: Copy + Send>(
+pub fn map<A: Copy + Send + Sync, U: Copy + Send>(
     a: ArrayViewD<'_, A>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A) -> U + Copy + Sync,
 ) {
-    match a.as_slice() {
-        Some(a) => map_slice(a, out, f),
-        None => apply::each_1(apply::fresh(a.shape(), out), a.view(), move |out, a| {
-            out.write(f(a));
-        }),
-    }
+    apply::each_1(out, a, move |out, a| {
+        out.write(f(a));
+    });
 }
 
 /// `a[i] = f(a[i])`
@@ -44,11 +41,6 @@ pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
     apply::each_slice(out, move |out| {
         out.write(value);
     });
-}
-
-/// `out[i] = value`
-pub fn fill<U: Copy + Send + Sync>(out: ArrayViewMutD<'_, U>, value: U) {
-    apply::each(out, move |out| *out = value);
 }
 
 /// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
@@ -65,16 +57,6 @@ pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit
     map(a, out, A::convert);
 }
 
-/// Copies into any view of the same shape, converting on the way.
-pub fn copy_into<U: Element, A: Element>(out: ArrayViewMutD<'_, U>, a: ArrayViewD<'_, A>) {
-    apply::each_1(out, a, |out, a| *out = a.convert());
-}
-
-/// Copies into any view of the same shape.
-pub fn move_into<U: Element>(out: ArrayViewMutD<'_, U>, a: ArrayViewD<'_, U>) {
-    apply::each_1(out, a, |out, a| *out = a);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,7 +70,7 @@ mod tests {
         ArrayD::from_shape_vec(shape, values).unwrap()
     }
 
-    fn mapped<A: Copy + Sync>(a: ArrayViewD<'_, A>, f: impl Fn(A) -> f32 + Copy + Sync) -> Vec<f32> {
+    fn mapped<A: Copy + Send + Sync>(a: ArrayViewD<'_, A>, f: impl Fn(A) -> f32 + Copy + Sync) -> Vec<f32> {
         written(a.len(), |out| map(a.view(), out, f))
     }
 
@@ -131,27 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn in_place_changes_reach_exactly_the_viewed_elements() {
-        let mut a = numbers(&[100, 90]);
-        let before = a.clone();
-        let mut half = a.view_mut();
-        half.slice_axis_inplace(Axis(1), ndarray::Slice::from(..).step_by(2));
-        fill(half, 100.0);
-        for ((index, &after), &before) in a.indexed_iter().zip(&before) {
-            assert_eq!(after, if index[1] % 2 == 0 { 100.0 } else { before });
-        }
-        fill(a.view_mut().reversed_axes(), 7.0);
-        assert!(a.iter().all(|&x| x == 7.0));
-    }
-
-    #[test]
-    fn copies_convert_between_types_and_into_strided_memory() {
-        let a = Array::from_vec(vec![-1.5f64, 0.0, 300.7, f64::NAN]).into_dyn();
-        let mut bytes = ArrayD::from_elem(IxDyn(&[4, 2]), 9u8);
-        copy_into(bytes.view_mut().index_axis_move(Axis(1), 1), a.view());
-        assert_eq!(bytes.into_raw_vec_and_offset().0, [9, 255, 9, 0, 9, 44, 9, 0]);
-        let mut truths = ArrayD::from_elem(IxDyn(&[4]), Bool::new(false));
-        copy_into(truths.view_mut(), a.view());
+    fn copies_convert_between_types() {
+        let a = Array::from_vec(vec![-1.5f64, 9.0, 0.0, 9.0, 300.7, 9.0, f64::NAN]).into_dyn();
+        let every_other = a.slice_each_axis(|_| ndarray::Slice::from(..).step_by(2));
+        assert_eq!(written(4, |out| copy::<_, u8>(every_other.view(), out)), [255, 0, 44, 0]);
+        let truths = written(4, |out| copy::<_, Bool>(every_other.view(), out));
         assert_eq!(truths.iter().map(|x| x.get()).collect::<Vec<_>>(), [true, false, true, true]);
     }
 

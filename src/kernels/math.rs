@@ -4,7 +4,7 @@
 //! Single precision is computed in double precision and rounded once, so it is as good as exact;
 //! double precision is within one unit in the last place.
 
-use crate::dtype::{DType, Real};
+use crate::dtype::{Complex, DType, Real};
 
 /// Adding this to a small number leaves its nearest integer in the low bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
@@ -100,4 +100,17 @@ mod tests {
         assert_eq!(sigmoid(-1000.0f64), 0.0);
         assert_eq!(sigmoid(1000.0f32), 1.0);
     }
+}
+
+/// ln(eᵃ + eᵇ)
+pub fn log_add_exp(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    let is_nan = |x: Complex<f64>| x.re.is_nan() || x.im.is_nan();
+    if is_nan(a) || is_nan(b) {
+        return Complex::new(f64::NAN, f64::NAN);
+    }
+    let (least, most) = if a.re < b.re { (a, b) } else { (b, a) };
+    if least.re == most.re && !least.re.is_finite() {
+        return if least.re < 0.0 { least } else { (least.exp() + most.exp()).ln() };
+    }
+    most + ((least - most).exp() + 1.0).ln()
 }

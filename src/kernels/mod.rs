@@ -8,6 +8,7 @@
 
 mod along;
 mod apply;
+mod blocks;
 mod dense;
 pub mod distinct;
 pub mod factor;
@@ -16,6 +17,7 @@ pub mod gemm;
 pub mod interrupt;
 pub mod map;
 pub mod math;
+pub mod moves;
 pub mod parallel;
 pub mod random;
 pub mod reduce;

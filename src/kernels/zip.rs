@@ -1,7 +1,7 @@
 //! Elementwise kernels of two and three arguments of the same shape (broadcast dimensions have
 //! stride 0). Functions of one argument are in `map`.
 
-use ndarray::{ArrayViewD, ArrayViewMutD};
+use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use super::apply;
@@ -20,23 +20,20 @@ pub fn zip_slice<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
 }
 
 /// `out[i] = f(a[i], b[i])`
-pub fn zip<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
+pub fn zip<A: Copy + Send + Sync, B: Copy + Send + Sync, U: Copy + Send>(
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B) -> U + Copy + Sync,
 ) {
-    match (a.as_slice(), b.as_slice()) {
-        (Some(a), Some(b)) => zip_slice(a, b, out, f),
-        _ => apply::each_2(apply::fresh(a.shape(), out), a.view(), b.view(), move |out, a, b| {
-            out.write(f(a, b));
-        }),
-    }
+    apply::each_2(out, a, b, move |out, a, b| {
+        out.write(f(a, b));
+    });
 }
 
 /// `a[i] = f(a[i], b[i])`
-pub fn zip_in_place<A: Copy + Send, B: Copy + Sync>(
-    a: ArrayViewMutD<'_, A>,
+pub fn zip_in_place<A: Copy + Send, B: Copy + Send + Sync>(
+    a: &mut [A],
     b: ArrayViewD<'_, B>,
     f: impl Fn(A, B) -> A + Copy + Sync,
 ) {
@@ -54,14 +51,13 @@ pub fn zip_slice_in_place<A: Copy + Send, B: Copy + Sync>(
 }
 
 /// `out[i] = f(a[i], b[i], c[i])`
-pub fn zip3<A: Copy + Sync, B: Copy + Sync, C: Copy + Sync, U: Copy + Send>(
+pub fn zip3<A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync, U: Copy + Send>(
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
     c: ArrayViewD<'_, C>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B, C) -> U + Copy + Sync,
 ) {
-    let out = apply::fresh(a.shape(), out);
     apply::each_3(out, a, b, c, move |out, a, b, c| {
         out.write(f(a, b, c));
     });
@@ -125,7 +121,8 @@ mod tests {
         let b = numbers(&[120], 6);
         let b = b.broadcast(IxDyn(&[100, 120])).unwrap();
         let expected = &a - &b;
-        zip_in_place(a.view_mut(), b, |a, b| a - b);
+        let Some(elements) = a.as_slice_mut() else { panic!("an owned array is in order") };
+        zip_in_place(elements, b, |a, b| a - b);
         assert_eq!(a, expected);
     }
 

@@ -1,20 +1,18 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use super::bilinear::{Factors, Product, gradients_of_factors, keep_factors, tangent_of_product};
-use super::products::{Matrices, MatrixVector, check_batches, check_matrix_sizes, refuse_bool};
+use super::products::{Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool};
 use super::{arithmetic, bilinear, binary, expand, in_place};
 use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -64,7 +62,7 @@ struct AddProduct<P> {
     product: P,
     weights: Weights,
     /// How the factors lie.
-    factors: [Arc<Layout>; 2],
+    factors: [SharedLayout; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {
@@ -165,7 +163,8 @@ impl<P: Addable> Op for AddProduct<P> {
 fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
     let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
-    zip::zip_in_place(y.writable::<T>(), x.view::<T>(), move |y, x| {
+    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
+    zip::zip_in_place(y, x.view::<T>(), move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };
         x.add(y.mul(alpha))
     });
@@ -173,6 +172,7 @@ fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 
 /// `βx + α ab` for matrices a and b.
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mm", [2, 2], a, b)?;
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
     apply_one(AddProduct { product: Matrices::TWO, weights, factors: [a.layout(), b.layout()] }, &[x, a, b])
@@ -216,6 +216,7 @@ fn check_expands(x: &Tensor, shape: &[usize]) -> Result<()> {
 
 /// `βx + α av` for a matrix a and a vector v.
 pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mv", [2, 1], a, v)?;
     let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
     let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
         let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
@@ -238,6 +239,7 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
 pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("bmm", [3, 3], a, b)?;
     check_batches(a, b)?;
     let [dtype, dtype1, dtype2] = [x, a, b].map(Tensor::dtype);
     if dtype != dtype1 || dtype1 != dtype2 {

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Slices of a dimension: which, and the indices as they were given.
@@ -89,7 +89,7 @@ struct IndexSelect {
 }
 
 impl Op for IndexSelect {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
@@ -262,6 +262,8 @@ impl Op for IndexWrite {
 }
 
 impl Overwrite for IndexWrite {
+    const READS_APART: bool = true;
+
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",
@@ -466,7 +468,10 @@ fn filling<'a>(
             return Err(Error::IndexFillValue { ndim: value.ndim() }.into());
         }
         Operand::Tensor(value) => (Mode::Fill, smallvec![x, value]),
-        Operand::Scalar(value) => (Mode::FillNumber(value), smallvec![x]),
+        Operand::Scalar(value) => {
+            super::create::check_value(value, x.dtype())?;
+            (Mode::FillNumber(value), smallvec![x])
+        }
     };
     let slices = Slices::new(x, named, index, true, |index, size| Error::IndexRange { index, dim, size })?;
     Ok((IndexWrite { slices, mode }, inputs))

@@ -1,8 +1,6 @@
 //! The one door through which structured operations pass: run the forward, have `record` record the
 //! rule. Elementwise operations have doors of their own (`unary`, `binary`).
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
@@ -12,7 +10,7 @@ use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
@@ -134,7 +132,7 @@ impl<'a> Keep<'a> {
     }
 
     /// The layout of an input, for rules that need no more than that.
-    pub fn layout(&self, index: usize) -> Arc<Layout> {
+    pub fn layout(&self, index: usize) -> SharedLayout {
         self.inputs[index].layout()
     }
 }
@@ -153,8 +151,8 @@ pub trait Keepsake: Send + Sync + 'static {
 }
 
 impl Keepsake for () {}
-impl Keepsake for Arc<Layout> {}
-impl Keepsake for Vec<Arc<Layout>> {}
+impl Keepsake for SharedLayout {}
+impl Keepsake for Vec<SharedLayout> {}
 
 impl Keepsake for SavedTensor {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
@@ -216,6 +214,21 @@ impl<A: Keepsake, B: Send + Sync + 'static> Keepsake for (A, B) {
     }
 }
 
+/// What is kept, under its names. What has none of its own is a tensor.
+fn named<'a>(
+    names: &[&'static str],
+    saved: SmallVec<[Option<&'a SavedTensor>; 2]>,
+) -> SmallVec<[(&'static str, &'a SavedTensor); 2]> {
+    let names = names.iter().copied().chain(std::iter::repeat("tensor"));
+    names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
+}
+
+/// What was not needed, as it is shown.
+fn missing(names: &[&'static str], saved: SmallVec<[Option<&SavedTensor>; 2]>) -> Attributes {
+    let missing = names.iter().zip(saved).filter(|(name, saved)| saved.is_none() && !name.is_empty());
+    missing.map(|(name, _)| (*name, Shown::NoTensor)).collect()
+}
+
 /// An operation and what it kept: the rule of its node.
 pub(super) struct Recorded<O: Op> {
     pub(super) op: O,
@@ -236,15 +249,14 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let names = self.op.saved_names().iter().copied().chain(std::iter::repeat("tensor"));
-        names.zip(self.saved.tensors()).filter_map(|(name, saved)| Some((name, saved?))).collect()
+        named(self.op.saved_names(), self.saved.tensors())
     }
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        for (name, saved) in self.op.saved_names().iter().zip(self.saved.tensors()) {
-            if saved.is_none() && !name.is_empty() && shown.iter().all(|(other, _)| other != name) {
-                shown.push((name, Shown::NoTensor));
+        for (name, missing) in missing(self.op.saved_names(), self.saved.tensors()) {
+            if shown.iter().all(|(other, _)| *other != name) {
+                shown.push((name, missing));
             }
         }
         shown
@@ -305,6 +317,9 @@ pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
 /// An operation that changes part of its first input and keeps none of its old values: it has an
 /// in-place form that touches no more than that part.
 pub trait Overwrite: Op {
+    /// Whether the other inputs may show none of the memory that is written to.
+    const READS_APART: bool = false;
+
     /// Writes the new elements into memory that holds the first input. The target shows none of the
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
@@ -345,6 +360,9 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     let write = Write::begin(inputs)?;
     let target = inputs[0].array();
+    if O::READS_APART {
+        inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
+    }
     let apart: SmallVec<[Tensor; 3]> = inputs
         .iter()
         .enumerate()
@@ -367,6 +385,14 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
 /// The gradients of an operation with one input.
 pub fn one(gradient: Tensor) -> Result<Gradients> {
     Ok(smallvec![Some(gradient)])
+}
+
+/// The outputs of an operation with two.
+pub fn two(mut outputs: Outputs) -> (Tensor, Tensor) {
+    match (outputs.pop(), outputs.pop()) {
+        (Some(second), Some(first)) => (first, second),
+        _ => unreachable!("the operation has two outputs"),
+    }
 }
 
 /// The single gradient of an operation with one output.

@@ -1,6 +1,7 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
-use super::pointwise::{Kept, Pointwise, apply};
+use super::kept::Kept;
+use super::pointwise::{Pointwise, apply};
 use super::{add, div, in_place, mul, neg, sub};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};

@@ -1,7 +1,5 @@
 //! Copies and conversions with a history: `clone`, `to` another type, `copy_`, `fill_`, `zero_`.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -12,7 +10,7 @@ use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
-use crate::shape::Layout;
+use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = x, in memory of its own with this layout
@@ -20,7 +18,7 @@ use crate::tensor::{Array, Tensor};
 /// dy = dx, x̄ = ȳ
 #[derive(Clone)]
 struct Clone {
-    layout: Arc<Layout>,
+    layout: SharedLayout,
 }
 
 impl Op for Clone {
@@ -45,27 +43,55 @@ impl Op for Clone {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.front(Clone { layout: Arc::new(batch::stacked(&self.layout, call.size)) })
+        call.front(Clone { layout: SharedLayout::new(batch::stacked(&self.layout, call.size)) })
     }
 }
 
 /// A copy in memory of its own, with the dimensions in the same order in memory.
 pub fn clone(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
-    let layout = if layout.is_plain() { layout } else { Arc::new(layout.packed()) };
+    let layout = if layout.is_plain() { layout } else { SharedLayout::new(layout.packed()) };
     apply_one(Clone { layout }, &[x])
 }
 
 /// A copy in memory of its own, in row-major order.
 pub fn clone_contiguous(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
-    let layout = if layout.is_plain() { layout } else { Arc::new(Layout::contiguous(layout.shape())) };
+    let layout =
+        if layout.is_plain() { layout } else { SharedLayout::new(Layout::contiguous(layout.shape())) };
     apply_one(Clone { layout }, &[x])
+}
+
+/// The strides with which the second dimension, that of channels, comes last in memory.
+fn channels_last(shape: &[usize], ndim: usize) -> Result<Dims> {
+    if shape.len() != ndim {
+        let format = if ndim == 4 { "channels_last" } else { "channels_last_3d" };
+        return Err(Error::FormatRank { ndim, format }.into());
+    }
+    let (mut strides, mut stride) = (Dims::from_elem(0, ndim), 1);
+    for dim in std::iter::once(1).chain((2..ndim).rev()).chain([0]) {
+        strides[dim] = stride;
+        stride *= shape[dim].max(1);
+    }
+    Ok(strides)
+}
+
+/// Whether the channels of a tensor of so many dimensions come last in memory.
+pub fn is_channels_last(x: &Tensor, ndim: usize) -> Result<bool> {
+    let layout = x.layout();
+    Ok(*layout.strides() == *channels_last(layout.shape(), ndim)?)
+}
+
+/// A copy in memory of its own with the channels last.
+pub fn clone_channels_last(x: &Tensor, ndim: usize) -> Result<Tensor> {
+    let layout = x.layout();
+    let strides = channels_last(layout.shape(), ndim)?;
+    apply_one(Clone { layout: SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0)) }, &[x])
 }
 
 /// A copy in memory of its own with the strides of `like`, whose elements do not overlap.
 pub(super) fn clone_as(x: &Tensor, like: &Layout) -> Result<Tensor> {
-    let layout = Arc::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
+    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
     apply_one(Clone { layout }, &[x])
 }
 
@@ -229,9 +255,7 @@ fn fill_elements(target: &Array, value: Scalar) -> Result<()> {
 pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
         Operand::Scalar(value) => {
-            if let Scalar::Complex(_) = value {
-                super::create::check_value(value, x.dtype())?;
-            }
+            super::create::check_value(value, x.dtype())?;
             overwrite(x, value, &[x], "FillBackward2")
         }
         Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {

@@ -3,11 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
-use super::batch::{Answer, Call};
-use super::{add, batch, conjugate, expand};
+use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::batch::{self, Answer, Call};
+use super::kept::{self, Kept, Saved};
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, Shown, mode};
 use crate::tensor::Tensor;
 
 /// An operation that is recorded as one.
@@ -46,44 +46,8 @@ pub(super) trait Composed: Clone + Send + Sync + 'static {
     fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor>;
 }
 
-/// The inputs that a rule may read.
-pub(super) struct Kept(SmallVec<[Option<Tensor>; 3]>);
-
-impl Kept {
-    /// The conjugates, as the rule for gradients takes them.
-    fn conj(self) -> Result<Kept> {
-        let conj = |input: Option<Tensor>| input.map(conjugate::conj).transpose();
-        self.0.into_iter().map(conj).collect::<Result<_>>().map(Kept)
-    }
-
-    /// An input that was kept.
-    pub(super) fn input(&self, index: usize) -> &Tensor {
-        self.0[index].as_ref().unwrap_or_else(|| unreachable!("a rule reads what it declared to keep"))
-    }
-}
-
-/// The inputs as they are saved.
-pub(super) struct Saved(SmallVec<[Option<SavedTensor>; 3]>);
-
-impl Keepsake for Saved {
-    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
-        self.0.iter().map(Option::as_ref).collect()
-    }
-
-    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
-        self.0.iter_mut().flatten().collect()
-    }
-}
-
 #[derive(Clone)]
 struct Recordable<C>(C);
-
-impl<C: Composed> Recordable<C> {
-    fn load(&self, saved: &Saved, at: &At<'_>) -> Result<Kept> {
-        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
-        saved.0.iter().map(load).collect::<Result<_>>().map(Kept)
-    }
-}
 
 impl<C: Composed> Op for Recordable<C> {
     type Saved = Saved;
@@ -106,7 +70,7 @@ impl<C: Composed> Op for Recordable<C> {
     }
 
     fn compute(&self, _name: &str, saved: &Saved, at: &At<'_>) -> Result<Tensor> {
-        let kept = self.load(saved, at)?;
+        let kept = saved.load(at)?;
         let inputs: SmallVec<[&Tensor; 3]> = (0..C::KEEPS.len()).map(|index| kept.input(index)).collect();
         Ok(at.output(&self.0.value(&inputs)?, 0))
     }
@@ -129,25 +93,13 @@ impl<C: Composed> Op for Recordable<C> {
     }
 
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (operation, kept) = (self.0.conjugated(), self.load(saved, at)?.conj()?);
-        let back = |index: usize| operation.back(index, &kept, single(gradients));
-        (0..at.node.edges().len()).map(|index| at.needs(index).then(|| back(index)).transpose()).collect()
+        let (operation, kept) = (self.0.conjugated(), saved.load(at)?.conj()?);
+        kept::gradients(at, &|index| operation.back(index, &kept, single(gradients)))
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let kept = self.load(saved, at)?;
-        let mut total: Option<Tensor> = None;
-        for (index, tangent) in tangents.iter().enumerate() {
-            let Some(tangent) = tangent else { continue };
-            let term = self.0.forth(index, &kept, tangent)?;
-            total = Some(match total {
-                Some(total) => add(&total, &term)?,
-                None => term,
-            });
-        }
-        let shape = at.node.form(0).layout.clone();
-        let total = total.map(|total| expand::expand_to(&total, shape.shape())).transpose()?;
-        Ok(SmallVec::from_elem(total, 1))
+        let kept = saved.load(at)?;
+        kept::tangent(at, tangents, &|index, tangent| self.0.forth(index, &kept, tangent))
     }
 
     fn batch(&self, _call: &Call<'_>) -> Result<Answer> {

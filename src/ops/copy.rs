@@ -2,22 +2,18 @@
 //! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::Result;
-use crate::kernels::map;
-use crate::shape::Layout;
+use crate::kernels::{map, moves};
+use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::Array;
 
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, array.dtype)?;
-    dispatch!(bits array.dtype, T => match array.slice::<T>() {
-        Some(slice) => map::map_slice(slice, copy.fresh::<T>(), |x| x),
-        None => map::map(array.view::<T>(), copy.fresh::<T>(), |x| x),
-    });
+    dispatch!(bits array.dtype, T => moves::gather(array.view::<T>(), copy.fresh::<T>()));
     Ok(copy)
 }
 
@@ -71,7 +67,7 @@ fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
 
 /// The elements in memory of their own with this layout, which starts at its start and is of the
 /// same shape.
-pub(super) fn laid_out(array: &Array, layout: &Arc<Layout>) -> Result<Array> {
+pub(super) fn laid_out(array: &Array, layout: &SharedLayout) -> Result<Array> {
     if layout.is_plain() {
         return dense(array);
     }
@@ -83,7 +79,7 @@ pub(super) fn laid_out(array: &Array, layout: &Arc<Layout>) -> Result<Array> {
 
 /// `converted`, with the dimensions in the same order in memory.
 pub(super) fn converted_in_order(array: &Array, dtype: DType) -> Result<Array> {
-    let layout = Arc::new(array.layout.packed());
+    let layout = SharedLayout::new(array.layout.packed());
     if layout.is_plain() {
         return converted(array, dtype);
     }
@@ -112,7 +108,7 @@ pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
         let value = Array::from_scalar(value, target.dtype.resolved())?;
         return write(target, &super::binary::expanded(&value, target.layout.shape()));
     }
-    dispatch!(all target.dtype, T => map::fill(target.writable::<T>(), value.to::<T>()));
+    dispatch!(all target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
     Ok(())
 }
 
@@ -132,6 +128,6 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         }
         false => source,
     };
-    dispatch!(bits target.dtype, T => map::move_into(target.writable::<T>(), source.view::<T>()));
+    dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())
 }

@@ -1,15 +1,14 @@
 //! Tensors out of nothing: filled with one number. Those that are counted stand in `ranges`, those
 //! that are drawn in `random`.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use super::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::kernels::map;
-use crate::shape::{self, Dims, Layout};
+use crate::graph::profile;
+use crate::kernels::{map, moves};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
@@ -23,7 +22,8 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
-    let layout = Arc::new(Layout::contiguous(&shape::checked_shape(shape)?));
+    let _profiled = profile::step("empty");
+    let layout = SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?));
     Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
 }
 
@@ -41,19 +41,45 @@ pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Ten
     let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
     let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    let layout = Arc::new(Layout::strided(sizes, strides, 0));
+    let layout = SharedLayout::new(Layout::strided(sizes, strides, 0));
     let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;
     Ok(Tensor::from_array(Array { storage, layout, dtype }))
+}
+
+/// `empty` with the dimensions in this order in memory.
+pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tensor> {
+    if shape.len() != order.len() {
+        return Err(Error::PhysicalRank { ndim: shape.len(), count: order.len() }.into());
+    }
+    let mut strides = vec![None; shape.len()];
+    let mut stride = 1i64;
+    for (index, &dim) in order.iter().enumerate().rev() {
+        let place = usize::try_from(dim).ok().and_then(|dim| strides.get_mut(dim));
+        let Some(place) = place else {
+            let last = shape.len() as i64 - 1;
+            return Err(Error::PhysicalRange { last, dim, index }.into());
+        };
+        if place.replace(stride).is_some() {
+            return Err(Error::PhysicalTwice {}.into());
+        }
+        stride = stride.saturating_mul(shape[dim as usize].max(1));
+    }
+    let strides: Vec<i64> = strides.into_iter().flatten().collect();
+    empty_strided(shape, &strides, dtype)
 }
 
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
     check_value(value, dtype)?;
-    filled(&Arc::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
+    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
 }
 
-fn filled(layout: &Arc<Layout>, value: Scalar, dtype: DType) -> Result<Tensor> {
-    let mut array = Array::uninit(layout, dtype)?;
+fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
+    let mut array = {
+        let _profiled = profile::step("empty");
+        Array::uninit(layout, dtype)?
+    };
+    let _profiled = profile::step("fill_");
     dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
 }
@@ -82,7 +108,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);
     }
-    let tensor = filled(&Arc::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
+    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
     Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
 }
 
@@ -98,7 +124,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     let diagonal =
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
     let diagonal = matrix.array().with_layout(diagonal);
-    dispatch!(all dtype, T => map::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    dispatch!(all dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)
 }
 

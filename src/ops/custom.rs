@@ -10,9 +10,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Creation, Tensor};
-use std::sync::Arc;
 
 /// What a function of the host did.
 pub struct Call<'a> {
@@ -94,9 +93,10 @@ impl Outcome {
         let (Some(passing), Some(node)) = (self.passing.take(), &self.node) else { return Ok(()) };
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
-            let role = match among(call.dirty, before) {
-                true => Role::Written,
-                false => Role::New,
+            let role = match call.shown(before) {
+                _ if among(call.dirty, before) => Role::Written,
+                Some(input) => Role::Shown(input),
+                None => Role::New,
             };
             call.depends(before).then_some((after, role))
         });
@@ -106,7 +106,7 @@ impl Outcome {
 
 /// Stands for what has no form.
 pub fn no_form() -> Form {
-    Form { layout: Arc::new(Layout::contiguous(&[])), dtype: DType::Float32 }
+    Form { layout: SharedLayout::new(Layout::contiguous(&[])), dtype: DType::Float32 }
 }
 
 /// What the outputs look like. One that is no tensor is never asked for.
@@ -123,6 +123,17 @@ impl Call<'_> {
     /// Whether an output is one that a derivative exists for.
     fn depends(&self, output: &Tensor) -> bool {
         output.dtype().is_differentiable() && !among(self.constant, output)
+    }
+
+    /// The input that an output is a view of, or is.
+    fn shown(&self, output: &Tensor) -> Option<usize> {
+        let base = output.base();
+        let base = base.as_ref().unwrap_or(output);
+        let is_shown = |input: &Tensor| input.is(base) || input.base().is_some_and(|whole| whole.is(base));
+        self.inputs
+            .iter()
+            .position(|input| input.is(output))
+            .or_else(|| self.inputs.iter().position(|input| output.is_view() && is_shown(input)))
     }
 
     /// One output in its new role: its history is `edge`, if it has one.

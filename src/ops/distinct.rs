@@ -1,11 +1,13 @@
 //! What is different among elements, and where values belong among sorted ones.
 
-use super::{along, cast, copy, permute, picked, reshape};
+use std::sync::Arc;
+
+use super::{along, batch, cast, copy, permute, picked, reshape};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
 use crate::kernels::distinct::{self, Groups};
 use crate::shape;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Mapping, Tensor};
 
 /// The integers or the numbers of double precision that elements are compared as.
 fn wide(dtype: DType) -> DType {
@@ -34,6 +36,14 @@ fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    if batch::is_batched(x) {
+        let operation = match (dim, neighbours) {
+            (_, true) => "unique_consecutive",
+            (Some(_), false) => "unique_dim",
+            (None, false) => "_unique2",
+        };
+        return Err(Error::MappedShape { operation }.into());
+    }
     check_type(x, "unique")?;
     let (line, dim) = match dim {
         None => (reshape::reshape(x, &[-1])?, 0),
@@ -62,6 +72,9 @@ pub fn searchsorted(
     right: bool,
     sorter: Option<&Tensor>,
 ) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([boundaries, values].into_iter().chain(sorter)) {
+        return searched(boundaries, values, right, sorter, &mapping);
+    }
     check_type(values, "searchsorted_out_cpu")?;
     let (sorted, wanted) = (boundaries.layout(), values.layout());
     let Some((&length, lead)) = sorted.shape().split_last() else {
@@ -84,6 +97,40 @@ pub fn searchsorted(
         _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
     };
     Tensor::from_slice(wanted.layout.shape(), &places)
+}
+
+/// `searchsorted` for the samples of a mapping.
+fn searched(
+    boundaries: &Tensor,
+    values: &Tensor,
+    right: bool,
+    sorter: Option<&Tensor>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    batch::check_open(mapping)?;
+    let [boundaries, values] = [boundaries, values].map(|x| batch::samples(x, mapping));
+    let sorter = sorter.map(|index| batch::samples(index, mapping));
+    let size = mapping.size();
+    batch::below(mapping, || {
+        if boundaries.dim.is_none()
+            && sorter.as_ref().is_none_or(|index| index.dim.is_none())
+            && boundaries.rank() == 1
+        {
+            // All values belong among the same, wherever they lie.
+            let sorter = sorter.as_ref().map(|index| &index.value);
+            let found = searchsorted(&boundaries.value, &values.value, right, sorter)?;
+            return Tensor::batched(found, values.dim, mapping);
+        }
+        let sorter = sorter.map(|index| index.front(size)).transpose()?;
+        let (sorted, mut wanted) = (boundaries.front(size)?, values.front(size)?);
+        let shape = wanted.layout();
+        if boundaries.rank() == 1 {
+            let each: usize = shape.shape()[1..].iter().product();
+            wanted = reshape::reshape_to(&wanted, &[size, each])?;
+        }
+        let found = searchsorted(&sorted, &wanted, right, sorter.as_ref())?;
+        Tensor::batched(reshape::reshape_to(&found, shape.shape())?, Some(0), mapping)
+    })
 }
 
 /// The places of values, so many of which belong among one row of sorted ones, or all if none.

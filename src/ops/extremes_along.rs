@@ -1,7 +1,5 @@
 //! Where along a dimension the greatest or the least element is, and which.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, single, tangent};
@@ -14,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = the extreme element along a dimension, i = the index of the first
@@ -33,13 +31,13 @@ impl ExtremeAlong {
     }
 
     /// The index with ones in the place of the dimension.
-    fn index(&self, (index, input): &(SavedTensor, Arc<Layout>), at: &At<'_>) -> Result<Tensor> {
+    fn index(&self, (index, input): &(SavedTensor, SharedLayout), at: &At<'_>) -> Result<Tensor> {
         self.over.aligned(&at.load(index)?, input.shape())
     }
 }
 
 impl Op for ExtremeAlong {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
 
     fn name(&self) -> &'static str {

@@ -8,7 +8,8 @@ use super::apply::{Keep, Op, Outputs, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::compare::gt;
 use super::distribution::Distribution;
-use super::pointwise::{self, Kept, Pointwise};
+use super::kept::Kept;
+use super::pointwise::{self, Pointwise};
 use super::random::{self, Generator};
 use super::select::where_;
 use super::{add, batch, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
@@ -48,6 +49,9 @@ impl Pointwise for Prelu {
 pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     if x.dtype() != weight.dtype() {
         return Err(Error::PreluDTypes { left: x.dtype(), right: weight.dtype() }.into());
+    }
+    if weight.ndim() > 1 {
+        return Err(Error::PreluRank { ndim: weight.ndim() }.into());
     }
     let layout = x.layout();
     if weight.numel() != 1 {

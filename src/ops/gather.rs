@@ -43,6 +43,9 @@ impl Op for Gather {
         let index = self.index.array();
         let index = copy::as_type(&index, DType::Int64)?;
         let mut y = Array::uninit(&index.layout, x.dtype)?;
+        if index.layout.numel() == 0 {
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
         dispatch!(bits x.dtype, T => {
             kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
         });
@@ -89,6 +92,17 @@ enum Mode {
     Fill(Scalar),
     /// An element is added to it.
     Add,
+    /// It is combined with an element, or with a number; gradients do not pass.
+    Combine(Combination, Option<Scalar>),
+}
+
+/// What becomes of two elements.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Combination {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Product,
 }
 
 /// y = x, but y[i][index[i][j]] is v[i][j], or that more, for `dim` 1
@@ -120,6 +134,7 @@ impl Op for Scatter {
             Mode::Replace => "ScatterBackward0",
             Mode::Fill(_) => "ScatterBackward1",
             Mode::Add => "ScatterAddBackward0",
+            Mode::Combine(..) => "torch::autograd::NotImplemented",
         }
     }
 
@@ -136,6 +151,9 @@ impl Op for Scatter {
     }
 
     fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let Mode::Combine(..) = self.mode {
+            return Err(Error::NoDerivative { operation: "scatter" }.into());
+        }
         let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
         let x = match (at.needs(0), self.zeros()) {
             (true, Mode::Add) => Some(gradient.clone()),
@@ -152,6 +170,9 @@ impl Op for Scatter {
     }
 
     fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        if let Mode::Combine(..) = self.mode {
+            return Err(Error::NoTangent { operation: "scatter" }.into());
+        }
         let (index, dim) = (at.load(index)?, self.dim);
         let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
         let Some(values) = tangents.get(1).cloned().flatten() else {
@@ -165,10 +186,7 @@ impl Op for Scatter {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let op = Scatter { dim: self.dim + 1, index: lines(call, self.dim)?, ..self.clone() };
-        let inputs: SmallVec<[Tensor; 2]> =
-            call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
-        let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
-        as_samples_of(&call.inputs[0], y)
+        write_lines(call, op)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -181,6 +199,8 @@ impl Op for Scatter {
 }
 
 impl Overwrite for Scatter {
+    const READS_APART: bool = true;
+
     fn in_place_name(&self) -> &'static str {
         if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
@@ -193,7 +213,7 @@ impl Overwrite for Scatter {
         let apart = if target.overlaps(&index) { copy::dense(&index)? } else { index };
         let index = copy::as_type(&apart, DType::Int64)?;
         let values = match (self.mode, inputs.get(1)) {
-            (Mode::Fill(value), _) => {
+            (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
                 let value = Tensor::from_scalar(value, target.dtype)?.array();
                 super::binary::expanded(&value, index.layout.shape())
             }
@@ -208,7 +228,12 @@ impl Overwrite for Scatter {
         }
         match self.mode {
             Mode::Replace | Mode::Fill(_) => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
-            Mode::Add => {
+            Mode::Combine(Combination::Product, _) => {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::mul(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() && value.get()))
+                })
+            }
+            Mode::Add | Mode::Combine(Combination::Sum, _) => {
                 dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
                     into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
                 })
@@ -241,12 +266,12 @@ fn checked(
 ) -> Result<usize> {
     let layout = x.layout();
     let dim = shape::normalize_dim(dim, layout.ndim())?;
-    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
-        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
-    }
     let indices = index.layout();
     if indices.numel() == 0 {
         return Ok(dim);
+    }
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
@@ -275,17 +300,27 @@ pub(super) fn lines(call: &Call<'_>, dim: usize) -> Result<Tensor> {
     Ok(index)
 }
 
+/// A write to lines of many samples, by an operation that knows the index of all of them.
+pub(super) fn write_lines(call: &Call<'_>, op: impl Op) -> Result<Answer> {
+    let inputs: SmallVec<[Tensor; 2]> =
+        call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
+    let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
+    as_samples_of(&call.inputs[0], y)
+}
+
 /// Results whose samples have as many dimensions as those of `like`.
-pub(super) fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
+fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
     let y = if like.rank() == 0 { squeeze::squeeze(&y, squeeze::Squeezed::One(1))? } else { y };
     Ok(smallvec![Samples::first(y)])
 }
 
 /// The elements that an index names along a dimension, in the shape of the index.
 pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    let (given, dim) = (
-        dim,
-        checked("gather", x, dim, index, |shape, index, dim| {
+    let given = dim;
+    // An index without elements may have any type and any number of dimensions.
+    let dim = match index.numel() {
+        0 => shape::normalize_dim(dim, x.ndim())?,
+        _ => checked("gather", x, dim, index, |shape, index, dim| {
             if index.len() != shape.len() {
                 return Err(Error::GatherDimensions { argument: "input" }.into());
             }
@@ -296,7 +331,7 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
                 None => Ok(()),
             }
         })?,
-    );
+    };
     apply_one(Gather { dim, given, index: index.clone() }, &[x])
 }
 
@@ -337,11 +372,14 @@ pub(super) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Ten
 }
 
 /// What a scatter of an operand does, and its inputs.
-fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> (Mode, SmallVec<[&'a Tensor; 2]>) {
-    match values {
+fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> Result<(Mode, SmallVec<[&'a Tensor; 2]>)> {
+    Ok(match values {
         Operand::Tensor(values) => (Mode::Replace, smallvec![x, values]),
-        Operand::Scalar(value) => (Mode::Fill(value), smallvec![x]),
-    }
+        Operand::Scalar(value) => {
+            create::check_value(value, x.dtype())?;
+            (Mode::Fill(value), smallvec![x])
+        }
+    })
 }
 
 /// The tensor with values where an index says along a dimension.
@@ -352,15 +390,52 @@ pub fn scatter<'a>(
     values: impl Into<Operand<'a>>,
 ) -> Result<Tensor> {
     let values = values.into();
-    let (mode, inputs) = replacing(x, values);
+    let (mode, inputs) = replacing(x, values)?;
     apply_one(prepared(x, dim, index, values, mode)?, &inputs)
 }
 
 /// `scatter` in place.
 pub fn scatter_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, values: impl Into<Operand<'a>>) -> Result<()> {
     let values = values.into();
-    let (mode, inputs) = replacing(x, values);
+    let (mode, inputs) = replacing(x, values)?;
     apply_in_place(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// A combination with an operand, with its arguments checked, and its inputs.
+fn combining<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'a>,
+    combination: Combination,
+) -> Result<(Scatter, SmallVec<[&'a Tensor; 2]>)> {
+    let (mode, inputs) = replacing(x, values)?;
+    let number = if let Mode::Fill(value) = mode { Some(value) } else { None };
+    Ok((prepared(x, dim, index, values, Mode::Combine(combination, number))?, inputs))
+}
+
+/// The tensor with values combined with what is there, where an index says along a dimension.
+pub fn scatter_combined(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<Tensor> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    apply_one(op, &inputs)
+}
+
+/// `scatter_combined` in place.
+pub fn scatter_combined_(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<()> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    apply_in_place(op, &inputs)
 }
 
 /// The tensor with values added where an index says along a dimension.

@@ -5,13 +5,11 @@
 //! which one window was replaced: `CopySlices` records that, and the view finds its own edge again
 //! through the base (Note [Views and writes]).
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::single;
 use super::passing::Passing;
-use super::record::{MakeRule, form, gradient_edges, needed, once, records};
+use super::record::{MakeRule, form, gradient_edges, needed, once, only_once, records};
 use super::tangents;
 use super::{batch, copy, view};
 use crate::dtype::DType;
@@ -20,7 +18,7 @@ use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
     At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
 };
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
@@ -161,16 +159,18 @@ impl<'a> Write<'a> {
         let node = Node::record_boxed(rule, edges, Forms::one(form(x)));
         if self.recording {
             rebase(x, node.clone())?;
-            if mode::special() {
-                packing::pack_saved(&node, &|source| match source {
-                    // The values before the write are there in the copy only.
-                    Source::Input(0) | Source::Constant => None,
-                    Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
-                    Source::Output(_) => Some(x.clone()),
-                })?;
-            }
         }
-        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))
+        // What is packed is not unpacked for tangents.
+        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
+        if self.recording && mode::special() {
+            packing::pack_saved(&node, &|source| match source {
+                // The values before the write are there in the copy only.
+                Source::Input(0) | Source::Constant => None,
+                Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
+                Source::Output(_) => Some(x.clone()),
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -200,8 +200,8 @@ pub(super) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
 ///
 /// The gradient outside of the window passes; inside it goes through `write`.
 struct CopySlices {
-    base: Arc<Layout>,
-    window: Arc<Layout>,
+    base: SharedLayout,
+    window: SharedLayout,
     /// As which element type the window shows the memory.
     dtype: DType,
     write: NodeRef,
@@ -304,7 +304,7 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
     let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
     let bytes = (base.end() - start).saturating_mul(x.dtype().size());
     let storage = Storage::zeroed(bytes)?;
-    let copy = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype: x.dtype() });
+    let copy = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype: x.dtype() });
     super::cast::copy_(&copy, x)?;
     Ok(copy)
 }
@@ -319,6 +319,14 @@ pub fn through(
     x: &Tensor,
     others: &[&Tensor],
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, &mut only_once(operation))
+}
+
+fn through_any(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
     inputs.extend(others.iter().copied());

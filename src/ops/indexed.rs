@@ -285,6 +285,8 @@ pub(super) fn tangent_or_zeros(
 }
 
 impl Overwrite for IndexPut {
+    const READS_APART: bool = true;
+
     fn in_place_name(&self) -> &'static str {
         "index_put_"
     }

@@ -20,6 +20,7 @@ use super::view;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
+use crate::graph::profile::{self, Label};
 use crate::tensor::{Array, Creation, Tensor};
 
 /// Who is shown operations before they run.
@@ -30,6 +31,8 @@ pub trait Interceptor: Send + Sync {
     /// The interceptor as the host knows it.
     fn as_any(&self) -> &dyn Any;
 }
+
+type Compute = Box<dyn Fn() -> Result<Outputs> + Send + Sync>;
 
 /// An operation that is about to run.
 pub struct Operation {
@@ -43,7 +46,7 @@ pub struct Operation {
     pub attributes: Attributes,
     /// How many tensors it gives.
     pub outputs: usize,
-    compute: Box<dyn Fn() -> Result<Outputs> + Send + Sync>,
+    compute: Compute,
     /// What it has given so far, each time that it was computed.
     computed: Mutex<Outputs>,
     /// Whether operations were recorded where it was called.
@@ -51,12 +54,8 @@ pub struct Operation {
 }
 
 impl Operation {
-    fn new(
-        node: &'static str,
-        operands: SmallVec<[Value; 3]>,
-        compute: impl Fn() -> Result<Outputs> + Send + Sync + 'static,
-    ) -> Operation {
-        let (compute, computed) = (Box::new(compute), Mutex::new(Outputs::new()));
+    fn new(node: &'static str, operands: SmallVec<[Value; 3]>, compute: Compute) -> Operation {
+        let computed = Mutex::new(Outputs::new());
         let grad = mode::flags().grad;
         let (attributes, in_place, outputs) = (Attributes::new(), false, 1);
         Operation { node, in_place, operands, attributes, outputs, compute, computed, grad }
@@ -68,6 +67,10 @@ impl Operation {
             return outputs;
         }
         let _as_called = GradModeGuard::new(self.grad);
+        let _profiled = profile::begin(Label::Operation(self.node, self.in_place), || {
+            let shape = |operand: &Value| Operand::from(operand).tensor().map(profile::shape);
+            self.operands.iter().map(shape).collect()
+        });
         let outputs = (self.compute)()?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
         computed.extend(outputs.iter().cloned());
@@ -75,7 +78,7 @@ impl Operation {
     }
 
     /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
-    fn run(self, adopt: impl Fn(Array) -> Tensor) -> Result<Outputs> {
+    fn run(self, adopt: &dyn Fn(Array) -> Tensor) -> Result<Outputs> {
         let operation = Arc::new(self);
         let outputs = operation.proceed()?;
         if outputs.len() != operation.outputs {
@@ -90,7 +93,7 @@ impl Operation {
             .collect())
     }
 
-    fn run_one(self, adopt: impl Fn(Array) -> Tensor) -> Result<Tensor> {
+    fn run_one(self, adopt: &dyn Fn(Array) -> Tensor) -> Result<Tensor> {
         self.run(adopt)?.pop().map_or_else(|| unreachable!("their number was looked at"), Ok)
     }
 }
@@ -142,10 +145,15 @@ pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
     Some(body(&rest.innermost))
 }
 
-/// Whether operations of this thread are intercepted.
+/// Whether operations of this thread are intercepted, or profiled.
 #[inline]
 pub fn is_active() -> bool {
-    mode::special() && INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
+    mode::special() && (is_intercepting() || profile::is_active())
+}
+
+/// Whether there are interceptors on this thread.
+pub fn is_intercepting() -> bool {
+    INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
 }
 
 fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
@@ -155,14 +163,27 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 /// The outputs of a structured operation.
 #[cold]
 pub(super) fn structured<O: Op>(op: &O, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (node, creation, outputs) = (op.name(), op.shows(), op.outputs(inputs));
-    let (op, tensors): (O, Vec<Tensor>) = (op.clone(), inputs.iter().map(|&input| input.clone()).collect());
-    let compute = move || op.forward(&tensors.iter().collect::<SmallVec<[&Tensor; 3]>>());
-    let operation = Operation { outputs, ..Operation::new(node, owned(inputs), compute) };
-    operation.run(|array| match creation {
+    let (own, tensors) = (op.clone(), kept(inputs));
+    let compute = Box::new(move || own.forward(&references(&tensors)));
+    let operation =
+        Operation { outputs: op.outputs(inputs), ..Operation::new(op.name(), owned(inputs), compute) };
+    let creation = op.shows();
+    operation.run(&|array| match creation {
         Some(creation) => view::adopt(inputs[0], array, creation),
         None => Tensor::from_array(array),
     })
+}
+
+fn kept(inputs: &[&Tensor]) -> Vec<Tensor> {
+    inputs.iter().map(|&input| input.clone()).collect()
+}
+
+fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
+    inputs.iter().collect()
+}
+
+fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
+    operands.iter().map(|operand| Value::from(*operand)).collect()
 }
 
 /// The output of an elementwise operation.
@@ -172,9 +193,8 @@ pub(super) fn elementwise(
     operands: &[Operand<'_>],
     forward: impl Fn() -> Result<Array> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    let operands = operands.iter().map(|operand| Value::from(*operand)).collect();
-    let compute = move || Ok(smallvec![Tensor::from_array(forward()?)]);
-    Operation::new(node, operands, compute).run_one(Tensor::from_array)
+    let compute = Box::new(move || Ok(smallvec![Tensor::from_array(forward()?)]));
+    Operation::new(node, values(operands), compute).run_one(&Tensor::from_array)
 }
 
 /// A view of `x`.
@@ -186,8 +206,8 @@ pub(super) fn shown(
     show: impl Fn(&Tensor) -> Tensor + Send + Sync + 'static,
 ) -> Result<Tensor> {
     let source = x.clone();
-    let compute = move || Ok(smallvec![show(&source)]);
-    let adopt = |array| view::adopt(x, array, Creation::Default);
+    let compute = Box::new(move || Ok(smallvec![show(&source)]));
+    let adopt = &|array| view::adopt(x, array, Creation::Default);
     Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(adopt)
 }
 
@@ -198,22 +218,17 @@ pub(super) fn written(
     operands: &[Operand<'_>],
     write: impl Fn() -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    let operands: SmallVec<[Value; 3]> = operands.iter().map(|operand| Value::from(*operand)).collect();
-    let target = operands.first().cloned();
-    let compute = move || {
-        write()?;
-        Ok(target.iter().filter_map(|target| Operand::from(target).tensor().cloned()).collect())
-    };
-    let operation = Operation { in_place: true, ..Operation::new(node, operands, compute) };
-    operation.run(Tensor::from_array).map(drop)
+    let target = operands.first().and_then(|target| target.tensor()).cloned();
+    let compute = Box::new(move || write().map(|()| target.iter().cloned().collect()));
+    let operation = Operation { in_place: true, ..Operation::new(node, values(operands), compute) };
+    operation.run(&Tensor::from_array).map(drop)
 }
 
 /// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
 /// that the write leaves alone.
 #[cold]
 pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
-    let (node, op, target) = (op.name(), op.clone(), inputs[0].array());
-    let apart: Vec<Tensor> = apart.iter().map(|&input| input.clone()).collect();
+    let (node, op, target, apart) = (op.name(), op.clone(), inputs[0].array(), kept(apart));
     let operands: SmallVec<[Operand<'_>; 3]> = inputs.iter().map(|&input| input.into()).collect();
-    written(node, &operands, move || op.overwrite(&target, &apart.iter().collect::<SmallVec<[&Tensor; 3]>>()))
+    written(node, &operands, move || op.overwrite(&target, &references(&apart)))
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Elements by their number in row-major order, in a shape.
@@ -123,7 +123,7 @@ struct Place {
 }
 
 impl Op for Place {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {
@@ -377,10 +377,18 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_array(array.with_layout(layout)))
 }
 
+/// `nonzero_by_dimension` as the choice by a condition without alternatives.
+pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
+    match batch::is_batched(condition) {
+        true => Err(Error::MappedShape { operation: "where" }.into()),
+        false => nonzero_by_dimension(condition),
+    }
+}
+
 /// The coordinates of the elements that are not zero, a tensor for each dimension.
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
     if batch::is_batched(x) {
-        return Err(Error::MappedShape { operation: "where" }.into());
+        return Err(Error::MappedDecision { operation: "nonzero_numpy" }.into());
     }
     let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
     split::unbind(&nonzero(&x)?, 1)

@@ -44,6 +44,7 @@ pub mod indexed;
 pub mod integer;
 pub mod intercept;
 pub mod join;
+pub mod kept;
 pub mod linalg;
 pub mod linear;
 pub mod logical;
@@ -74,7 +75,9 @@ pub mod record;
 pub mod rectifiers;
 pub mod reduce;
 pub mod reinterpret;
+pub mod representation;
 pub mod reshape;
+pub mod resize;
 pub mod rounding;
 pub mod running;
 pub mod scan;
@@ -93,6 +96,7 @@ pub mod trigonometry;
 pub mod truth;
 pub mod unary;
 pub mod view;
+pub mod view_copy;
 pub mod watch;
 
 use crate::dtype::Scalar;
@@ -229,6 +233,8 @@ elementwise2! {
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";
     rsub, rsub_: arithmetic::Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
+    ldexp, ldexp_: representation::Ldexp, "The first operand times two to the power of the second.";
+    nextafter, nextafter_: representation::Nextafter, "The number next to the first operand on the way to the second.";
     copysign, copysign_: pairs::Copysign, "The magnitude of the first operand with the sign of the second.";
     hypot, hypot_: pairs::Hypot, "The hypotenuse of two legs.";
     logaddexp, logaddexp_: pairs::LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
@@ -289,6 +295,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "fill_",
     "flatten",
     "flip",
+    "frexp",
     "gather",
     "gelu",
     "glu",

@@ -5,8 +5,10 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
+use super::operand::Operand;
 use super::reduce::Over;
-use super::{abs, complex, copy, div, fixed, mul, pow, sgn};
+use super::select::where_;
+use super::{abs, compare, complex, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -54,10 +56,16 @@ impl VectorNorm {
         if self.order == 1.0 {
             return Ok(sign);
         }
-        let y = fixed::without_zeros(&y)?;
         if self.order == 2.0 {
-            return div(&x, &y);
+            // Zero where there is no slope; the derivative of the slope is not a number there.
+            let slope = div(&x, &y)?;
+            return where_(
+                &compare::eq(&y, 0)?,
+                Operand::Scalar(Scalar::Float(0.0)),
+                Operand::Tensor(&slope),
+            );
         }
+        let y = fixed::without_zeros(&y)?;
         let mut ratio = div(&abs(&x)?, &y)?;
         if self.order < 1.0 {
             ratio = fixed::without_zeros(&ratio)?;

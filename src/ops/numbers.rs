@@ -1,7 +1,8 @@
 //! Arithmetic with a number that never stands for a tensor: as torch's own operations call it, whose
 //! nodes have names of their own for that.
 
-use super::composed::{self, Composed, Kept};
+use super::composed::{self, Composed};
+use super::kept::Kept;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::Attributes;

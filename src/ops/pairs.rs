@@ -7,9 +7,10 @@ use super::binary::{Elementwise2, Needs, floating};
 use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
-use super::{add, compare, div, fixed, hypot, log, log1p, logical, mul, sigmoid, sub};
-use crate::dtype::{DType, Real, Ring};
+use super::{add, copysign, div, hypot, log, log1p, logical, mul, sub};
+use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
+use crate::kernels::math;
 use crate::tensor::Tensor;
 
 /// Floating-point numbers only.
@@ -53,29 +54,30 @@ impl Elementwise2 for Hypot {
 pub struct LogAddExp<const TWO: bool>;
 
 impl<const TWO: bool> LogAddExp<TWO> {
-    /// How far the first is above the second, as an exponent.
-    fn apart(&self, a: &Value, b: &Value) -> Result<Tensor> {
-        let apart = sub(Operand::from(a), Operand::from(b))?;
-        if TWO { mul(&apart, LN_2) } else { Ok(apart) }
-    }
-
-    /// t times the share of the first in the sum.
+    /// t times the share of the first in the sum. Two equal infinities have none.
     fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let apart = self.apart(a, b)?;
-        // Two equal infinities share evenly.
-        let apart = where_(&compare::isnan(&apart)?, 0.0, &apart)?;
-        mul(t, &sigmoid(&apart)?)
+        let apart = sub(Operand::from(b), Operand::from(a))?;
+        let other = if TWO { super::exp2(&apart)? } else { super::exp(&apart)? };
+        div(t, &add(&other, 1)?)
     }
 }
 
 impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
     const NAME: &'static str = if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" };
     const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
+    const COMPLEX: bool = !TWO;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn result(&self, common: DType) -> Result<DType> {
-        only_floats(common, if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" })
+        match common.is_complex() && !TWO {
+            true => Ok(common),
+            false => only_floats(common, Self::NAME),
+        }
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        math::log_add_exp(a, b)
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
@@ -95,14 +97,6 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         self.share(b, a, t)
-    }
-
-    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &sigmoid(&self.apart(a, b)?)?)
-    }
-
-    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &sigmoid(&self.apart(b, a)?)?)
     }
 }
 
@@ -186,22 +180,8 @@ impl Elementwise2 for Copysign {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let Value::Tensor(a) = a else { unreachable!("a number has no gradient") };
-        let sign = |x: f64| if x.is_sign_negative() { -1.0 } else { 1.0 };
-        // The quotient of the result and a, but for zero.
-        let turn = move |a: f64, sign_b: f64| match a {
-            0.0 => 0.0,
-            a if a.is_finite() => sign(a) * sign_b,
-            _ => f64::NAN,
-        };
-        let turn = match b {
-            Value::Scalar(b) => {
-                let sign_b = sign(b.to_f64());
-                fixed::map(a, move |a| turn(a, sign_b))?
-            }
-            Value::Tensor(b) => fixed::zip(a, b, move |a, b| turn(a, sign(b)))?,
-        };
-        mul(t, &turn)
+        let turn = div(&copysign(a, b)?, Operand::from(a))?;
+        mul(t, &where_(&eq(a, 0)?, 0.0, &turn)?)
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {

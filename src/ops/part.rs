@@ -1,7 +1,5 @@
 //! Parts of a tensor: one element of a dimension, a range of it, a diagonal.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -12,7 +10,7 @@ use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// A part of a tensor, with checked arguments.
@@ -137,7 +135,7 @@ fn take_given(x: &Tensor, part: Part, given: Attributes) -> Result<Tensor> {
 #[derive(Clone)]
 struct Embed {
     part: Part,
-    whole: Arc<Layout>,
+    whole: SharedLayout,
     name: &'static str,
 }
 
@@ -178,14 +176,14 @@ impl Op for Embed {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        let whole = Arc::new(batch::stacked(&self.whole, call.size));
+        let whole = SharedLayout::new(batch::stacked(&self.whole, call.size));
         call.front(Embed { part: self.part.deeper(), whole, name: self.name })
     }
 }
 
 /// Zeros of a shape with `x` as the part.
 pub(super) fn embed(x: &Tensor, part: Part, whole: &[usize], name: &'static str) -> Result<Tensor> {
-    apply_one(Embed { part, whole: Arc::new(Layout::contiguous(whole)), name }, &[x])
+    apply_one(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)), name }, &[x])
 }
 
 /// `embed`, of a part that shows these parameters.
@@ -196,7 +194,7 @@ pub(super) fn embed_given(
     name: &'static str,
     given: Attributes,
 ) -> Result<Tensor> {
-    apply_one_given(Embed { part, whole: Arc::new(Layout::contiguous(whole)), name }, given, &[x])
+    apply_one_given(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)), name }, given, &[x])
 }
 
 /// One element of a dimension, which goes.
@@ -342,8 +340,8 @@ impl Kind for Unfold {
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        let plain = Arc::new(Layout::contiguous(source.shape()));
-        super::strided::write_back(plain.clone(), Arc::new(self.layout(&plain)), gradient)
+        let plain = SharedLayout::new(Layout::contiguous(source.shape()));
+        super::strided::write_back(plain.clone(), SharedLayout::new(self.layout(&plain)), gradient)
     }
 
     fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {

@@ -12,8 +12,10 @@ use crate::tensor::Tensor;
 /// What an output of a function of the host is.
 #[derive(Clone, Copy)]
 pub(super) enum Role {
-    /// New, or a view.
+    /// New, or a view of something else.
     New,
+    /// A view of this input, or the input itself once more.
+    Shown(usize),
     /// An input that was written to.
     Written,
 }
@@ -91,22 +93,39 @@ impl Passing {
     /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
     pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
         for (level, tangents) in self.levels {
+            let mut versions: SmallVec<[u32; 2]> = SmallVec::new();
+            for output in outputs {
+                let written = match output {
+                    Some((output, Role::Written)) => tangent(output, level)?,
+                    _ => None,
+                };
+                versions.push(written.map_or(0, |tangent| tangent.version()));
+            }
             let results = {
                 let _below = tangents::Ceiling::below(level);
                 run(node, &tangents)?
             };
             for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
+                if let (Some((output, role)), Some(result)) = (output, &result) {
+                    check_shape(result, output)?;
+                    if let Role::Shown(input) = role {
+                        check_shown(result, output, tangents.get(*input).and_then(Option::as_ref))?;
+                    }
+                }
                 match (output, result) {
                     (Some((output, Role::Written)), Some(result)) => {
                         // What had a tangent has had it written to, where it lies.
                         match tangent(output, level)? {
+                            Some(_) if result.version() == versions[position] => {
+                                return Err(Error::TangentNotWritten {}.into());
+                            }
                             Some(before) if !before.is(&result) => {
                                 return Err(Error::TangentReplaced {}.into());
                             }
                             _ => write(output, level, Some(&result))?,
                         }
                     }
-                    (Some((output, Role::New)), Some(result)) => {
+                    (Some((output, Role::New | Role::Shown(_))), Some(result)) => {
                         let _below = tangents::Ceiling::below(level);
                         output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
                     }
@@ -130,6 +149,26 @@ impl Passing {
         }
         Ok(())
     }
+}
+
+/// A tangent has the shape of its tensor.
+pub(super) fn check_shape(tangent: &Tensor, x: &Tensor) -> Result<()> {
+    let (got, expected) = (tangent.layout().shape().to_vec(), x.layout().shape().to_vec());
+    if got == expected { Ok(()) } else { Err(Error::TangentShape { got, expected }.into()) }
+}
+
+/// The tangent of a view of an input is a view of the tangent of that input, if it has one.
+fn check_shown(tangent: &Tensor, x: &Tensor, of_input: Option<&Tensor>) -> Result<()> {
+    if x.is_batched() {
+        return Ok(());
+    }
+    let Some(base) = tangent.base() else { return Err(Error::TangentNoView {}.into()) };
+    let (whose, wanted) = match of_input.map(|whole| (whole, whole.base())) {
+        None => return Ok(()),
+        Some((_, Some(whole))) => ("same base as the given", whole),
+        Some((whole, None)) => ("given", whole.clone()),
+    };
+    if base.is(&wanted) { Ok(()) } else { Err(Error::TangentElsewhere { whose }.into()) }
 }
 
 fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {

@@ -1,19 +1,17 @@
 //! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
 //! most frequent one, running extremes. Values go with the indices that they were found at.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, tangent};
 use super::batch::{Answer, Call};
-use super::{copy, create, gather, part, squeeze};
+use super::{copy, create, gather, squeeze};
 use crate::dtype::{DType, Ordered};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{scan, sort};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Which elements.
@@ -148,7 +146,7 @@ impl Picked {
 }
 
 impl Op for Picked {
-    type Saved = ([Option<SavedTensor>; 2], Arc<Layout>);
+    type Saved = ([Option<SavedTensor>; 2], SharedLayout);
     const SAVED: &'static [&'static str] = &["indices", "self"];
 
     fn name(&self) -> &'static str {
@@ -330,33 +328,4 @@ pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Te
         super::view::expand(x, &shape)
     };
     gather::gather(&expanded(x, &own)?, dim as i64, &expanded(index, &named)?)
-}
-
-/// The elements between the last ones below and the first ones above a share of them.
-pub fn quantile(x: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    let (x, dim, ndim) = match dim {
-        Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?, x.ndim()),
-        None => (super::reshape::reshape(x, &[-1])?, 0, 1),
-    };
-    let lifted = if ndim == 0 { squeeze::unsqueeze(&x, 0)? } else { x };
-    let length = lifted.layout().shape()[dim] as f64;
-    let (sorted, _) = sort(&lifted, dim as i64, false)?;
-    let mut results = Vec::new();
-    for share in q.to_vec::<f64>() {
-        let rank = share * (length - 1.0);
-        let at = |rank: f64| part::narrow(&sorted, dim as i64, rank as i64, 1);
-        let (low, high) = (at(rank.floor())?, at(rank.ceil())?);
-        let between = super::blend::lerp(&low, &high, (rank - rank.floor()).into())?;
-        let last = part::narrow(&sorted, dim as i64, length as i64 - 1, 1)?;
-        // One that is not a number leaves none.
-        let value = super::select::where_(&super::compare::isnan(&last)?, &last, &between)?;
-        results.push(match keepdim {
-            true => value,
-            false => squeeze::squeeze(&value, squeeze::Squeezed::One(dim as i64))?,
-        });
-    }
-    match q.ndim() {
-        0 => Ok(results.swap_remove(0)),
-        _ => super::join::stack(&results.iter().collect::<Vec<_>>(), 0),
-    }
 }

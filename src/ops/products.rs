@@ -11,7 +11,7 @@ use super::conjugate::{self, part};
 use super::matmul::matmul;
 use super::operand::Numbers;
 use super::squeeze::{self, Squeezed};
-use super::{binary, copy, mul, permute, reduce, reshape};
+use super::{batch, binary, copy, mul, permute, reduce, reshape};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::kernels::gemm;
@@ -271,6 +271,7 @@ fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<
 
 /// The product of two matrices.
 pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    check_mapped("mm", [2, 2], a, b)?;
     let (left, right) = (a.layout(), b.layout());
     for (layout, argument) in [(&left, "self"), (&right, "mat2")] {
         if layout.ndim() != 2 {
@@ -283,6 +284,54 @@ pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     }
     refuse_bool(a, "addmm_impl_cpu_")?;
     Matrices::TWO.call(a, b)
+}
+
+/// Refuses operands that stand for many samples and do not fit, in terms of what all samples together
+/// are multiplied as.
+pub(super) fn check_mapped(operation: &'static str, ranks: [usize; 2], a: &Tensor, b: &Tensor) -> Result<()> {
+    let Some(mapping) = batch::highest([a, b]) else { return Ok(()) };
+    let (left, right) = (a.layout(), b.layout());
+    if [left.ndim(), right.ndim()] != ranks {
+        let (ndim1, ndim2, [rank1, rank2]) = (left.ndim(), right.ndim(), ranks);
+        return Err(match operation {
+            "dot" => Error::MappedDot {}.into(),
+            _ => Error::MappedProduct { operation, ndim1, ndim2, rank1, rank2 }.into(),
+        });
+    }
+    let size = mapping.size();
+    let [first, second] = [a, b].map(|x| x.mapping().is_some_and(|own| own.is(&mapping)));
+    let error = match (left.shape(), right.shape()) {
+        (&[rows, columns], &[length]) | (&[rows, columns], &[length, _])
+            if first && !second && columns != length =>
+        {
+            let rows = rows * size;
+            match right.shape() {
+                &[_, columns2] => {
+                    Error::MatrixSizes { rows1: rows, columns1: columns, rows2: length, columns2 }
+                }
+                _ => Error::MatrixVectorSizes { size: rows, rows, columns, length },
+            }
+        }
+        (&[columns], &[length]) if first && !second && columns != length => {
+            Error::MatrixVectorSizes { size, rows: size, columns, length }
+        }
+        (&[rows1, columns1], &[rows2]) if !first && columns1 != rows2 => {
+            Error::MatrixSizes { rows1, columns1, rows2, columns2: size }
+        }
+        (&[columns1], &[rows2]) if !first && columns1 != rows2 => {
+            Error::MatrixSizes { rows1: 1, columns1, rows2, columns2: size }
+        }
+        (&[columns1], &[rows2]) | (&[_, columns1], &[rows2]) | (&[_, columns1], &[rows2, _])
+            if columns1 != rows2 =>
+        {
+            Error::BatchSizes { batch1: size, columns1, batch2: size, rows2 }
+        }
+        (&[each, _, columns1], &[other, rows2, _]) if each == other && columns1 != rows2 => {
+            Error::BatchSizes { batch1: size * each, columns1, batch2: size * each, rows2 }
+        }
+        _ => return Ok(()),
+    };
+    Err(error.into())
 }
 
 /// Whether two matrices can be multiplied.
@@ -306,6 +355,7 @@ pub(super) fn refuse_bool(a: &Tensor, operation: &'static str) -> Result<()> {
 
 /// The products of the matrices of two batches, pair by pair.
 pub fn bmm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    check_mapped("bmm", [3, 3], a, b)?;
     check_batches(a, b)?;
     if a.dtype() != b.dtype() {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
@@ -329,6 +379,7 @@ pub(super) fn check_batches(a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// The product of a matrix and a vector.
 pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+    check_mapped("mv", [2, 1], a, x)?;
     let (matrix, vector) = (a.layout(), x.layout());
     let (&[rows, columns], &[length]) = (matrix.shape(), vector.shape()) else {
         let (ndim1, ndim2) = (matrix.ndim(), vector.ndim());
@@ -356,6 +407,7 @@ pub fn vdot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 fn vectors(a: &Tensor, b: &Tensor, conjugated: bool) -> Result<Tensor> {
+    check_mapped("dot", [1, 1], a, b)?;
     let (left, right) = (a.layout(), b.layout());
     let (&[length1], &[length2]) = (left.shape(), right.shape()) else {
         return Err(Error::DotDimensions { ndim1: left.ndim(), ndim2: right.ndim() }.into());

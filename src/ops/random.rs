@@ -1,8 +1,6 @@
 //! Random tensors: fresh ones, and tensors overwritten with random numbers. No input has a say in
 //! what is drawn, so gradients end here, in zeros.
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 pub use super::distribution::Distribution;
@@ -14,9 +12,10 @@ use super::record::trace;
 use super::{batch, binary, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::profile::{self, Label};
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y is drawn
@@ -44,7 +43,7 @@ impl Rule for Drawn {
 
     fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let form = at.node.form(0);
-        let layout = Arc::new(Layout::contiguous(form.layout.shape()));
+        let layout = SharedLayout::new(Layout::contiguous(form.layout.shape()));
         Ok(smallvec![Some(Tensor::from_array(Array::zeroed(&layout, form.dtype)?))])
     }
 }
@@ -58,6 +57,9 @@ pub fn draw(
 ) -> Result<Tensor> {
     batch::creation(shape, &|shape| {
         let tensor = create::empty(shape, dtype)?;
+        let _profiled = profile::begin(Label::Operation(distribution.node(), true), || {
+            smallvec![Some(profile::shape(&tensor))]
+        });
         fill(&tensor.array(), distribution, generator)?;
         Ok(tensor)
     })
@@ -117,7 +119,7 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
         return Ok(());
     }
     let target = in_order(target);
-    let drawn = Array::zeroed(&Arc::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
     distribution.draw(&mut generator.lock(), &drawn, false);
     copy::write(&target, &drawn)
 }
@@ -268,7 +270,7 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
 
 fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
     let dtype = probabilities.dtype;
-    let drawn = Array::zeroed(&Arc::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
     dispatch!(float dtype, P => {
         let each = probabilities.view::<P>();
         if !each.iter().all(|probability| (0.0..=1.0).contains(probability)) {

@@ -1,7 +1,5 @@
 //! The same elements at other places, some of them more than once: `flip`, `roll`, `repeat`.
 
-use std::sync::Arc;
-
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
@@ -14,8 +12,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::map;
-use crate::shape::{self, Dims, Layout};
+use crate::kernels::moves;
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = x in the opposite order along some dimensions
@@ -51,7 +49,7 @@ impl Op for Flip {
         dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
-            map::map(view, y.fresh::<T>(), |x| x);
+            moves::gather(view, y.fresh::<T>());
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
@@ -108,7 +106,7 @@ impl Roll {
 }
 
 impl Op for Roll {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "RollBackward0"
@@ -198,7 +196,7 @@ impl Repeat {
 }
 
 impl Op for Repeat {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"

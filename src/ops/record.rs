@@ -51,6 +51,16 @@ pub(super) fn once<R: Rule + 'static, T>(
     })
 }
 
+/// A function of a tensor that is called at most once, as what bodies take that are compiled once for all
+/// functions.
+pub(super) fn only_once<T>(f: impl FnOnce(&Tensor) -> T) -> impl FnMut(&Tensor) -> T {
+    let mut f = Some(f);
+    move |x| match f.take() {
+        Some(f) => f(x),
+        None => unreachable!("it is called once"),
+    }
+}
+
 /// What has no history from now on remembers where it was lost, if the inputs had one.
 pub(super) fn stop(standing: Standing, outputs: &[Tensor]) {
     if standing == Standing::default() {

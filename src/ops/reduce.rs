@@ -1,8 +1,6 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -15,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::kernels::reduce as kernels;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// Which dimensions go, and whether ones stay in their place.
@@ -124,7 +122,7 @@ impl Sum {
 }
 
 impl Op for Sum {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "SumBackward1" } else { "SumBackward0" }
@@ -197,7 +195,7 @@ impl Mean {
 }
 
 impl Op for Mean {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "MeanBackward1" } else { "MeanBackward0" }

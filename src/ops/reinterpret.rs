@@ -1,11 +1,9 @@
 //! The bytes of a tensor read as another type. Gradients do not pass: the numbers are unrelated.
 
-use std::sync::Arc;
-
 use super::batch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape::{Dims, Layout};
+use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// The memory of `x` as elements of another type; the last dimension grows or shrinks when their
@@ -26,7 +24,11 @@ pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
             if array.layout.ndim() == 0 {
                 return Err(Error::ViewDTypeScalar { from, to }.into());
             }
-            Arc::new(if old > new { finer(&array, to, old / new)? } else { coarser(&array, to, new / old)? })
+            SharedLayout::new(if old > new {
+                finer(&array, to, old / new)?
+            } else {
+                coarser(&array, to, new / old)?
+            })
         }
     };
     let dtype = if x.dtype() == dtype { array.dtype } else { dtype };

@@ -1,7 +1,5 @@
 //! The same elements in the same order in another shape.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -11,7 +9,7 @@ use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
 /// y = x in another shape
@@ -67,7 +65,7 @@ struct UnsafeView {
 }
 
 impl Op for UnsafeView {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "UnsafeViewBackward0"

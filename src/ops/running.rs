@@ -2,7 +2,6 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use std::sync::Arc;
 
 use smallvec::smallvec;
 
@@ -12,12 +11,14 @@ use super::given::apply_one_given;
 use super::reduce::{Over, accumulated};
 use super::select::where_;
 use super::{
-    add, cast, compare, create, exp, expand, extremes_over, log, mul, neg, part, rearrange, reduce, scan, sub,
+    add, cast, compare, conjugate, copy, create, exp, expand, extremes_over, log, mul, neg, part, rearrange,
+    reduce, scan, sub,
 };
-use crate::dtype::{DType, Element};
+use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::shape::{self, Layout};
+use crate::kernels::{self, math};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = Σ x over what is a number
@@ -95,7 +96,7 @@ pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
 struct Trace;
 
 impl Op for Trace {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "TraceBackward0"
@@ -110,17 +111,17 @@ impl Op for Trace {
         Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Arc<Layout> {
+    fn save(&self, keep: &Keep<'_>) -> SharedLayout {
         keep.layout(0)
     }
 
-    fn vjp(&self, source: &Arc<Layout>, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
         let unit = create::eye(source.shape()[0] as i64, source.shape()[1] as i64, g.dtype())?;
         one(mul(&unit, g)?)
     }
 
-    fn jvp(&self, _: &Arc<Layout>, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, _: &SharedLayout, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(trace(tangent(tangents))?)
     }
 
@@ -166,6 +167,14 @@ impl Op for Logcumsumexp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        if x.dtype.is_complex() {
+            let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
+            let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
+            let wide = copy::as_type(&x, DType::Complex128)?;
+            let mut y = Array::uninit(&x.layout, DType::Complex128)?;
+            kernels::scan::scan(wide.view(), self.dim, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
+            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())]);
+        }
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => {
             let step = |sum: f64, x: T, _: usize| {
@@ -177,7 +186,7 @@ impl Op for Logcumsumexp {
                 most + (least - most).exp().ln_1p()
             };
             let emit = |sum: f64| T::from_f64(sum);
-            crate::kernels::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+            kernels::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
         }, else {
             return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
         });
@@ -190,6 +199,13 @@ impl Op for Logcumsumexp {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        if x.dtype().is_complex() {
+            let (x, y) = (conjugate::conj(x)?, conjugate::conj(y)?);
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
+            let weights = turned(&sub(&log(g)?, &y)?)?;
+            let behind = turned(&logcumsumexp(&weights, self.dim as i64)?)?;
+            return one(exp(&add(&behind, &x)?)?);
+        }
         one(sub(&self.back(g, &x, &y)?, &self.back(&neg(g)?, &x, &y)?)?)
     }
 
@@ -198,13 +214,14 @@ impl Op for Logcumsumexp {
         let most = {
             let _off = mode::GradModeGuard::off();
             expand::expand(
-                &extremes_over::amax(&x.detach(), &[self.dim as i64], true)?,
+                &extremes_over::amax(&conjugate::real(&x.detach())?, &[self.dim as i64], true)?,
                 &shape::signed(x.layout().shape()),
             )?
         };
         // As long as nothing but -∞ was met, nothing changes.
         let finite = |x: &Tensor| where_(&compare::gt(x, f64::NEG_INFINITY)?, x, 0.0);
-        let (most, y) = (finite(&most)?, finite(&y)?);
+        let most = finite(&most)?;
+        let y = if y.dtype().is_complex() { y } else { finite(&y)? };
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
     }

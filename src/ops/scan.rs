@@ -15,7 +15,7 @@ use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::{map, scan as kernels};
+use crate::kernels::{moves, scan as kernels};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -66,7 +66,7 @@ impl Way {
             return Ok(y);
         }
         let mut turned = Array::uninit(&y.layout, T::DTYPE)?;
-        map::map(self.facing(y.view::<T>()), turned.fresh::<T>(), |x| x);
+        moves::gather(self.facing(y.view::<T>()), turned.fresh::<T>());
         Ok(turned)
     }
 }
@@ -114,7 +114,12 @@ impl Op for Cumsum {
         let x = inputs[0].array();
         let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
         let x = copy::as_type(&x, dtype)?;
-        let y = if dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
+        let y = match (dtype.is_complex(), x.layout.ndim()) {
+            // Nothing to sum, and the parts are not to be.
+            (true, 0) => copy::dense(&x)?,
+            (true, _) => by_parts(&x, |x| self.run(x))?,
+            (false, _) => self.run(&x)?,
+        };
         Ok(smallvec![Tensor::from_array(y)])
     }
 

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single};
 use super::batch::{Answer, Call};
-use super::gather::{as_samples_of, checked_scatter, gather, lines, scatter, scatter_add};
+use super::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
 use super::operand::Operand;
 use super::select::{masked_fill, where_};
 use super::{add, cast, clamp, compare, copy, create, div, in_place, mul, part, reshape, view};
@@ -252,10 +252,7 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
         let index = lines(call, self.dim)?;
         let (dim, given) = (self.dim + 1, self.dim as i64 + 1);
         let op = ScatterReduce::<SLICES> { dim, given, named: index.clone(), index, ..*self };
-        let inputs: SmallVec<[Tensor; 2]> =
-            call.inputs.iter().map(|input| input.vectors(call.size)).collect::<Result<_>>()?;
-        let y = apply_one(op, &inputs.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
-        as_samples_of(&call.inputs[0], y)
+        write_lines(call, op)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {

@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::memory_order::MemoryOrder;
 use super::operand::{Operand, result_type};
-use super::{binary, cast, copy, create, in_place, view};
+use super::{batch, binary, cast, copy, create, in_place, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -181,6 +181,9 @@ pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>)
     match value.into() {
         Operand::Scalar(scalar) => apply_one(Fill { mask, value: create::full(&[], scalar, dtype)? }, &[x]),
         Operand::Tensor(value) if value.ndim() == 0 => {
+            if !batch::is_batched(value) {
+                create::check_value(value.item()?, dtype)?;
+            }
             apply_one(Select::<true> { condition: mask, dtype }, &[x, value])
         }
         Operand::Tensor(value) => Err(Error::MaskedFillValue { ndim: value.ndim() }.into()),

@@ -8,7 +8,7 @@ use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, complex, conjugate, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
-use crate::dtype::{Number, Real, Ring};
+use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -102,11 +102,25 @@ special! {
     },
     |x| sub(&neg(&log(x)?)?, 1.0)
 }
-special! {
-    /// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
-    Sinc, "sinc", "SincBackward0", Input,
-    |x| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) },
-    |x| {
+/// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
+#[derive(Clone, Copy)]
+pub struct Sinc;
+
+impl Elementwise for Sinc {
+    const NAME: &'static str = "sinc";
+    const NODE: &'static str = "SincBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, |x| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) })
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        if x.re == 0.0 && x.im == 0.0 { Complex::new(1.0, 0.0) } else { (x * PI).sin() / (x * PI) }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         let angle = mul(x, PI)?;
         let rise = sub(&mul(&cos(&angle)?, &angle)?, &sin(&angle)?)?;
         where_(&eq(x, 0)?, 0.0, &div(&rise, &mul(&square(&nonzero(x)?)?, PI)?)?)
@@ -115,7 +129,74 @@ special! {
 
 /// `x` with ones in the place of zeros, for quotients that are not looked at there.
 fn nonzero(x: &Tensor) -> Result<Tensor> {
-    add(x, &fixed::map(x, |x| f64::from(u8::from(x == 0.0)))?)
+    where_(&eq(x, 0)?, 1.0, x)
+}
+
+/// y = ln Γ(x) for p dimensions: the sum of ln Γ(x - j/2) for j below p, and p (p - 1)/4 ln π
+///
+/// dy/dx = Σ ψ(x - j/2)
+#[derive(Clone, Copy)]
+struct Mvlgamma {
+    /// The number of dimensions.
+    dimensions: i64,
+}
+
+impl Mvlgamma {
+    fn shifts(self) -> impl Iterator<Item = f64> {
+        (0..self.dimensions).map(|step| -0.5 * step as f64)
+    }
+
+    /// Whether there are as many dimensions, and elements that have them.
+    fn check(self, dtype: DType) -> Result<()> {
+        if dtype == DType::Bool {
+            return Err(Error::MvlgammaBool {}.into());
+        }
+        if self.dimensions < 1 {
+            return Err(Error::MvlgammaDimensions {}.into());
+        }
+        Ok(())
+    }
+}
+
+impl Elementwise for Mvlgamma {
+    const NAME: &'static str = "mvlgamma";
+    const NODE: &'static str = "MvlgammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn shown(&self) -> Attributes {
+        shown! { p: self.dimensions }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let p = self.dimensions as f64;
+        let sum: f64 = self.shifts().map(|shift| libm::lgamma(x.to_f64() + shift)).sum();
+        T::from_f64(sum + p * (p - 1.0) / 4.0 * PI.ln())
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let mut sum = unary::apply(Digamma, x)?;
+        for shift in self.shifts().skip(1) {
+            sum = add(&sum, &unary::apply(Digamma, &add(x, shift)?)?)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// The logarithms of the gamma function of several dimensions.
+pub fn mvlgamma(x: &Tensor, dimensions: i64) -> Result<Tensor> {
+    let op = Mvlgamma { dimensions };
+    op.check(x.dtype())?;
+    unary::apply(op, x)
+}
+
+/// `mvlgamma` in place.
+pub fn mvlgamma_(x: &Tensor, dimensions: i64) -> Result<()> {
+    let op = Mvlgamma { dimensions };
+    if !x.dtype().is_differentiable() {
+        return Err(Error::MvlgammaCast { dtype: x.dtype(), to: super::default_dtype::get() }.into());
+    }
+    op.check(x.dtype())?;
+    unary::apply_in_place(op, x)
 }
 
 /// y = ψ⁽ⁿ⁾(x),  dy/dx = ψ⁽ⁿ⁺¹⁾(x)

@@ -10,7 +10,7 @@ use super::{create, join};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Creation, Tensor};
 
 /// yᵢ = parts of x along one dimension that are x together
@@ -58,7 +58,7 @@ impl Split {
 }
 
 impl Op for Split {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         self.name

@@ -1,18 +1,17 @@
 //! Strided windows: the view by sizes, strides and offset that every other view is a case of.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::given::apply_one_given;
+use super::in_place;
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
@@ -21,11 +20,11 @@ use crate::tensor::{Array, Creation, Tensor};
 /// where an element was shown twice.
 #[derive(Clone)]
 pub struct AsStrided {
-    pub(super) layout: Arc<Layout>,
+    pub(super) layout: SharedLayout,
 }
 
 impl Op for AsStrided {
-    type Saved = Arc<Layout>;
+    type Saved = SharedLayout;
     const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
@@ -62,7 +61,7 @@ impl Op for AsStrided {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
-        let layout = Arc::new(x.around(&self.layout));
+        let layout = SharedLayout::new(x.around(&self.layout));
         let value = apply_one(AsStrided { layout }, &[&x.value])?;
         Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
@@ -73,17 +72,17 @@ impl Op for AsStrided {
 }
 
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
-pub(super) fn rule(source: Arc<Layout>, window: Arc<Layout>) -> impl Rule + 'static {
+pub(super) fn rule(source: SharedLayout, window: SharedLayout) -> impl Rule + 'static {
     super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
 }
 
 /// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
-pub(super) fn write_back(source: Arc<Layout>, window: Arc<Layout>, gradient: &Tensor) -> Result<Tensor> {
+pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &Tensor) -> Result<Tensor> {
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
-/// The elements of the memory of `x` at these sizes and strides.
-pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
+/// The layout with these sizes and strides, if the memory has what it shows.
+fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Layout> {
     let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
@@ -92,7 +91,6 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
         return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
     }
-    let given = offset;
     let offset = offset.unwrap_or(array.layout.offset() as i64);
     if offset < 0 {
         return Err(Error::StridedOffset { offset }.into());
@@ -109,8 +107,19 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
         return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    let op = AsStrided { layout: Arc::new(Layout::strided(sizes, strides, offset as usize)) };
-    match given {
+    Ok(Layout::strided(sizes, strides, offset as usize))
+}
+
+/// The elements of the memory of `x` at these sizes and strides, from now on, in `x` itself.
+pub fn as_strided_(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
+    let (layout, source) = (checked(x, shape, strides, offset)?, x.layout());
+    in_place::lay_out(x, layout.clone(), rule(source, SharedLayout::new(layout)))
+}
+
+/// The elements of the memory of `x` at these sizes and strides.
+pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
+    let op = AsStrided { layout: SharedLayout::new(checked(x, shape, strides, offset)?) };
+    match offset {
         Some(_) => apply_one(op, &[x]),
         None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),
     }
@@ -127,8 +136,8 @@ enum Direction {
 /// A window as a linear map of values, and its transpose.
 #[derive(Clone)]
 struct Window {
-    source: Arc<Layout>,
-    window: Arc<Layout>,
+    source: SharedLayout,
+    window: SharedLayout,
     direction: Direction,
 }
 
@@ -215,7 +224,7 @@ impl Op for Window {
             let (mut shape, mut strides): (Dims, Dims) = (one.shape().into(), one.strides().into());
             shape.insert(0, call.size);
             strides.insert(0, memory);
-            Arc::new(Layout::strided(shape, strides, one.offset() - start))
+            SharedLayout::new(Layout::strided(shape, strides, one.offset() - start))
         };
         let (source, window) = (apart(&self.source), apart(&self.window));
         call.front(Window { source, window, direction: self.direction })

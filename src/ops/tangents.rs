@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::conjugate::{self, conj, negative_view};
-use super::passing::Passing;
+use super::passing::{Passing, check_shape};
 use super::record::{MakeRule, attach, forms, needed, once, stop};
 use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
@@ -47,18 +47,14 @@ pub fn make_dual(x: &Tensor, tangent: &Tensor, level: Level) -> Result<Tensor> {
     if self::tangent(tangent, level)?.is_some() {
         return Err(Error::DualTangent {}.into());
     }
-    let (got, expected) = (tangent.layout(), x.layout());
-    if got.shape() != expected.shape() {
-        let (got, expected) = (got.shape().to_vec(), expected.shape().to_vec());
-        return Err(Error::TangentShape { got, expected }.into());
-    }
+    check_shape(tangent, x)?;
     if let Some(mapping) = batch::highest([x, tangent])
         && mapping.id() > level
     {
         return batch::alike(x, tangent, &mapping, |x, tangent| make_dual(x, tangent, level));
     }
     // Within a mapping a tangent may differ between samples, whatever it is a tangent of.
-    let x = &batch::within(x)?;
+    let (x, tangent) = (&batch::within(x)?, &batch::within(tangent)?);
     let dual = view::show_apart("ViewBackward0", x, level)?;
     let _below = tangents::Ceiling::below(level);
     dual.set_tangent(level, Some(fit(tangent, x, tangent.dtype())?));
@@ -136,13 +132,17 @@ fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_
     let node = Node::record_boxed(rule, edges, forms);
     if recording {
         attach(&node, outputs);
+    }
+    // What is packed is not unpacked for tangents.
+    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
+    if recording {
         packing::pack_saved(&node, &|source| match source {
             Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,
         })?;
     }
-    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))
+    Ok(())
 }
 
 /// Has a rule keep, of the tensors that it keeps, the tangents too.
@@ -240,7 +240,7 @@ pub(super) fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<
                 x.set_tangent(level, Some(fit(&cast::clone(value)?, x, x.dtype())?));
                 return Ok(());
             };
-            let whole = zeros_as(&base, base.dtype())?;
+            let whole = batch::with_room(zeros_as(&base, base.dtype())?, &[value])?;
             let window = view::window_like(&whole, x)?;
             cast::copy_(&window, value)?;
             base.set_tangent(level, Some(whole));

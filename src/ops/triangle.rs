@@ -10,9 +10,8 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
-use crate::shape;
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
-use std::sync::Arc;
 
 /// y = x with zeros above, or below, a diagonal of its matrices
 ///
@@ -102,7 +101,7 @@ struct DiagonalCopy {
 }
 
 impl Op for DiagonalCopy {
-    type Saved = Arc<crate::shape::Layout>;
+    type Saved = SharedLayout;
 
     fn name(&self) -> &'static str {
         "DiagonalBackward0_copy"

@@ -1,8 +1,6 @@
 //! What all views share: other geometries of the same memory, and the rule that leads back. The
 //! views themselves stand by kind in `reshape`, `expand`, `permute`, `part` and `split`.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent};
@@ -12,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Creation, Tensor};
 
 pub use super::expand::expand;
@@ -66,7 +64,7 @@ pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
 
 /// The window of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn window(x: &Tensor, layout: Layout) -> Result<Tensor> {
-    apply_one(strided::AsStrided { layout: Arc::new(layout) }, &[x])
+    apply_one(strided::AsStrided { layout: SharedLayout::new(layout) }, &[x])
 }
 
 /// `window` of memory that is shown as another element type: the parts of complex numbers, or the other
@@ -108,7 +106,7 @@ pub(super) trait Kind: Send + Sync + 'static {
 pub(super) struct Shown<K> {
     pub(super) kind: K,
     /// The layout before.
-    pub(super) source: Arc<Layout>,
+    pub(super) source: SharedLayout,
 }
 
 impl<K: Kind> Rule for Shown<K> {

@@ -157,17 +157,27 @@ fn gives_lock_back() -> bool {
 /// place: half of that would stay.
 #[cold]
 pub(super) fn at_length<T: Send>(in_place: bool, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
+    let (mut operation, mut value) = (Some(operation), None);
+    run_at_length(in_place, &mut || {
+        if let Some(operation) = operation.take() {
+            value = Some(operation()?);
+        }
+        Ok(())
+    })?;
+    value.map_or_else(|| unreachable!("the host runs what it is given"), Ok)
+}
+
+fn run_at_length(in_place: bool, operation: &mut (dyn Send + FnMut() -> Result<()>)) -> Result<()> {
     let _kept = LockKept::new();
     let Some(host) = host::host() else { return operation() };
     // Where the program is can be seen with the lock only.
     let _line = host::line_kept();
-    let (mut operation, mut outcome) = (Some(operation), None);
+    let mut outcome = Ok(());
     host.unlocked(&mut || {
-        let Some(operation) = operation.take() else { return };
-        outcome = Some(match in_place {
+        outcome = match in_place {
             true => operation(),
-            false => Watch::new(host).over(operation),
-        });
+            false => Watch::new(host).over(&mut *operation),
+        };
     });
-    outcome.unwrap_or_else(|| unreachable!("the host runs what it is given"))
+    outcome
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{Dims, contiguous_strides, is_contiguous};
 
 /// Where the elements of a tensor lie in its storage. Immutable and shared: the result of an
-/// elementwise operation usually has the layout of its operand, which then costs one reference.
+/// elementwise operation usually has the layout of its operand, which then costs nothing: see `SharedLayout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Dims,

@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 
 mod layout;
+mod shared;
 
 pub use layout::Layout;
+pub use shared::SharedLayout;
 
 /// Sizes, strides or dimension numbers; inline up to four.
 pub type Dims = SmallVec<[usize; 4]>;

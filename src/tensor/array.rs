@@ -11,14 +11,13 @@
 //! numpy and torch: the numbers are then unspecified, and the program must not do it.
 
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
 use super::resolve;
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::shape::{self, Layout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 
 /// Elements in memory.
@@ -27,14 +26,14 @@ pub struct Array {
     /// The bytes.
     pub storage: Storage,
     /// Where the elements lie in them.
-    pub layout: Arc<Layout>,
+    pub layout: SharedLayout,
     /// What they are.
     pub dtype: DType,
 }
 
 impl Array {
     /// Uninitialised elements in row-major order, with the layout shared if it is that already.
-    pub fn uninit(layout: &Arc<Layout>, dtype: DType) -> Result<Array> {
+    pub fn uninit(layout: &SharedLayout, dtype: DType) -> Result<Array> {
         let storage = Storage::uninit(layout.numel().saturating_mul(dtype.size()))?;
         Ok(Array { storage, layout: plain(layout), dtype })
     }
@@ -45,14 +44,14 @@ impl Array {
     }
 
     /// Zeros in row-major order.
-    pub fn zeroed(layout: &Arc<Layout>, dtype: DType) -> Result<Array> {
+    pub fn zeroed(layout: &SharedLayout, dtype: DType) -> Result<Array> {
         let storage = Storage::zeroed(layout.numel().saturating_mul(dtype.size()))?;
         Ok(Array { storage, layout: plain(layout), dtype })
     }
 
     /// Uninitialised elements of a shape.
     pub fn uninit_shape(shape: &[usize], dtype: DType) -> Result<Array> {
-        Array::uninit(&Arc::new(Layout::contiguous(shape)), dtype)
+        Array::uninit(&SharedLayout::new(Layout::contiguous(shape)), dtype)
     }
 
     /// Elements copied from a slice.
@@ -73,7 +72,7 @@ impl Array {
     /// that it stays inside of the storage.
     pub fn with_layout(&self, layout: Layout) -> Array {
         debug_assert!(layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0);
-        Array { storage: self.storage.clone(), layout: Arc::new(layout), dtype: self.dtype }
+        Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }
 
     /// The elements as a slice, if they lie in row-major order.
@@ -172,6 +171,20 @@ impl Array {
         a < b_end && b < a_end
     }
 
+    /// Whether this may be written to by what reads `source` in another order: not if the two show the
+    /// same memory, each without gaps.
+    pub fn check_apart(&self, source: &Array) -> Result<()> {
+        let dense = |array: &Array| {
+            let layout = &array.layout;
+            layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel()
+        };
+        let elements = self.layout.numel() > 0 && source.layout.numel() > 0;
+        match elements && self.overlaps(source) && dense(self) && dense(source) {
+            true => Err(Error::OverlapRead {}.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Whether this may be written to while `source` is read: not if the two show the same memory, each
     /// without gaps, but not element for element.
     pub fn check_read(&self, source: &Array) -> Result<()> {
@@ -190,6 +203,6 @@ impl Array {
     }
 }
 
-fn plain(layout: &Arc<Layout>) -> Arc<Layout> {
-    if layout.is_plain() { layout.clone() } else { Arc::new(Layout::contiguous(layout.shape())) }
+fn plain(layout: &SharedLayout) -> SharedLayout {
+    if layout.is_plain() { layout.clone() } else { SharedLayout::new(Layout::contiguous(layout.shape())) }
 }

@@ -23,7 +23,7 @@ use super::{Array, Tensor};
 use crate::error::Result;
 use crate::graph::boundary;
 use crate::graph::mode::{self, SpecialGuard};
-use crate::shape::{Dims, Layout};
+use crate::shape::{Dims, Layout, SharedLayout};
 
 /// What random operations do while a function is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +214,7 @@ fn first_sample(value: &Tensor, dim: Option<usize>) -> Result<Array> {
     strides.remove(dim);
     let layout = Layout::strided(shape, strides, array.layout.offset());
     if samples == 0 {
-        return Array::zeroed(&Arc::new(Layout::contiguous(layout.shape())), array.dtype);
+        return Array::zeroed(&SharedLayout::new(Layout::contiguous(layout.shape())), array.dtype);
     }
     Ok(array.with_layout(layout))
 }
@@ -253,6 +253,11 @@ impl Tensor {
     /// Whether this stands for many samples.
     pub fn is_batched(&self) -> bool {
         self.wrapper().is_some()
+    }
+
+    /// Whether this stands for samples that may differ from each other.
+    pub fn differs(&self) -> bool {
+        self.batch().is_some_and(|batch| batch.dim.is_some() || batch.value.differs())
     }
 
     /// The level that this tensor belongs to.

@@ -117,12 +117,24 @@ impl Tensor {
     /// Whether operations on this tensor are recorded.
     pub fn requires_grad(&self) -> bool {
         let known = self.0.core.read().records();
-        known.unwrap_or_else(|| self.base_requires_grad())
+        known.unwrap_or_else(|| self.looks_recorded())
     }
 
-    /// Whether operations on the base of this view are recorded, and on the view with it.
-    pub(super) fn base_requires_grad(&self) -> bool {
-        self.view().is_some_and(|view| view.base.requires_grad())
+    /// Whether operations on this tensor are recorded, where a look at it did not tell: it escaped from a
+    /// transform, or it is a view, on which they are if they are on its base.
+    pub(super) fn looks_recorded(&self) -> bool {
+        self.has_history() && !self.is_over() || self.view().is_some_and(|view| view.base.requires_grad())
+    }
+
+    /// Whether the tensor says that it requires grad: one that escaped from a transform does, though
+    /// nothing is recorded of it any more.
+    pub fn claims_grad(&self) -> bool {
+        self.has_history() || self.requires_grad()
+    }
+
+    fn has_history(&self) -> bool {
+        let core = self.0.core.read();
+        core.requires_grad || core.edge.is_some()
     }
 
     /// Makes a leaf require grad, or not.
@@ -157,10 +169,13 @@ impl Tensor {
     /// Where a gradient with respect to this tensor goes: the operation that made it, or the leaf's
     /// accumulator; nowhere when it does not require grad.
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
+        if self.is_over() {
+            return Ok(None);
+        }
         let (is_view, requires_grad) = {
             let core = self.0.core.read();
             if !core.birth.is_view()
-                && let Some(edge) = core.edge_here()
+                && let Some(edge) = core.kept_edge()
             {
                 return Ok(Some(edge));
             }
@@ -262,7 +277,7 @@ impl Tensor {
             let core = self.0.core.read();
             (core.records(), core.cut)
         };
-        Standing { requires_grad: known.unwrap_or_else(|| self.base_requires_grad()), cut }
+        Standing { requires_grad: known.unwrap_or_else(|| self.looks_recorded()), cut }
     }
 
     /// Where the history stopped, if there was one.

@@ -21,7 +21,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, NodeRef, boundary, mode, writes};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
@@ -81,6 +81,13 @@ impl Birth {
         self.0 & !Birth::VIEW
     }
 
+    /// Whether every transform that the tensor was made inside of is one that this thread is inside of, as
+    /// far as their number tells.
+    #[inline]
+    fn is_here(self) -> bool {
+        self.depth() == 0 || self.depth() <= boundary::depth_here()
+    }
+
     fn at_most(self, depth: u8) -> Birth {
         Birth(self.0 & Birth::VIEW | self.depth().min(depth))
     }
@@ -89,11 +96,11 @@ impl Birth {
 impl Core {
     /// Whether operations on the tensor are recorded. A view without a history of its own does not
     /// know: its base may have got one since. The base is asked when nothing is being read, since it
-    /// may be another operand.
+    /// may be another operand. Nor is it known of a tensor that came out of a transform.
     #[inline]
     fn records(&self) -> Option<bool> {
         match self.requires_grad || self.edge.is_some() {
-            true => Some(true),
+            true => self.birth.is_here().then_some(true),
             false if self.birth.is_view() => None,
             false => Some(false),
         }
@@ -102,6 +109,15 @@ impl Core {
     /// Where a gradient goes, if that is known here.
     #[inline]
     fn edge_here(&self) -> Option<Edge> {
+        if !self.birth.is_here() {
+            return None;
+        }
+        self.kept_edge()
+    }
+
+    /// The history that the tensor has, even if that is of no use any more.
+    #[inline]
+    fn kept_edge(&self) -> Option<Edge> {
         match (&self.edge, &self.accumulator) {
             (Some(edge), _) => Some(edge.clone()),
             (None, Some(node)) if self.requires_grad => Some(Edge { node: node.clone(), output: 0 }),
@@ -215,11 +231,11 @@ impl Tensor {
             (core.array.clone(), core.records())
         };
         let array = if array.dtype.is_pending() { array.resolved() } else { array };
-        (array, known.unwrap_or_else(|| self.base_requires_grad()))
+        (array, known.unwrap_or_else(|| self.looks_recorded()))
     }
 
     /// The geometry.
-    pub fn layout(&self) -> Arc<Layout> {
+    pub fn layout(&self) -> SharedLayout {
         self.0.core.read().array.layout.clone()
     }
 
@@ -305,7 +321,7 @@ impl Tensor {
 
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
-        if self.is_batched() {
+        if self.differs() {
             return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
         let array = self.array();
@@ -344,7 +360,7 @@ impl Tensor {
 
     /// Replaces the geometry, as `t_` or `squeeze_` do. The caller derived it from the present one.
     pub(crate) fn set_layout(&self, layout: Layout) {
-        self.0.core.write().array.layout = Arc::new(layout);
+        self.0.core.write().array.layout = SharedLayout::new(layout);
         self.renew_accumulator();
     }
 }

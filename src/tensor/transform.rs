@@ -52,8 +52,7 @@ impl Tensor {
     /// The numbers of the transforms that go on and that this tensor was made
     /// inside of, or is an argument of.
     pub fn levels(&self) -> Vec<usize> {
-        let depth = self.0.core.read().birth.depth();
-        boundary::levels(depth.into(), self)
+        boundary::levels(self.depth(), self)
     }
 
     /// This tensor as if it had been made outside of everything, without history.
@@ -63,9 +62,33 @@ impl Tensor {
         bare
     }
 
+    /// This tensor for those who go on with its history when the transform is over that it is from.
+    pub fn kept(&self) -> Result<Tensor> {
+        let (edge, boundary) = (self.edge()?, self.boundary());
+        let kept = self.bare();
+        let mut core = kept.0.core.write();
+        core.requires_grad = edge.is_none() && boundary.is_some();
+        core.accumulator = boundary;
+        core.edge = edge;
+        drop(core);
+        Ok(kept)
+    }
+
+    /// Whether this tensor was made inside of transforms that are over, and its history ends there.
+    pub(super) fn is_over(&self) -> bool {
+        let edge = {
+            let core = self.0.core.read();
+            if core.birth.is_here() {
+                return false;
+            }
+            core.kept_edge()
+        };
+        edge.is_some_and(|edge| !boundary::leads_out(&edge.node, boundary::NONE, boundary::depth()))
+    }
+
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
-        if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since)) {
+        if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since, outside(since))) {
             return Ok(true);
         }
         self.batch().map_or(Ok(false), |batch| batch.value.leads_out(since))
@@ -76,7 +99,7 @@ impl Tensor {
     pub(crate) fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
         let outer = match self.gradient_edge()? {
             Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
-                let stays = tracked && boundary::leads_out(&edge.node, since);
+                let stays = tracked && boundary::leads_out(&edge.node, since, outside(since));
                 if stays { self.clone() } else { self.without_history() }
             }
             _ => self.clone(),
@@ -85,6 +108,12 @@ impl Tensor {
             outer.rise(depth.min(127) as u8);
         }
         Ok(outer)
+    }
+
+    /// How many transforms the thread that made this tensor was inside of.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        self.0.core.read().birth.depth().into()
     }
 
     /// Takes the tensor out of all but so many transforms.
@@ -101,7 +130,11 @@ impl Tensor {
     /// Of the outermost `depth` transforms that were going on when this tensor was made, how many have
     /// ended without letting it out, but for those that are around `inner` others.
     pub fn escaped(&self, depth: usize, inner: usize) -> usize {
-        let made: usize = self.0.core.read().birth.depth().into();
-        made.min(depth).saturating_sub(inner.max(boundary::depth()))
+        self.depth().min(depth).saturating_sub(inner.max(boundary::depth()))
     }
+}
+
+/// How many transforms are around the one that began at `since`, or around this thread when it is over.
+fn outside(since: u64) -> usize {
+    boundary::around(since).unwrap_or_else(boundary::depth)
 }

@@ -6,7 +6,8 @@
 //! views have the same one. A write to a view in place gives the base a new history (see
 //! `ops::in_place`), and the other views' edges are then out of date. They are not looked up and
 //! mended: each view remembers the version of the memory at which its edge was right, and an edge
-//! that is asked for at another version is made anew, as a strided window on the base.
+//! that is asked for at another version is made anew: as a strided window on the base, or where that was asked
+//! for by doing again what made the view.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,7 +18,7 @@ use super::batched::Wrapper;
 use super::history::Cold;
 use super::{Array, Tensor};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, Level};
+use crate::graph::{At, Edge, Level, mode};
 
 /// How a view came to be, which decides whether it may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,10 +197,31 @@ impl Tensor {
             return Ok(());
         }
         self.check_creation(true)?;
-        let edge = (view.refresh)(&self.memory(), &view.base)?;
+        let replayed = if mode::flags().view_replay { self.replayed(&view.base)? } else { None };
+        let edge =
+            replayed.map_or_else(|| (view.refresh)(&self.memory(), &view.base), |edge| Ok(Some(edge)))?;
         self.replace_edge(edge);
         view.seen.store(version, Ordering::Release);
         Ok(())
+    }
+
+    /// The edge of the view that comes about by doing again with the base, as it is now, what led from it
+    /// to here; none if no record of that was made.
+    #[cold]
+    fn replayed(&self, base: &Tensor) -> Result<Option<Edge>> {
+        let mut made = Vec::new();
+        let mut next = self.0.core.read().edge.clone();
+        while let Some(edge) = next.filter(|edge| edge.node.rule().is_view()) {
+            next = edge.node.edges().first().cloned().flatten();
+            made.push(edge.node);
+        }
+        let mut view = base.clone();
+        for node in made.iter().rev() {
+            let at = At { node, needed: 1, tracking: true };
+            let Some(again) = node.rule().jvp(&at, &[Some(view)])?.pop().flatten() else { return Ok(None) };
+            view = again;
+        }
+        if made.is_empty() { Ok(None) } else { view.gradient_edge() }
     }
 
     /// The edge is right as of now.

@@ -2,18 +2,17 @@
 
 import contextlib
 import gc
-import logging
 import warnings
 import weakref
 
 import pytest
 import rushlight as torch
+from checkpoint.parts import Counted, body, both, leaf
 from rushlight.utils.checkpoint import (
     CheckpointError,
     DefaultDeviceType,
     GraphExecGroup,
     checkpoint,
-    checkpoint_sequential,
     detach_variable,
     get_device_states,
     noop_context_fn,
@@ -22,30 +21,6 @@ from rushlight.utils.checkpoint import (
     set_device_states,
 )
 from support import raises
-
-both = pytest.mark.parametrize("use_reentrant", [True, False], ids=["reentrant", "recorded"])
-
-
-def leaf(*values):
-    return torch.tensor(values or (0.3, -1.2, 2.0), dtype=torch.float64, requires_grad=True)
-
-
-def body(x, y=None):
-    z = x.sin().exp() * x
-    return z if y is None else z * y.cos()
-
-
-class Counted:
-    """A function that counts its calls and how often it was computed to the end."""
-
-    def __init__(self, function):
-        self.function, self.calls, self.ends = function, 0, 0
-
-    def __call__(self, *args, **kwargs):
-        self.calls += 1
-        result = self.function(*args, **kwargs)
-        self.ends += 1
-        return result
 
 
 @both
@@ -290,81 +265,6 @@ def test_the_second_computation_ends_when_all_is_there(early_stop):
     assert (function.calls, function.ends) == (4, 2 if early_stop else 4)
 
 
-def test_parts_within_parts():
-    calls = []
-
-    def inner(x):
-        calls.append("inner")
-        return x.sin().exp()
-
-    def outer(x):
-        calls.append("outer")
-        return checkpoint(inner, x.cos(), use_reentrant=False).sin()
-
-    x = leaf()
-    checkpoint(outer, x, use_reentrant=False).sum().backward()
-    got = x.grad.clone()
-    x.grad = None
-    x.cos().sin().exp().sin().sum().backward()
-    assert torch.allclose(got, x.grad)
-    assert calls[:2] == ["outer", "inner"] and calls.count("outer") == 2 and calls.count("inner") == 3
-
-
-@pytest.mark.filterwarnings("ignore:None of the inputs")
-@pytest.mark.parametrize(("first", "second"), [(True, True), (True, False), (False, True)])
-def test_parts_within_parts_of_any_kind(first, second):
-    x = leaf()
-    y = checkpoint(
-        lambda x: checkpoint(lambda x: x.sin().exp(), x.cos(), use_reentrant=second).sin(),
-        x,
-        use_reentrant=first,
-    )
-    y.sum().backward()
-    got = x.grad.clone()
-    x.grad = None
-    x.cos().sin().exp().sin().sum().backward()
-    assert torch.allclose(got, x.grad)
-
-
-def test_ten_parts_within_each_other():
-    def deeper(x, depth):
-        x = x.sin()
-        return checkpoint(deeper, x, depth - 1, use_reentrant=False) if depth else x
-
-    x, y = leaf(), leaf()
-    deeper(x, 10).sum().backward()
-    z = y
-    for _ in range(11):
-        z = z.sin()
-    z.sum().backward()
-    assert torch.allclose(x.grad, y.grad)
-
-
-def test_backward_inside_of_a_part():
-    def function(x):
-        y = x.sin()
-        (g,) = torch.autograd.grad(y.cos().sum(), x, create_graph=True)
-        return y * g
-
-    x, z = leaf(), leaf()
-    checkpoint(function, x, use_reentrant=False).sum().backward()
-    function(z).sum().backward()
-    assert torch.allclose(x.grad, z.grad)
-
-
-@pytest.mark.parametrize("early_stop", [True, False])
-def test_backward_inside_of_a_part_that_frees_its_graph(early_stop):
-    def function(x):
-        z = x.sin().cos()
-        (g,) = torch.autograd.grad(z.sum(), x)
-        return x.cos() * g
-
-    x, y = leaf(), leaf()
-    checkpoint(function, x, use_reentrant=False, early_stop=early_stop).sum().backward()
-    function(y).sum().backward()
-    assert torch.allclose(x.grad, y.grad)
-
-
 def test_a_module_is_checkpointed_with_its_parameters():
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
@@ -452,124 +352,6 @@ def test_groups_do_not_nest():
             pass
 
 
-# -- what differs the second time -----------------------------------------------------------------------
-
-
-def changing(*bodies):
-    """A function that computes something else at each call."""
-    rest = iter(bodies)
-    return lambda x: next(rest)(x)
-
-
-def run(function, **given):
-    checkpoint(function, leaf(), use_reentrant=False, **given).sum().backward()
-
-
-@pytest.mark.parametrize("early_stop", [True, False])
-def test_fewer_tensors_the_second_time(early_stop):
-    function = changing(lambda x: x.sin().cos().exp(), lambda x: x.sin())
-    with raises(
-        CheckpointError,
-        "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-        "Number of tensors saved during forward: 3\nNumber of tensors saved during recomputation: 1.\n\nTip: To see a more "
-        "detailed error message, either pass `debug=True` to\n",
-    ):
-        run(function, early_stop=early_stop)
-
-
-def test_more_tensors_the_second_time():
-    bodies = lambda x: x.sin(), lambda x: x.sin().cos().exp()
-    with raises(
-        CheckpointError,
-        "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n\n"
-        "Tip: To see",
-    ):
-        run(changing(*bodies), early_stop=False)
-    run(changing(*bodies))
-
-
-def test_other_shapes_the_second_time():
-    function = changing(lambda x: x.sin().sum(), lambda x: torch.cat([x, x]).sin().sum())
-    with raises(
-        CheckpointError,
-        "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
-        "pass.\ntensor at position 0:\nsaved metadata: {'shape': torch.Size([3]), 'dtype': torch.float64, 'device': "
-        "device(type='cpu')}\nrecomputed metadata: {'shape': torch.Size([6]), 'dtype': torch.float64, 'device': "
-        "device(type='cpu')}\n.\n\nTip: To see",
-    ):
-        run(function)
-
-
-def test_other_types_the_second_time():
-    function = changing(lambda x: x.sin().sum(), lambda x: x.float().sin().double().sum())
-    with pytest.raises(CheckpointError, match="have different metadata"):
-        run(function)
-
-
-def test_the_check_may_be_left_out():
-    bodies = lambda x: x.sin() * 1, lambda x: torch.cat([x, x])[:3].sin()
-    run(changing(*bodies), determinism_check="none")
-
-
-def test_other_checks_are_refused():
-    with raises(ValueError, "determinism_check should be one of ['default', 'none'], but got exact"):
-        run(body, determinism_check="exact")
-
-
-def test_checkpoint_errors_are_runtime_errors():
-    assert issubclass(CheckpointError, RuntimeError)
-
-
-# -- in segments ----------------------------------------------------------------------------------------
-
-
-@both
-@pytest.mark.parametrize("segments", [1, 2, 3, 4])
-def test_a_sequence_in_segments(use_reentrant, segments):
-    functions = [torch.sin, torch.exp, torch.cos, torch.tanh]
-    x, y = leaf(), leaf()
-    result = checkpoint_sequential(functions, segments, x, use_reentrant=use_reentrant)
-    result.sum().backward()
-    z = y
-    for function in functions:
-        z = function(z)
-    z.sum().backward()
-    assert torch.equal(result, z) and torch.allclose(x.grad, y.grad)
-
-
-@both
-def test_a_sequence_of_modules(use_reentrant):
-    torch.manual_seed(0)
-    module = torch.nn.Sequential(*[torch.nn.Linear(3, 3) for _ in range(5)])
-    x = torch.randn(2, 3, requires_grad=True)
-    y = checkpoint_sequential(module, 2, x, use_reentrant=use_reentrant)
-    assert torch.equal(y, module(x))
-    y.sum().backward()
-    assert all(p.grad is not None for p in module.parameters())
-
-
-def test_all_segments_but_the_last_run_again():
-    functions = [Counted(torch.sin) for _ in range(5)]
-    checkpoint_sequential(functions, 2, leaf(), use_reentrant=False).sum().backward()
-    assert [function.calls for function in functions] == [2, 2, 1, 1, 1]
-
-
-def test_what_is_wrong_with_a_sequence():
-    functions = [torch.sin, torch.cos]
-    with raises(ValueError, "Unexpected keyword arguments: a"):
-        checkpoint_sequential(functions, 2, leaf(), use_reentrant=False, a=1)
-    with raises(ValueError, "range() arg 3 must not be zero"):
-        checkpoint_sequential(functions, 5, leaf(), use_reentrant=False)
-    with raises(ZeroDivisionError, "integer division or modulo by zero"):
-        checkpoint_sequential(functions, 0, leaf(), use_reentrant=False)
-    with pytest.warns(UserWarning) as caught:
-        checkpoint_sequential(functions, 2, leaf())
-    assert str(caught[0].message).startswith(
-        "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In version "
-        "2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, but"
-    )
-
-
 def test_detached_inputs():
     x = leaf()
     y, number = detach_variable((x * 2, 3))
@@ -593,97 +375,6 @@ def test_a_part_may_be_mapped_but_not_differentiated_by_a_transform():
         torch.func.grad(lambda x: part(x).sum())(x)
 
 
-@pytest.fixture
-def own_logger():
-    """The reference writes its log through a logger, which pytest must not look into."""
-    yield
-    logging.getLogger("LoggingTensor").propagate = True
-
-
-debugging = pytest.mark.usefixtures("own_logger")
-
-
-def non_deterministic(x):
-    non_deterministic.calls += 1
-    y = x.exp() * 2
-    y = y.sin() if non_deterministic.calls == 1 else y.sin().cos().cos()
-    return y.view(-1)[1:]
-
-
-def debug_error(early_stop=False):
-    non_deterministic.calls = 0
-    out = checkpoint(non_deterministic, leaf(), use_reentrant=False, debug=True, early_stop=early_stop)
-    with pytest.raises(CheckpointError) as caught:
-        out.sum().backward()
-    return caught.value
-
-
-@debugging
-def test_debugging_tells_which_operators_ran_each_time():
-    error = debug_error()
-    text = str(error)
-    first, second = text.split("Operations executed during the original forward:\n\n")[1].split(
-        "\n\nOperations executed during recomputation:\n\n"
-    )
-    assert first.splitlines() == [
-        "$1: f64[3] = torch._ops.aten.exp.default($0)",
-        "$2: f64[3] = torch._ops.aten.mul.Tensor($1, 2)",
-        "$3: f64[3] = torch._ops.aten.sin.default($2)",
-        "$4: f64[3] = torch._ops.aten.view.default($3, ['-1'])",
-        "$5: f64[2] = torch._ops.aten.slice.Tensor($4, 0, 1, 9223372036854775807)",
-    ]
-    assert "torch._ops.aten.sin.default(" in second
-    assert isinstance(error.__cause__, CheckpointError)
-    assert str(error.__cause__).startswith(
-        "torch.utils.checkpoint: trying to save more tensors during recomputation"
-    )
-
-
-@debugging
-def test_debugging_says_how_to_read_the_logs():
-    text = str(debug_error())
-    assert text.startswith(
-        " An error happened while unpacking tensors; dumping logs of latest computation\n"
-        "because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.\n"
-        "Scroll all the way down for guidance on how to navigate these logs.\n"
-        "\n"
-        f"+{'~' * 78}+\n"
-        "|        1. Stack traces of the operators that ran in the original forward     |\n"
-        f"+{'-' * 78}+\n"
-        "\n"
-        "$1: f64[3] = torch._ops.aten.exp.default($0)   (1 of 5 in original)\n"
-        "\n"
-    )
-    assert f"{__file__}:{non_deterministic.__code__.co_firstlineno + 2}:non_deterministic\n" in text
-    assert "(1 of" in text.split("2. Stack traces of the operators that ran during recomputation")[1]
-    assert text.endswith(
-        " 4. Error message                                             <--- You are here\n" + "-" * 80 + "\n"
-    )
-
-
-@debugging
-def test_debugging_can_be_enabled_for_all():
-    non_deterministic.calls = 0
-    with set_checkpoint_debug_enabled(True):
-        out = checkpoint(non_deterministic, leaf(), use_reentrant=False, early_stop=False)
-    with raises(CheckpointError, " An error happened while unpacking tensors"):
-        out.sum().backward()
-    non_deterministic.calls = 0
-    with set_checkpoint_debug_enabled(False):
-        out = checkpoint(non_deterministic, leaf(), use_reentrant=False, debug=True, early_stop=False)
-    with raises(CheckpointError, "torch.utils.checkpoint: trying to save more tensors"):
-        out.sum().backward()
-
-
-@debugging
-def test_debugging_leaves_what_agrees_alone():
-    x = leaf()
-    checkpoint(body, x, use_reentrant=False, debug=True).sum().backward()
-    y = leaf()
-    body(y).sum().backward()
-    assert torch.equal(x.grad, y.grad)
-
-
 def test_there_are_no_devices_to_keep_the_state_of():
     assert get_device_states(leaf(), 3, [leaf()]) == ([], [])
     set_device_states([], [])
@@ -693,3 +384,22 @@ def test_there_are_no_devices_to_keep_the_state_of():
         assert DefaultDeviceType.get_device_type() == "meta"
     finally:
         DefaultDeviceType.set_device_type("cpu")
+
+
+def test_tangents_pass_a_checkpoint():
+    function = lambda x: checkpoint(lambda y: y.sin() * y, x, use_reentrant=False)  # noqa: E731
+    x = torch.tensor([1.0, 2.0])
+    value, tangent = torch.func.jvp(function, (x,), (torch.ones(2),))
+    torch.testing.assert_close(value, x.sin() * x)
+    torch.testing.assert_close(tangent, x.cos() * x + x.sin())
+    torch.testing.assert_close(torch.func.jacfwd(function)(x), torch.diag(tangent))
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_a_part_may_push_tangents_forward(early_stop):
+    def part(x):
+        return torch.func.jvp(lambda x: (x * x).sin(), (x,), (x,))[1].sum()
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    again = torch.autograd.grad(checkpoint(part, x, use_reentrant=False, early_stop=early_stop), x)
+    torch.testing.assert_close(again, torch.autograd.grad(part(x), x))

@@ -47,6 +47,45 @@ def test_what_a_transform_answers_did_not_escape():
     assert all(repr(answer).startswith("tensor(") for answer in [*answers, aux, inner])
 
 
+@pytest.mark.parametrize("run", [lambda f: grad(f)(X), lambda f: vjp(f, X), lambda f: jvp(f, (X,), (X,))])
+def test_what_is_made_of_it_afterwards_has_no_history(run):
+    tensor = escaped(run)
+    result = tensor + 1
+    assert repr(result) == "tensor([3., 5.])"
+    assert not result.requires_grad and result.grad_fn is None
+    assert not tensor.clone().requires_grad
+
+
+def test_one_of_a_derivative_cannot_be_differentiated():
+    tensor = escaped(lambda f: grad(f)(X))
+    assert tensor.requires_grad and tensor.grad_fn is not None
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        tensor.sum().backward()
+
+
+def test_one_that_leads_out_of_its_transform_can_be():
+    kept, leaf = [], torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def function(x):
+        kept.append(x * 2)
+        return x.sum()
+
+    grad(function)(leaf)
+    kept[0].sum().backward()
+    assert leaf.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_leaf_made_inside_does_not_track_what_comes_out():
+    assert not grad(lambda x: (torch.ones(2, requires_grad=True) * x).sum())(X).requires_grad
+
+
+def test_a_function_that_pulls_back_goes_on():
+    value, pull_back = vjp(lambda x: x.sin() * x, X)
+    first, second = pull_back(torch.ones(2))[0], pull_back(torch.ones(2))[0]
+    assert first.tolist() == second.tolist()
+    assert (value + 1).grad_fn is None
+
+
 @pytest.mark.parametrize(
     ("use", "part"),
     [

@@ -66,3 +66,28 @@ def test_the_node_of_a_leaf_accumulates_when_it_is_called():
     assert node(torch.ones(2)) == ()
     assert seen == [[1.0, 1.0], [2.0, 2.0]]
     assert node._sequence_nr() == 2**64 - 1
+
+
+def test_what_is_changed_in_a_dictionary_changes_the_hooks():
+    x = torch.ones(2, requires_grad=True)
+    handle = x.register_hook(lambda gradient: gradient * 2)
+    hooks = x._backward_hooks
+    hooks[handle.id + 1] = lambda gradient: gradient * 10
+    x.sum().backward()
+    assert x.grad.tolist() == [20, 20] and len(x._backward_hooks) == 2
+    hooks.clear()
+    x.grad = None
+    x.sum().backward()
+    assert x.grad.tolist() == [1, 1] and not x._backward_hooks
+    handle.remove()
+
+
+def test_hooks_after_accumulation_can_be_changed_in_their_dictionary():
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda tensor: seen.append("first"))
+    hooks = x._post_accumulate_grad_hooks
+    hooks.pop(next(iter(hooks)))
+    hooks[3] = lambda tensor: seen.append(tensor.grad.tolist())
+    x.sum().backward()
+    assert seen == [[1, 1]]

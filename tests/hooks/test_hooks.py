@@ -205,3 +205,11 @@ def test_a_hook_on_any_of_several_tensors_runs_once_a_pass():
     assert len(log) == 2
     with raises(ValueError, "Expects mode to be one of ('all', 'any') but got one"):
         graph.register_multi_grad_hook((x,), print, mode="one")
+
+
+def test_a_hook_after_accumulation_has_nothing_to_return():
+    x = torch.ones(2, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda tensor: torch.ones(2))
+    with pytest.raises(RuntimeError) as caught:
+        x.sum().backward()
+    assert str(caught.value) == "Tensor post accumulate grad hooks should return None."

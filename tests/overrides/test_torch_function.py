@@ -183,3 +183,117 @@ def test_what_takes_part_is_like_a_tensor():
     assert not is_tensor_like([1.0])
     assert has_torch_function((3, Diagonal(2, 3)))
     assert not has_torch_function((3, torch.ones(2)))
+
+
+class Watching(torch.Tensor):
+    seen: typing.ClassVar[list] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        owner = getattr(func, "__self__", None)
+        cls.seen.append((getattr(owner, "__name__", None), func.__name__, len(args)))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def watched():
+    x = torch.ones(2, 3).as_subclass(Watching)
+    Watching.seen.clear()
+    return x
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "shape",
+        "dtype",
+        "device",
+        "ndim",
+        "data",
+        "T",
+        "requires_grad",
+        "grad",
+        "grad_fn",
+        "is_leaf",
+        "_version",
+    ],
+)
+def test_to_read_an_attribute_is_a_call(name):
+    x = watched()
+    getattr(x, name)
+    assert Watching.seen == [(name, "__get__", 1)]
+
+
+def test_to_set_or_delete_an_attribute_is_a_call():
+    x = watched()
+    x.requires_grad = True
+    x.grad = torch.ones(2, 3)
+    del x.grad
+    x.data = torch.zeros(2, 3)
+    assert Watching.seen == [
+        ("requires_grad", "__set__", 2),
+        ("grad", "__set__", 2),
+        ("grad", "__delete__", 1),
+        ("data", "__set__", 2),
+    ]
+    assert x.requires_grad and x.sum().item() == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (len, "__len__"),
+        (lambda x: bool(x.as_subclass(torch.Tensor)[0, 0].as_subclass(Watching)), "__bool__"),
+        (repr, "__repr__"),
+        (str, "__repr__"),
+        (lambda x: format(x), "__format__"),
+        (lambda x: 1.0 in x, "__contains__"),
+        (lambda x: x.__reduce_ex__(2), "__reduce_ex__"),
+    ],
+)
+def test_special_methods_are_calls(call, name):
+    x = watched()
+    call(x)
+    assert name in [seen for _, seen, _ in Watching.seen]
+
+
+def test_what_attributes_give_belongs_to_the_class():
+    x = watched().requires_grad_()
+    assert {type(x.data), type(x.T), type(x.mT), type(x.real)} == {Watching}
+    (x * 2).sum().backward()
+    assert type(x.grad) is type(x._base) is torch.Tensor
+
+
+def test_a_class_answers_for_attributes():
+    class Seven(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func == torch.Tensor.shape.__get__:
+                return "shape"
+            if func is torch.Tensor.__len__:
+                return 7
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = torch.ones(2).as_subclass(Seven)
+    assert (x.shape, len(x), torch.Tensor.shape.__get__(x)) == ("shape", 7, "shape")
+    assert torch.ones(2).shape == (2,)
+
+
+def test_modes_see_attributes_too():
+    class Log(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    seen = []
+    x = torch.ones(2)
+    with Log():
+        x.requires_grad, len(x), x.data
+    assert seen == [torch.Tensor.requires_grad.__get__, torch.Tensor.__len__, torch.Tensor.data.__get__]
+
+
+def test_an_attribute_that_fails_fails_as_ever():
+    x = watched()
+    with pytest.raises(RuntimeError):
+        x.grad = torch.ones(7)
+    with pytest.raises(AttributeError):
+        x.is_leaf = True

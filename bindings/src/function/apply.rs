@@ -8,6 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::graph::mode::{self, GradModeGuard};
+use rushlight::graph::profile;
 use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::ops::custom::{self, Call, Outcome};
 use rushlight::ops::record::gradient_edges;
@@ -49,6 +50,10 @@ pub(super) fn apply<'py>(
     let made = class.getattr(intern!(py, "_backward_cls"))?.call0()?;
     let context = made.cast::<FunctionBase>()?;
     let inputs: Tensors = args.iter_borrowed().filter_map(|it| as_tensor(&it).cloned()).collect();
+    let _profiled = match profile::is_active() {
+        true => crate::profile::host_function(class, &inputs)?,
+        false => None,
+    };
     let needs: Vec<bool> =
         args.iter_borrowed().map(|it| as_tensor(&it).is_some_and(Tensor::requires_grad)).collect();
     let edges = match mode::is_grad_enabled() && needs.contains(&true) {

@@ -149,7 +149,8 @@ impl Custom {
                 "Function's jvp returned an invalid number of forward gradients (expected {outputs} but got {got})"
             )));
         }
-        answers.iter().map(|answer| self.answered(answer)).collect()
+        let place = |position: usize| format!(" for grad output {position}.");
+        answers.iter().enumerate().map(|(index, answer)| answered(answer, || place(index))).collect()
     }
 
     /// The gradients as the user's backward sees them.
@@ -207,19 +208,20 @@ impl Custom {
                 }
                 continue;
             }
-            gradients.push(self.answered(answer)?);
+            gradients.push(answered(answer, String::new)?);
         }
         Ok(gradients)
     }
+}
 
-    fn answered(&self, answer: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-        match as_tensor(answer) {
-            Some(tensor) => Ok(Some(tensor.clone())),
-            None if answer.is_none() => Ok(None),
-            None => {
-                let found = answer.get_type().name()?;
-                Err(PyRuntimeError::new_err(format!("expected Variable or None (got {found})")))
-            }
+/// One derivative that a method of the user answered; `place` says in an error which.
+fn answered(answer: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<Option<Tensor>> {
+    match as_tensor(answer) {
+        Some(tensor) => Ok(Some(tensor.clone())),
+        None if answer.is_none() => Ok(None),
+        None => {
+            let (found, place) = (answer.get_type().name()?, place());
+            Err(PyRuntimeError::new_err(format!("expected Variable or None (got {found}){place}")))
         }
     }
 }

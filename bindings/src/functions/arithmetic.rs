@@ -31,6 +31,13 @@ pub(super) const TABLE: &[Function] = &[
         kind: FUNCTION | METHOD,
     },
     Function {
+        name: "subtract",
+        signatures: &["(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)"],
+        doc: "The difference of `input` and `alpha * other`.",
+        body: Body::Any(sub),
+        kind: FUNCTION | METHOD,
+    },
+    Function {
         name: "add_",
         signatures: &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
@@ -46,6 +53,13 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
+        doc: "Subtracts `alpha * other` in place.",
+        body: Body::Any(sub_),
+        kind: METHOD,
+    },
+    Function {
+        name: "subtract_",
+        signatures: &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
         doc: "Subtracts `alpha * other` in place.",
         body: Body::Any(sub_),
         kind: METHOD,

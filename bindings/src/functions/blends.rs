@@ -4,12 +4,16 @@ use super::entries::{both, function, in_place, method};
 use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
-use crate::returns::ToPython;
+use crate::error::raise;
+use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::blend;
 use rushlight::ops::pairs::Xlogy;
-use rushlight::ops::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, polygamma, polygamma_};
+use rushlight::ops::representation;
+use rushlight::ops::special::{
+    Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, mvlgamma, mvlgamma_, polygamma, polygamma_,
+};
 use rushlight::ops::{self, binary, unary};
 use rushlight::{Result, Tensor};
 
@@ -32,7 +36,6 @@ const CLEANED: &[&str] =
 const CLEANED_IN_PLACE: &[&str] =
     &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)"];
 const LOGIT: &[&str] = &["(Tensor input, float? eps=None, *, Tensor out=None)"];
-const OTHER: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
 const TWO: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
 const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 const MIXED: &[&str] = &[
@@ -47,6 +50,37 @@ const SIGNED: &[&str] =
 const fn special(name: &'static str, doc: &'static str, call: super::entries::Call) -> Function {
     entry(name, NN, ONE, doc, call)
 }
+
+/// Operations of two tensors, or of a tensor and a number, and their in-place forms.
+pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
+
+macro_rules! forms {
+    ($signatures:ident $in_place:expr, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+        [
+            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py())),
+            method($underscored, $in_place, concat!($doc, " In place."), |a| {
+                in_place(a, $change(a.tensor(0)?, a.operand(1)?))
+            }),
+        ]
+    };
+}
+
+const TWO_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)"];
+const MIXED_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
+const GAMMA: &[&str] = &["(Tensor input, int p, *, Tensor out=None)"];
+const STEP: &[&str] = &["(Tensor input, Tensor values, *, Tensor out=None)"];
+const STEP_IN_PLACE: &[&str] = &["(Tensor input, Tensor values)"];
+
+const FORMS: &[[Function; 2]] = &[
+    forms!(TWO TWO_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of two legs."),
+    forms!(TWO TWO_IN_PLACE, "gcd", "gcd_", representation::gcd, representation::gcd_, "The greatest common divisor."),
+    forms!(TWO TWO_IN_PLACE, "lcm", "lcm_", representation::lcm, representation::lcm_, "The least common multiple."),
+    forms!(TWO TWO_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "The elements times powers of two."),
+    forms!(TWO TWO_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The numbers next to others."),
+    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", representation::heaviside, representation::heaviside_, "Zero below zero, one above, and a value there."),
+    forms!(MIXED MIXED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second."),
+    forms!(SIGNED MIXED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second."),
+];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -72,28 +106,33 @@ pub(super) const TABLE: &[Function] = &[
     both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
         in_place(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
     }),
-    both("hypot", TWO, "The hypotenuse of two legs.", |a| {
-        ops::hypot(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
-    method("hypot_", &["(Tensor input, Tensor other)"], "`hypot` in place.", |a| {
-        in_place(a, ops::hypot_(a.tensor(0)?, a.operand(1)?))
-    }),
     both("logaddexp", TWO, "The logarithm of the sum of the exponentials.", |a| {
         ops::logaddexp(a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
     both("logaddexp2", TWO, "The logarithm to base two of the sum of powers of two.", |a| {
         ops::logaddexp2(a.operand(0)?, a.operand(1)?).answer(a.py())
     }),
-    both("xlogy", MIXED, "The first operand times the logarithm of the second.", |a| {
-        ops::xlogy(a.operand(0)?, a.operand(1)?).answer(a.py())
+    both("signbit", ONE, "Whether elements have a minus sign; zeros may have one.", |a| {
+        representation::signbit(a.tensor(0)?).answer(a.py())
     }),
-    both("copysign", SIGNED, "The magnitude of the first operand with the sign of the second.", |a| {
-        ops::copysign(a.operand(0)?, a.operand(1)?).answer(a.py())
+    both("mvlgamma", GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
+        mvlgamma(a.tensor(0)?, a.int(1)?).answer(a.py())
     }),
-    method("copysign_", OTHER, "`copysign` in place.", |a| {
-        in_place(a, ops::copysign_(a.tensor(0)?, a.operand(1)?))
+    method("mvlgamma_", &["(Tensor input, int p)"], "`mvlgamma` in place.", |a| {
+        in_place(a, mvlgamma_(a.tensor(0)?, a.int(1)?))
     }),
-    both("xlogy_", OTHER, "`xlogy` in place.", |a| in_place(a, ops::xlogy_(a.tensor(0)?, a.operand(1)?))),
+    entry("special_multigammaln", NN, GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
+        mvlgamma(a.tensor(0)?, a.int(1)?).answer(a.py())
+    }),
+    both(
+        "frexp",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.frexp"],
+        "The mantissas and the exponents of the elements.",
+        |a| {
+            let elements = representation::frexp(a.tensor(0)?).map_err(raise)?;
+            Named { class: "frexp", elements }.answer(a.py())
+        },
+    ),
     function(
         "polygamma",
         &["(int n, Tensor input, *, Tensor out=None)"],

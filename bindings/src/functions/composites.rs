@@ -5,17 +5,19 @@ use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use rushlight::ops::composite::contract::{addbmm, addr, float_power, kron};
+use rushlight::ops::composite::contract::{addbmm, addr, float_power, float_power_dtype, kron};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
 use rushlight::ops::composite::places::{
-    atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter, slice_scatter,
+    as_strided_scatter, atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter,
+    slice_scatter,
 };
 use rushlight::ops::composite::series::{
-    bincount, cdist, corrcoef, cov, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
+    bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
-use rushlight::ops::{Operand, create, in_place as writing, numbers, rearrange, select, triangle};
+use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
+use rushlight::ops::{Operand, create, in_place as writing, numbers, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
 /// Of operations whose nodes take a number as one.
@@ -97,8 +99,9 @@ pub(super) const TABLE: &[Function] = &[
         "Powers in place, of double precision only.",
         |a| {
             let (x, exponent) = (a.tensor(0)?, a.operand(1)?);
-            if x.dtype() != rushlight::dtype::DType::Float64 {
-                return Err(raise(Error::FloatPowerDType { dtype: x.dtype() }.into()));
+            let wide = float_power_dtype(x.into(), exponent);
+            if x.dtype() != wide {
+                return Err(raise(Error::FloatPowerDType { dtype: x.dtype(), wide }.into()));
             }
             in_place(a, rushlight::ops::pow_(x, exponent))
         },
@@ -136,6 +139,15 @@ pub(super) const TABLE: &[Function] = &[
         "The tensor with another's elements on a diagonal.",
         |a| diagonal_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?, a.int(4)?).answer(a.py()),
     ),
+    both(
+        "as_strided_scatter",
+        &["(Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None)"],
+        "The tensor with another's elements at these sizes and strides of its memory.",
+        |a| {
+            let (size, stride) = (a.ints(2)?, a.ints(3)?);
+            as_strided_scatter(a.tensor(0)?, a.tensor(1)?, &size, &stride, a.optional_int(4)?).answer(a.py())
+        },
+    ),
     function("fill", FILL, "The tensor with another value everywhere.", |a| {
         fill(a.tensor(0)?, a.operand(1)?).answer(a.py())
     }),
@@ -157,29 +169,17 @@ pub(super) const TABLE: &[Function] = &[
         "cov",
         &["(Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)"],
         "The covariances of rows.",
-        |a| cov(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
-        corrcoef(a.tensor(0)?).answer(a.py())
-    }),
-    function(
-        "cdist",
-        &["(Tensor x1, Tensor x2, float p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\")"],
-        "The distances of all pairs of rows.",
         |a| {
-            // There is one way: the modes differ in speed.
-            let mode = a.text(3)?;
-            let modes = [
-                "use_mm_for_euclid_dist_if_necessary",
-                "use_mm_for_euclid_dist",
-                "donot_use_mm_for_euclid_dist",
-            ];
-            if !modes.contains(&mode.as_str()) {
-                return Err(PyValueError::new_err(format!("{mode} is not a valid value for compute_mode")));
-            }
-            cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
+            let weights = Weights { frequencies: a.optional_tensor(2), importance: a.optional_tensor(3) };
+            determined(a, cov(a.tensor(0)?, a.int(1)?, weights))
         },
     ),
+    both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
+        determined(a, corrcoef(a.tensor(0)?))
+    }),
+    entry("cdist", NN, &["(Tensor x1, Tensor x2, float p=2)"], "The distances of all pairs of rows.", |a| {
+        cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
+    }),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),
@@ -240,18 +240,6 @@ pub(super) const TABLE: &[Function] = &[
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         in_place(a, writing::through(x, &[], |x| triangle::triu(x, diagonal)))
     }),
-    function(
-        "heaviside",
-        &["(Tensor input, Tensor values, *, Tensor out=None)"],
-        "Zero below zero, one above, and a value there.",
-        heaviside,
-    ),
-    method(
-        "heaviside",
-        &["(Tensor input, Tensor values)"],
-        "Zero below zero, one above, and a value there.",
-        heaviside,
-    ),
 ];
 
 fn joined(a: &Arguments<'_, '_>, join: fn(&[&Tensor]) -> Result<Tensor>) -> PyResult<Py<PyAny>> {
@@ -274,14 +262,12 @@ fn area(
     operation(a.tensor(0)?, a.operand(1)?, a.int(2)?).answer(a.py())
 }
 
-fn heaviside(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (x, values) = (a.tensor(0)?, a.tensor(1)?);
-    if x.dtype() != values.dtype() {
-        return Err(raise(Error::HeavisideDTypes {}.into()));
+/// Covariances, with a warning if nothing determines them.
+fn determined(a: &Arguments<'_, '_>, found: Result<Covariance>) -> PyResult<Py<PyAny>> {
+    let found = found.map_err(raise)?;
+    if !found.is_determined {
+        let text = c"cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.";
+        PyErr::warn(a.py(), &a.py().get_type::<PyUserWarning>(), text, 1)?;
     }
-    let steps = || -> Result<Tensor> {
-        let above = rushlight::ops::cast::to_dtype(&rushlight::ops::compare::gt(x, 0)?, x.dtype())?;
-        select::where_(&rushlight::ops::compare::eq(x, 0)?, &values.detach(), &above)
-    };
-    steps().answer(a.py())
+    found.values.answer(a.py())
 }

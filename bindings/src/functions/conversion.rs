@@ -2,8 +2,9 @@
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{Function, METHOD};
-use crate::device::Device;
+use crate::device::{Device, MemoryFormat};
 use crate::dtype::tensor_type_name;
+use crate::error::raise;
 use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::tensor::numpy::to_numpy;
@@ -78,16 +79,51 @@ pub(super) const TABLE: &[Function] = &[
 
 /// The receiver in an element type: the very object if it is of that type already.
 fn given(arguments: &Arguments<'_, '_>, dtype: DType) -> PyResult<Py<PyAny>> {
-    converted(arguments, dtype, false)
+    converted(arguments, dtype, false, 1)
 }
 
-fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool) -> PyResult<Py<PyAny>> {
+/// The name of the order in memory that a slot asks for, if it asks for one.
+pub(super) fn format(arguments: &Arguments<'_, '_>, slot: usize) -> Option<&'static str> {
+    arguments
+        .object(slot)
+        .and_then(|object| object.cast::<MemoryFormat>().ok())
+        .map(|format| format.get().name())
+}
+
+/// A copy in an order in memory; torch's `preserve_format` if none is asked for.
+pub(super) fn cloned(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<Tensor> {
+    match format {
+        Some("contiguous_format") => ops::cast::clone_contiguous(tensor),
+        Some("channels_last") => ops::cast::clone_channels_last(tensor, 4),
+        Some("channels_last_3d") => ops::cast::clone_channels_last(tensor, 5),
+        _ => ops::cast::clone(tensor),
+    }
+}
+
+/// Whether a tensor lies in the order that is asked for, as far as torch looks.
+fn lies(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<bool> {
+    match format {
+        Some("channels_last") => ops::cast::is_channels_last(tensor, 4),
+        Some("channels_last_3d") => ops::cast::is_channels_last(tensor, 5),
+        _ => Ok(true),
+    }
+}
+
+fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usize) -> PyResult<Py<PyAny>> {
     let tensor: &Tensor = arguments.tensor(0)?;
+    let format = format(arguments, slot);
     if tensor.dtype() != dtype {
         warn_of_lost_part(arguments.py(), tensor.dtype(), dtype)?;
-        ops::cast::to_dtype(tensor, dtype).to_python(arguments.py())
-    } else if copy {
-        ops::cast::clone(tensor).to_python(arguments.py())
+        let y = ops::cast::to_dtype(tensor, dtype).map_err(raise)?;
+        match format {
+            None | Some("preserve_format") => y,
+            Some("contiguous_format") => ops::cast::contiguous(&y).map_err(raise)?,
+            format if lies(&y, format).map_err(raise)? => y,
+            format => cloned(&y, format).map_err(raise)?,
+        }
+        .to_python(arguments.py())
+    } else if copy || !lies(tensor, format).map_err(raise)? {
+        cloned(tensor, format).to_python(arguments.py())
     } else {
         arguments.object(0).to_python(arguments.py())
     }
@@ -115,10 +151,10 @@ fn to(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
             if let Some(device) = arguments.object(1) {
                 Device::of(device)?.usable()?;
             }
-            converted(arguments, arguments.dtype(2).unwrap_or(own), arguments.boolean(4))
+            converted(arguments, arguments.dtype(2).unwrap_or(own), arguments.boolean(4), 5)
         }
-        1 => converted(arguments, arguments.dtype(1).unwrap_or(own), arguments.boolean(3)),
-        _ => converted(arguments, arguments.tensor(1)?.dtype(), arguments.boolean(3)),
+        1 => converted(arguments, arguments.dtype(1).unwrap_or(own), arguments.boolean(3), 4),
+        _ => converted(arguments, arguments.tensor(1)?.dtype(), arguments.boolean(3), 4),
     }
 }
 

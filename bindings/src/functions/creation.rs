@@ -47,6 +47,16 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     entry(
+        "empty_permuted",
+        FUNCTION,
+        &[options!("(int[] size, int[] physical_layout, *, ")],
+        "A tensor whose elements are yet to be set, with its dimensions in an order of their own in memory.",
+        |a| {
+            let (size, order) = (a.ints(0)?, a.ints(1)?);
+            made(a, 2, default_dtype::get(), |dtype| create::empty_permuted(&size, &order, dtype))
+        },
+    ),
+    entry(
         "full",
         FUNCTION,
         &[options!("(int[] size, Number fill_value, *, Tensor out=None, ")],

@@ -161,7 +161,7 @@ fn rounded_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     match a.overload() {
-        0 => masked::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
+        0 => masked::chosen(a.tensor(0)?).answer(a.py()),
         _ => select::where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).answer(a.py()),
     }
 }

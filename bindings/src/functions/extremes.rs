@@ -8,12 +8,12 @@ use rushlight::ops::{self, extremes_along, extremes_over};
 use rushlight::{Result, Tensor};
 
 const GREATEST: &[&str] = &[
-    "(Tensor input)",
+    "(Tensor input, *, Tensor out=None)",
     "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.max",
 ];
 const LEAST: &[&str] = &[
-    "(Tensor input)",
+    "(Tensor input, *, Tensor out=None)",
     "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
 ];

@@ -3,12 +3,14 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::returns::ToPython;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
+use rushlight::ops::gather::{Combination, scatter_combined, scatter_combined_};
 use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
 use rushlight::ops::{along, cast, distinct, gather, indexed, masked};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",
@@ -40,17 +42,18 @@ pub(super) const TABLE: &[Function] = &[
         |a| gather::gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
     ),
     both("scatter", SCATTER, "Values where an index says along a dimension.", |a| {
-        if adds(a)? {
-            return gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py());
+        let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
+        match combination(a)? {
+            None => gather::scatter(x, dim, index, values).answer(a.py()),
+            Some(combine) => scatter_combined(x, dim, index, values, combine).answer(a.py()),
         }
-        gather::scatter(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).answer(a.py())
     }),
     method("scatter_", SCATTER, "Writes values where an index says along a dimension.", |a| {
-        let (x, dim, index) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?);
-        if adds(a)? {
-            return in_place(a, gather::scatter_add_(x, dim, index, a.tensor(3)?));
+        let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
+        match combination(a)? {
+            None => in_place(a, gather::scatter_(x, dim, index, values)),
+            Some(combine) => in_place(a, scatter_combined_(x, dim, index, values, combine)),
         }
-        in_place(a, gather::scatter_(x, dim, index, a.operand(3)?))
     }),
     both("scatter_add", SCATTER_ADD, "Values added where an index says along a dimension.", |a| {
         gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
@@ -169,17 +172,24 @@ pub(super) const TABLE: &[Function] = &[
     }),
 ];
 
-/// Whether a scatter is asked to add instead of to overwrite.
-fn adds(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
-    match arguments.overload() {
-        0 | 2 => Ok(false),
-        overload => match (overload, arguments.text(4)?.as_str()) {
-            (1, "add") => Ok(true),
-            (_, "add" | "multiply") => {
-                Err(PyRuntimeError::new_err("scatter(): this kind of reduce is not supported"))
-            }
-            _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
-        },
+/// What a scatter makes of values and what they meet, if it is to combine them.
+fn combination(arguments: &Arguments<'_, '_>) -> PyResult<Option<Combination>> {
+    let overload = arguments.overload();
+    if matches!(overload, 0 | 2) {
+        return Ok(None);
+    }
+    if overload == 1 {
+        let text = c"The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.";
+        static WARNED: AtomicBool = AtomicBool::new(false);
+        if !WARNED.swap(true, Ordering::Relaxed) {
+            let py = arguments.py();
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+        }
+    }
+    match arguments.text(4)?.as_str() {
+        "add" => Ok(Some(Combination::Sum)),
+        "multiply" => Ok(Some(Combination::Product)),
+        _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
     }
 }
 

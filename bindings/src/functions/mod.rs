@@ -10,12 +10,14 @@ mod complexes;
 mod composites;
 mod construction;
 mod conversion;
+mod copies;
 mod creation;
 mod elementwise;
 mod entries;
 mod extremes;
 mod factors;
 mod factory;
+mod images;
 mod indexing;
 mod linalg;
 mod losses;
@@ -42,11 +44,13 @@ const TABLES: &[&[Function]] = &[
     anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
+    blends::PAIRS,
     blends::TABLE,
     complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
+    copies::TABLE,
     creation::TABLE,
     elementwise::CHOICES,
     elementwise::PAIRS,
@@ -54,6 +58,7 @@ const TABLES: &[&[Function]] = &[
     elementwise::TESTS,
     extremes::TABLE,
     factors::TABLE,
+    images::TABLE,
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,

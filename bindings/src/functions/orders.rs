@@ -6,6 +6,7 @@ use crate::error::raise;
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
+use rushlight::ops::composite::statistics::{Between, Quantile, quantile};
 use rushlight::ops::{create, extremes_over, middle, picked, running};
 use rushlight::{Error, Result, Tensor};
 
@@ -126,18 +127,9 @@ pub(super) const TABLE: &[Function] = &[
     both("trace", &["(Tensor input)"], "The sum of the diagonal.", |a| {
         running::trace(a.tensor(0)?).answer(a.py())
     }),
-    both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| {
-        let q = match a.overload() {
-            0 => a.tensor(1)?.clone(),
-            _ => {
-                let q = a.float(1)?;
-                if !(0.0..=1.0).contains(&q) {
-                    return Err(raise(Error::QuantileShare { q }.into()));
-                }
-                create::full(&[], Scalar::Float(q), DType::Float64).map_err(raise)?
-            }
-        };
-        picked::quantile(a.tensor(0)?, &q, a.optional_int(2)?, a.boolean(3)).answer(a.py())
+    both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| shares(a, false)),
+    both("nanquantile", QUANTILE, "The elements that a share of all numbers lies below.", |a| {
+        shares(a, true)
     }),
     function(
         "take_along_dim",
@@ -157,6 +149,24 @@ pub(super) const TABLE: &[Function] = &[
 fn order(a: &Arguments<'_, '_>) -> PyResult<(i64, bool)> {
     let first = if a.overload() == 0 { 2 } else { 1 };
     Ok((a.int(first)?, a.boolean(first + 1)))
+}
+
+fn shares(a: &Arguments<'_, '_>, numbers_only: bool) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    let q = match a.overload() {
+        0 => a.tensor(1)?.clone(),
+        _ => {
+            let q = a.float(1)?;
+            if !(0.0..=1.0).contains(&q) {
+                return Err(raise(Error::QuantileShare { q }.into()));
+            }
+            let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float64 };
+            create::full(&[], Scalar::Float(q), dtype).map_err(raise)?
+        }
+    };
+    let between = Between::named(&a.text(4)?).map_err(raise)?;
+    let how = Quantile { dim: a.optional_int(2)?, keepdim: a.boolean(3), between, numbers_only };
+    quantile(x, &q, how).answer(a.py())
 }
 
 /// Values and indices as a tuple of that class.

@@ -8,13 +8,17 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::ops::split::Sections;
 use rushlight::ops::{expand, join, part, rearrange, split, triangle};
-use rushlight::{Result, Tensor};
+use rushlight::{Error, Result, Tensor};
 
 const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];
 const SECTIONS: &[&str] = &[
     "(Tensor input, int sections, int dim=0) -> tuple[Tensor, ...]",
     "(Tensor input, int[] indices, int dim=0) -> tuple[Tensor, ...]",
     "(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> tuple[Tensor, ...]",
+];
+const SIDES: &[&str] = &[
+    "(Tensor input, int sections) -> tuple[Tensor, ...]",
+    "(Tensor input, int[] indices) -> tuple[Tensor, ...]",
 ];
 const JOIN: &[&str] = &["(Tensor[] tensors, *, Tensor out=None)"];
 
@@ -80,6 +84,12 @@ pub(super) const TABLE: &[Function] = &[
         "At most so many ranges of equal length, a view each.",
         |a| split::chunk(a.tensor(0)?, a.int(1)?, a.int(2)?).answer(a.py()),
     ),
+    both("hsplit", SIDES, "Parts side by side: of the second dimension, or of a vector.", |a| {
+        let dim = if a.tensor(0)?.ndim() == 1 { 0 } else { 1 };
+        sides(a, "hsplit", 1, dim)
+    }),
+    both("vsplit", SIDES, "Parts below each other: of the first dimension.", |a| sides(a, "vsplit", 2, 0)),
+    both("dsplit", SIDES, "Parts behind each other: of the third dimension.", |a| sides(a, "dsplit", 3, 2)),
     both("tensor_split", SECTIONS, "Ranges of a dimension, a view each.", tensor_split),
     both("flip", &["(Tensor input, int[] dims)"], "The opposite order along some dimensions.", |a| {
         rearrange::flip(a.tensor(0)?, &a.ints(1)?).answer(a.py())
@@ -182,6 +192,22 @@ fn split_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         _ => split::split_with_sizes(x, &arguments.ints(1)?, dim),
     }
     .answer(arguments.py())
+}
+
+/// Parts of a dimension, of one size or between indices.
+fn sides(a: &Arguments<'_, '_>, operation: &'static str, least: usize, dim: usize) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    if x.ndim() < least {
+        return Err(raise(Error::SplitRank { operation, least, ndim: x.ndim() }.into()));
+    }
+    if a.overload() == 1 {
+        return split::tensor_split(x, Sections::Indices(&a.ints(1)?), dim as i64).answer(a.py());
+    }
+    let (sections, size) = (a.int(1)?, x.layout().shape()[dim]);
+    if sections <= 0 || size as i64 % sections != 0 {
+        return Err(raise(Error::SplitUneven { operation, dim, size, sections }.into()));
+    }
+    split::tensor_split(x, Sections::Count(sections), dim as i64).answer(a.py())
 }
 
 fn tensor_split(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

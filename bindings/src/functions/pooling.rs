@@ -1,18 +1,15 @@
-//! Pooling, padding, sliding windows and resampling.
+//! Pooling: the greatest elements of windows, and the averages over them.
+
 use super::entries::{function, inner};
-use super::factory::entry;
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::callable::Function;
 use crate::convert;
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::ops::neural::fold::{Sliding, fold, unfold};
 use rushlight::ops::neural::max_pool::{adaptive_max_pool, max_pool};
 use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
-use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
-use rushlight::ops::neural::upsample::{Between, upsample};
 use rushlight::ops::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::{Result, Tensor};
 
@@ -50,7 +47,6 @@ macro_rules! averaged {
 
 const SIZES: &[&str] = &["(Tensor input, object output_size, *, Tensor out=None)"];
 const PLACES: &[&str] = &["(Tensor input, object output_size) -> tuple[Tensor, Tensor]"];
-const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -123,83 +119,7 @@ pub(super) const TABLE: &[Function] = &[
     inner("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
     }),
-    function(
-        "constant_pad_nd",
-        &["(Tensor input, int[] pad, Number value=0)"],
-        "The tensor with a number around it.",
-        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).answer(a.py()),
-    ),
-    inner("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
-        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).answer(a.py())
-    }),
-    inner("replication_pad", INNER, "The tensor with its edges around it.", |a| {
-        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).answer(a.py())
-    }),
-    inner(
-        "im2col",
-        &[
-            "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
-        ],
-        "The windows of an image as columns.",
-        |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
-    ),
-    inner(
-        "col2im",
-        &[
-            "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
-        ],
-        "Columns added to where they came from.",
-        |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
-    ),
-    inner(
-        "upsample",
-        &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
-        "The last dimensions in other sizes.",
-        upsampled,
-    ),
-    entry(
-        "channel_shuffle",
-        FUNCTION | NN,
-        &["(Tensor input, int groups)"],
-        "Channels of groups in turn.",
-        |a| rushlight::ops::neural::shuffle::channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    entry(
-        "pixel_shuffle",
-        FUNCTION | NN,
-        &["(Tensor input, int upscale_factor)"],
-        "Channels as parts of larger images.",
-        |a| rushlight::ops::neural::shuffle::pixel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    entry(
-        "pixel_unshuffle",
-        FUNCTION | NN,
-        &["(Tensor input, int downscale_factor)"],
-        "Parts of images as channels.",
-        |a| rushlight::ops::neural::shuffle::pixel_unshuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    entry(
-        "unfold",
-        METHOD,
-        &["(Tensor input, int dimension, int size, int step)"],
-        "All windows of that size along a dimension, as a new last one.",
-        |a| rushlight::ops::part::windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
-    ),
 ];
-
-fn two(a: &Arguments<'_, '_>, index: usize) -> PyResult<[i64; 2]> {
-    match a.ints(index)?.as_slice() {
-        [one] => Ok([*one, *one]),
-        [first, second] => Ok([*first, *second]),
-        more => Err(PyRuntimeError::new_err(format!("expected two numbers, but got {}", more.len()))),
-    }
-}
-
-fn sliding(a: &Arguments<'_, '_>, first: usize) -> PyResult<Sliding> {
-    let [kernel, dilation, padding, stride] =
-        [two(a, first)?, two(a, first + 1)?, two(a, first + 2)?, two(a, first + 3)?];
-    Ok(Sliding { kernel, dilation, padding, stride })
-}
 
 /// What torch calls that many numbers.
 fn counted(count: usize) -> &'static str {
@@ -462,17 +382,4 @@ fn sizes(a: &Arguments<'_, '_>, count: usize) -> PyResult<Vec<Option<i64>>> {
             (name, _) => format!("{name}: output_size must be {count}"),
         })),
     }
-}
-
-fn upsampled(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let between = match a.text(2)?.as_str() {
-        "nearest" => Between::Nearest,
-        "nearest-exact" => Between::NearestExact,
-        _ => Between::Linear { align_corners: a.boolean(3) },
-    };
-    let scales: Vec<Option<f64>> = match a.object(4) {
-        Some(list) => list.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?,
-        None => Vec::new(),
-    };
-    upsample(a.tensor(0)?, &a.ints(1)?, &scales, between).answer(a.py())
 }

@@ -1,12 +1,13 @@
 //! Views and copies: shapes, the order of dimensions, `clone`, `copy_`, `fill_`.
-use super::conversion::warn_of_lost_part;
+use super::conversion::{cloned, format, warn_of_lost_part};
 use super::entries::{both, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, squeeze, strided};
+use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -99,16 +100,46 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     both(
+        "as_strided_",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "Shows the elements of the memory at these sizes, strides and offset from now on.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            in_place(a, strided::as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    ),
+    method(
+        "resize_",
+        &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
+        "Gives the tensor another size, with what is in its memory.",
+        |a| in_place(a, resize::resize_(a.tensor(0)?, &a.ints(1)?)),
+    ),
+    both(
+        "resize_as_",
+        &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
+        "Gives the tensor the size of another, with what is in its memory.",
+        |a| in_place(a, resize::resize_as_(a.tensor(0)?, a.tensor(1)?)),
+    ),
+    both(
         "clone",
         &["(Tensor input, *, memory_format? memory_format=None)"],
         "A copy in memory of its own.",
-        |a| cast::clone(a.tensor(0)?).answer(a.py()),
+        |a| cloned(a.tensor(0)?, format(a, 1)).answer(a.py()),
     ),
     method(
         "contiguous",
         &["(Tensor input, *, memory_format? memory_format=None)"],
         "The tensor itself if its elements lie in row-major order, else a copy that does.",
-        |a| cast::contiguous(a.tensor(0)?).answer(a.py()),
+        |a| match format(a, 1) {
+            Some("channels_last") if !cast::is_channels_last(a.tensor(0)?, 4).map_err(raise)? => {
+                cast::clone_channels_last(a.tensor(0)?, 4).answer(a.py())
+            }
+            Some("channels_last_3d") if !cast::is_channels_last(a.tensor(0)?, 5).map_err(raise)? => {
+                cast::clone_channels_last(a.tensor(0)?, 5).answer(a.py())
+            }
+            Some("channels_last" | "channels_last_3d") => a.object(0).answer(a.py()),
+            _ => cast::contiguous(a.tensor(0)?).answer(a.py()),
+        },
     ),
     method(
         "copy_",

@@ -244,7 +244,7 @@ impl TensorBase {
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
             0 => permute::T(self.tensor()).and_then(conjugate::conj).to_python(py),
-            2 => permute::transpose(self.tensor(), 0, 1).and_then(conjugate::conj).to_python(py),
+            2 => permute::transpose(self.tensor(), -2, -1).and_then(conjugate::conj).to_python(py),
             ndim => {
                 let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
                 Err(PyRuntimeError::new_err(format!(

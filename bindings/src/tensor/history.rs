@@ -5,14 +5,18 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::Error;
+use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, mode};
 use rushlight::ops::batch;
+use rushlight::ops::intercept::is_active;
 use rushlight::tensor::NamedHooks;
+use smallvec::smallvec;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle};
+use crate::intercept::settle_method;
 use crate::node::wrap_node;
 use crate::overrides;
 use crate::transform::refuse_inside_transform;
@@ -33,7 +37,7 @@ impl TensorBase {
     /// Whether operations on the tensor are recorded.
     #[getter]
     fn requires_grad(&self) -> bool {
-        self.tensor().requires_grad()
+        self.tensor().claims_grad()
     }
 
     #[setter]
@@ -96,9 +100,9 @@ impl TensorBase {
 
     /// The hooks of the tensor as it is now, by number; `None` if there never were any.
     #[getter]
-    fn _backward_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let hooks = self.tensor().gradient_hooks().map_err(raise)?;
-        hooks.map(|hooks| numbered(py, &hooks)).transpose()
+    fn _backward_hooks<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let hooks = slf.get().tensor().gradient_hooks().map_err(raise)?;
+        hooks.map(|hooks| numbered(slf, "_backward_hooks", &hooks)).transpose()
     }
 
     #[setter(_backward_hooks)]
@@ -109,8 +113,9 @@ impl TensorBase {
 
     /// The hooks that run after accumulation, by number; `None` if there never were any.
     #[getter]
-    fn _post_accumulate_grad_hooks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.tensor().accumulated_hooks().map(|hooks| numbered(py, &hooks)).transpose()
+    fn _post_accumulate_grad_hooks<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let hooks = slf.get().tensor().accumulated_hooks();
+        hooks.map(|hooks| numbered(slf, "_post_accumulate_grad_hooks", &hooks)).transpose()
     }
 
     #[setter(_post_accumulate_grad_hooks)]
@@ -252,10 +257,16 @@ impl TensorBase {
             return Ok(answer);
         }
         let tensor = slf.get().tensor();
+        let shape = || smallvec![Some(profile::shape(tensor))];
+        let _profiled = profile::begin(Label::Function("detach"), shape);
         if mode::special() {
             batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
         }
-        wrap(slf.py(), tensor.detach())
+        let detached = wrap(slf.py(), tensor.detach())?;
+        match is_active() {
+            true => settle_method("detach", slf.as_any(), detached),
+            false => Ok(detached),
+        }
     }
 
     /// Forgets the history.
@@ -309,9 +320,15 @@ impl TensorBase {
 }
 
 /// A dictionary of callables by the numbers of their handles.
-fn numbered<'py>(py: Python<'py>, hooks: &NamedHooks) -> PyResult<Bound<'py, PyAny>> {
+fn numbered<'py>(
+    tensor: &Bound<'py, TensorBase>,
+    name: &str,
+    hooks: &NamedHooks,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = tensor.py();
     let functions = hooks.iter().filter_map(|(id, hook)| Some((id.number(), PythonHook::function(&**hook)?)));
-    py.import("collections")?.getattr("OrderedDict")?.call1((functions.collect::<Vec<_>>(),))
+    let dictionary = py.import("rushlight._hooks")?.getattr("HookDictionary")?;
+    dictionary.call1((tensor, name, functions.collect::<Vec<_>>()))
 }
 
 /// The hooks of such a dictionary.

@@ -14,7 +14,7 @@ use rushlight::dtype::DType;
 use rushlight::graph::cut::Cut;
 use rushlight::graph::mode;
 use rushlight::ops::conjugate;
-use rushlight::shape::{Dims, Layout};
+use rushlight::shape::{Dims, Layout, SharedLayout};
 use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
@@ -170,7 +170,7 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     // SAFETY: the array says that its elements lie at these strides from the address, which is
     // aligned; it keeps them for as long as it lives, and the owner keeps it.
     let storage = unsafe { Storage::external(data, layout.end() * dtype.size(), owner) }.map_err(raise)?;
-    let tensor = Tensor::from_array(Array { storage, layout: Arc::new(layout), dtype });
+    let tensor = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype });
     tensor.set_cut(Cut::import());
     Ok(tensor)
 }
@@ -237,7 +237,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.requires_grad() && !force && mode::is_grad_enabled() {
+    if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }
     if tensor.is_pending() && !force {

@@ -2,6 +2,8 @@
 //! because PyO3's wrappers cost as much as a small operation. Tensors of the exact type, floats and
 //! integers are recognised by their type pointers; everything else takes the way of `uncommon`.
 
+mod seen;
+
 use std::ffi::{c_int, c_void};
 
 use pyo3::exceptions::PyTypeError;
@@ -9,18 +11,21 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::graph::mode;
+use rushlight::graph::profile::{self, Label};
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
 use rushlight::{Result, Tensor};
+use smallvec::smallvec;
 
 use super::index;
 use super::number::number;
-use super::object::{as_tensor, borrow, guarded, guarded_status, slot, tensor_type, wrap_raw};
+use super::object::{borrow, guarded, guarded_status, slot, wrap_raw};
 use super::values;
 use crate::error::raise;
 use crate::overrides;
 use crate::returns::ToPython;
 use crate::writes::{self, Given};
+use seen::{may_see, method, offered, offered_alone, seen_as, unseen};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -77,102 +82,6 @@ unsafe fn uncommon<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<O
             Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
             None => Ok(number(&Bound::from_borrowed_ptr(py, object))?.map(Operand::Scalar)),
         }
-    }
-}
-
-/// The method that an operator counts as when its operands want to see it: from which side depends on
-/// whether the left one is a tensor.
-fn seen_as(slot: &str, from_left: bool) -> &'static str {
-    let (left, right) = match slot {
-        "Py_nb_add" => ("add", "add"),
-        "Py_nb_subtract" => ("sub", "__rsub__"),
-        "Py_nb_multiply" => ("mul", "mul"),
-        "Py_nb_true_divide" => ("div", "__rtruediv__"),
-        "Py_nb_floor_divide" => ("__floordiv__", "__rfloordiv__"),
-        "Py_nb_remainder" => ("remainder", "__rmod__"),
-        "Py_nb_and" => ("__and__", "bitwise_and"),
-        "Py_nb_or" => ("__or__", "bitwise_or"),
-        "Py_nb_xor" => ("__xor__", "bitwise_xor"),
-        "Py_nb_lshift" => ("__lshift__", "__rlshift__"),
-        "Py_nb_rshift" => ("__rshift__", "__rrshift__"),
-        "Py_nb_power" => ("pow", "__rpow__"),
-        "Py_nb_matrix_multiply" => ("matmul", "__rmatmul__"),
-        "Py_nb_negative" => ("neg", "neg"),
-        "Py_nb_absolute" => ("abs", "abs"),
-        "Py_nb_positive" => ("positive", "positive"),
-        "Py_nb_invert" => ("__invert__", "__invert__"),
-        "Py_nb_int" => ("__int__", "__int__"),
-        "Py_nb_float" => ("__float__", "__float__"),
-        "Py_nb_index" => ("__index__", "__index__"),
-        "<" => ("lt", "lt"),
-        "<=" => ("le", "le"),
-        "==" => ("eq", "eq"),
-        "!=" => ("ne", "ne"),
-        ">" => ("gt", "gt"),
-        ">=" => ("ge", "ge"),
-        in_place => (method(in_place), method(in_place)),
-    };
-    if from_left { left } else { right }
-}
-
-/// Shows an operator of two operands to those of them that want to see it.
-///
-/// # Safety
-/// The operands are live objects and stay so during the call.
-#[cold]
-unsafe fn offered(
-    py: Python<'_>,
-    slot: &str,
-    left: *mut ffi::PyObject,
-    right: *mut ffi::PyObject,
-) -> PyResult<Option<*mut ffi::PyObject>> {
-    // SAFETY: by the caller's promise.
-    let operands = unsafe { [left, right].map(|operand| Bound::from_borrowed_ptr(py, operand)) };
-    let from_left = as_tensor(&operands[0]).is_some();
-    let order = if from_left { [&operands[0], &operands[1]] } else { [&operands[1], &operands[0]] };
-    let answer = overrides::offer_operator(py, seen_as(slot, from_left), &order)?;
-    Ok(answer.map(Bound::into_ptr))
-}
-
-/// Shows an operator of a tensor to its class, and to those of what comes with it, if they want to see it.
-///
-/// # Safety
-/// All are live objects and stay so during the call.
-#[inline]
-unsafe fn offered_alone(
-    py: Python<'_>,
-    name: &str,
-    object: *mut ffi::PyObject,
-    with: &[*mut ffi::PyObject],
-) -> PyResult<Option<*mut ffi::PyObject>> {
-    // SAFETY: by the caller's promise.
-    if !overrides::ever() || !unsafe { may_see(object) || with.iter().any(|&object| may_see(object)) } {
-        return Ok(None);
-    }
-    // SAFETY: by the caller's promise.
-    let all: Vec<_> = std::iter::once(&object)
-        .chain(with)
-        .map(|&object| unsafe { Bound::from_borrowed_ptr(py, object) })
-        .collect();
-    let answer = overrides::offer_operator(py, name, &all.iter().collect::<Vec<_>>())?;
-    Ok(answer.map(Bound::into_ptr))
-}
-
-/// Whether the class of an object, which is not the tensor class itself, or a mode may want to see a call.
-///
-/// # Safety
-/// `object` is a live object.
-#[inline]
-unsafe fn may_see(object: *mut ffi::PyObject) -> bool {
-    // SAFETY: by the caller's promise.
-    overrides::ever() && (unsafe { ffi::Py_TYPE(object) != tensor_type() } || overrides::in_mode())
-}
-
-/// An object that nobody wanted to see as an operand, if it can be one.
-fn unseen<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
-    match as_tensor(object) {
-        Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
-        None => Ok(number(object)?.map(Operand::Scalar)),
     }
 }
 
@@ -254,24 +163,6 @@ fn in_place(
         unsafe { ffi::Py_INCREF(target) };
         Ok(target)
     })
-}
-
-/// The method that a slot such as `Py_nb_inplace_add` stands for.
-fn method(slot: &str) -> &'static str {
-    match slot {
-        "Py_nb_inplace_add" => "add_",
-        "Py_nb_inplace_subtract" => "sub_",
-        "Py_nb_inplace_multiply" => "mul_",
-        "Py_nb_inplace_true_divide" => "div_",
-        "Py_nb_inplace_floor_divide" => "floor_divide_",
-        "Py_nb_inplace_remainder" => "remainder_",
-        "Py_nb_inplace_and" => "__iand__",
-        "Py_nb_inplace_or" => "__ior__",
-        "Py_nb_inplace_xor" => "__ixor__",
-        "Py_nb_inplace_lshift" => "__ilshift__",
-        "Py_nb_inplace_power" => "pow_",
-        _ => "__irshift__",
-    }
 }
 
 /// A slot of one tensor.
@@ -395,7 +286,10 @@ slots! {
 
 /// `len(x)`.
 unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__len__")? {
+            return answer.extract();
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let layout = unsafe { borrow(object) }.map(Tensor::layout);
         match layout.as_ref().and_then(|layout| layout.shape().first()) {
@@ -422,7 +316,12 @@ unsafe extern "C" fn matrix_product(
         }
         // SAFETY: as above.
         match unsafe { (borrow(left), borrow(right)) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => {
+                let _profiled = profile::begin(Label::Function("matmul"), || {
+                    smallvec![Some(profile::shape(left)), Some(profile::shape(right))]
+                });
+                Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?))
+            }
             _ => Ok(declined(py)),
         }
     })
@@ -470,9 +369,27 @@ unsafe extern "C" fn assign_subscript(
     })
 }
 
+/// Shows a call of a method without arguments to those who want to see it.
+#[inline]
+fn asked<'py>(
+    py: Python<'py>,
+    object: *mut ffi::PyObject,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !overrides::ever() {
+        return Ok(None);
+    }
+    // SAFETY: slots are called with live objects, which the caller keeps during the call.
+    let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+    overrides::offer_operator(py, name, &[&object])
+}
+
 /// `bool(x)`: one, zero, or minus one with an exception set.
 unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
-    guarded_status(|_| {
+    guarded_status(|py| {
+        if let Some(answer) = asked(py, object, "__bool__")? {
+            return answer.extract::<bool>().map(i32::from);
+        }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };
         tensor.map_or(Ok(true), values::is_true).map(i32::from)

@@ -11,10 +11,16 @@ use rushlight::{Tensor, dispatch};
 
 use super::object::{TensorBase, tensor_class, wrap};
 use crate::error::raise;
+use crate::overrides;
 
 #[pymethods]
 impl TensorBase {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        if overrides::ever()
+            && let Some(answer) = overrides::offer_operator(slf.py(), "__repr__", &[slf.as_any()])?
+        {
+            return answer.extract();
+        }
         let class = slf.get_type();
         let name =
             if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };

@@ -31,7 +31,7 @@ impl TensorBase {
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().is_batched() {
+        if self.tensor().differs() {
             check_memory(self.tensor())?;
         }
         let array = self.tensor().array();
@@ -71,7 +71,7 @@ fn nested<'py>(
 
 /// The only element, for the conversions of the language.
 fn only(tensor: &Tensor) -> PyResult<Scalar> {
-    if tensor.is_batched() {
+    if tensor.differs() {
         return tensor.item().map_err(raise);
     }
     tensor
@@ -103,7 +103,7 @@ pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 
 /// `sequence[x]`.
 pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.is_batched() {
+    if tensor.differs() {
         only(tensor)?;
     }
     match tensor.item() {
@@ -118,7 +118,7 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 
 /// `bool(x)`.
 pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
-    if tensor.is_batched() {
+    if tensor.differs() {
         let error = if tensor.is_followed() { Error::MappedValue {} } else { Error::MappedTruth {} };
         return Err(raise(error.into()));
     }

@@ -6,8 +6,12 @@ from .._lazy import on_first_use
 from .._rushlight import _current_graph_task_id as _current_graph_task_id
 from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
+from .._rushlight import _profiler_enabled as _profiler_enabled
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import backward, grad
+from .grad_mode import (
+    _force_original_view_tracking as _force_original_view_tracking,
+)
 from .grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -28,16 +32,24 @@ if TYPE_CHECKING:
     from . import functional as functional
     from . import grad_mode as grad_mode
     from . import graph as graph
+    from . import profiler as profiler
+    from . import profiler_util as profiler_util
     from .function import Function as Function
     from .function import NestedIOFunction as NestedIOFunction
     from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+    from .profiler import ProfilerActivity as ProfilerActivity
+    from .profiler import kineto_available as kineto_available
+    from .profiler_util import DeviceType as DeviceType
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
-        rooms={"forward_ad", "function", "functional", "graph"},
+        rooms={"forward_ad", "function", "functional", "graph", "profiler", "profiler_util"},
         names={
+            "DeviceType": ".profiler_util",
             "Function": ".function",
             "NestedIOFunction": ".function",
+            "ProfilerActivity": ".profiler",
+            "kineto_available": ".profiler",
             "_unsafe_preserve_version_counter": ".graph",
         },
     )

@@ -11,10 +11,12 @@ from .._rushlight import (
     _InferenceMode,
     _is_grad_layout_enforcement_enabled,
     _is_multithreading_enabled,
+    _is_view_replay_enabled,
     _NoGrad,
     _set_grad_enabled,
     _set_grad_layout_enforcement_enabled,
     _set_multithreading_enabled,
+    _set_view_replay_enabled,
     is_grad_enabled,
 )
 
@@ -214,6 +216,27 @@ class enforce_grad_layout_policy(_Flag):
 
     def __call__(self, orig_func: Function) -> Function:
         """Return `orig_func` running under this policy; the decoration itself changes nothing."""
+        self._set(self.prev)
+        return super().__call__(orig_func)
+
+
+class _force_original_view_tracking(_Flag):
+    """Have views whose base was written to find their history by doing again what made them.
+
+    >>> import rushlight as torch
+    >>> with torch.autograd._force_original_view_tracking(True):
+    ...     x = torch.ones(2, requires_grad=True).clone()
+    ...     y = x[0]
+    ...     y.grad_fn.name(), y.mul_(2).grad_fn.name()
+    ('SelectBackward0', 'SelectBackward0')
+    """
+
+    __slots__ = ()
+    _is_set = staticmethod(_is_view_replay_enabled)
+    _set = staticmethod(_set_view_replay_enabled)
+
+    def __call__(self, orig_func: Function) -> Function:
+        """Return `orig_func` running this way; the decoration itself changes nothing."""
         self._set(self.prev)
         return super().__call__(orig_func)
 

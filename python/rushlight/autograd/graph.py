@@ -182,7 +182,7 @@ class _unsafe_preserve_version_counter:
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
         if not isinstance(self.tensors, tuple):
-            raise AssertionError(f"Expected tensors to be a tuple, got {type(self.tensors)}")
+            raise AssertionError("Expected tensors to be a tuple")
         self.prev_versions = tuple(tensor._version for tensor in self.tensors)
 
     def __enter__(self) -> None:

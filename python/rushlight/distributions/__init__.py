@@ -8,12 +8,14 @@ tensor([1., 1.])
 """
 
 from . import constraints, utils
-from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, Normal, Uniform
-from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical
+from .bounded import Exponential, Uniform
+from .chances import Bernoulli, Binomial, Geometric
+from .choices import Categorical, Multinomial, OneHotCategorical
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
+from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, LogNormal, Normal
 
 __all__ = [
     "Bernoulli",

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .. import linalg
-from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, Normal, Uniform
-from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical
+from .bounded import Exponential, Uniform
+from .chances import Bernoulli, Binomial, Geometric
+from .choices import Categorical, OneHotCategorical
 from .gammas import Beta, Dirichlet, Gamma
 from .multivariate import Independent, MultivariateNormal
+from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, Normal
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:

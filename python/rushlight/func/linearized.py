@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, zeros_like
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from .jvp import jvp
 from .reverse import vjp
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
     values, pull_back = vjp(differentiable, *primals)
     # Pulling back is linear, so the place of the cotangents does not matter; its transpose pushes forward.
-    _, push = vjp(pull_back, tree_map(zeros_like, values))
+    try:
+        _, push = vjp(pull_back, tree_map(zeros_like, values))
+    except NotImplementedError:
+        # Something in it has a derivative in forward direction only.
+        push = None
 
     def whole(parts: list[Tensor], rest: list[Any]) -> Any:
         found = iter(parts[1:])
@@ -60,6 +65,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"{wanted} of the corresponding primal."
                     )
         still = [zeros_like(leaf) if isinstance(leaf, Tensor) else leaf for leaf in constant]
+        if push is None:
+            return whole(jvp(differentiable, primals, tangents)[1], still)
         return whole(push(tangents)[0], still)
 
     return whole(values, constant), push_forward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _leads_out, _outer, is_grad_enabled
+from .._rushlight import Tensor, _kept, _leads_out, _outer, is_grad_enabled
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from ._arguments import chosen, positions, replaced
 from ._level import Level, gradients
@@ -108,6 +108,8 @@ def pulled_back(
         _check_outputs(outputs)
         leaves, spec = tree_flatten(inner)
         result = level.leave(output)
+        # What is pulled back through outlives the transform, and what the function let escape does not.
+        outputs, leaves = [*map(_kept, outputs)], [*map(_kept, leaves)]
 
     def pull_back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         weights, weights_spec = tree_flatten(cotangents)

@@ -1,6 +1,7 @@
 """Layers, losses and the `Module` they are made of."""
 
 from . import functional, init, utils
+from .modules.cells import GRUCell, LSTMCell, RNNCell
 from .modules.containers import (
     ModuleDict,
     ModuleList,
@@ -96,7 +97,7 @@ from .modules.pools import (
     MaxPool2d,
     MaxPool3d,
 )
-from .modules.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .modules.recurrent import GRU, LSTM, RNN, RNNBase
 from .modules.resizing import (
     ChannelShuffle,
     Fold,

@@ -4,10 +4,12 @@ from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
+from .adamax import Adamax
 from .averaged import ASGD, Rprop
 from .lbfgs import LBFGS
-from .moments import Adamax, NAdam, RAdam
+from .nadam import NAdam
 from .optimizer import Optimizer
+from .radam import RAdam
 from .rmsprop import RMSprop
 from .sgd import SGD
 

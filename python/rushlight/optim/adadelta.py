@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,8 +56,7 @@ class Adadelta(Adaptive):
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
         rho, eps = group["rho"], group["eps"]
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, gradient, group)
         squares, steps = state["square_avg"], state["acc_delta"]
         squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
         move = steps.add(eps).sqrt() / squares.add(eps).sqrt() * gradient

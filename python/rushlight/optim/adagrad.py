@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import full_like
 from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +60,7 @@ class Adagrad(Adaptive):
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, gradient, group)
         rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         total = state["sum"]
         total.addcmul_(gradient, gradient, value=1)

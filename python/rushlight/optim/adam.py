@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, maximum, zeros_like
-from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .moments import Moments
+from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Adam", "AdamW"]
 
 
-class Adam(Adaptive):
+class Adam(Moments):
     """Steps of the running mean of gradients, over the root of the running mean of their squares.
 
     `foreach`, `fused` and `capturable` choose between implementations of the same step elsewhere;
@@ -47,45 +47,32 @@ class Adam(Adaptive):
     ) -> None:
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        checked(lr=lr, eps=eps)
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        checked(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        super().__init__(
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            amsgrad=amsgrad,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        state["exp_avg"] = zeros_like(parameter)
-        state["exp_avg_sq"] = zeros_like(parameter)
+        super()._begin(parameter, group, state)
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_like(parameter)
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
-        rate, decay = number(group["lr"]), group["weight_decay"]
-        first, second = (number(beta) for beta in group["betas"])
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                parameter.mul_(1 - rate * decay)
-            else:
-                gradient = gradient.add(parameter, alpha=decay)
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(gradient, 1 - first)
-        square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        gradient = decayed(parameter, gradient, group)
+        rate, (first, second) = number(group["lr"]), map(number, group["betas"])
+        mean, square = self._means(gradient, (first, second), state)
         step = state["step"].item()
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = square = maximum(state["max_exp_avg_sq"], square)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import full_like, ones, tensor, where, zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,8 +55,7 @@ class ASGD(Adaptive):
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
         rate, fade, step = number(group["lr"]), group["lambd"], state["step"].item()
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, gradient, group)
         eta, share, mean = state["eta"].item(), state["mu"].item(), state["ax"]
         parameter.mul_(1 - fade * eta)
         parameter.add_(gradient, alpha=-eta)

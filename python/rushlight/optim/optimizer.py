@@ -1,4 +1,4 @@
-"""`Optimizer`: parameter groups and their options, state, hooks; what all optimizers share."""
+"""`Optimizer`: parameter groups and their options, state, hooks; what all optimisers share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .._hooks import RemovableHandle, register
-from .._rushlight import Tensor
+from .._rushlight import Tensor, _Passage, _profiler_enabled
 from .._typename import typename
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of the parameters; with `set_to_none=False` fill them with zeros."""
+        if _profiler_enabled():
+            _labelled("zero_grad", self, Optimizer._zero_grad, set_to_none)
+        else:
+            self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for parameter in group["params"]:
                 if set_to_none:
@@ -203,9 +209,23 @@ def _cast(parameter: Tensor, value: Any, key: Any = None) -> Any:
     return value
 
 
+def _labelled(action: str, optimizer: Optimizer, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run something that an optimiser does, and have profiles say so."""
+    passage = _Passage(f"Optimizer.{action}#{type(optimizer).__name__}.{action}")
+    try:
+        return run(optimizer, *args, **kwargs)
+    finally:
+        passage.end()
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if _profiler_enabled():
+            return _labelled("step", self, run, *args, **kwargs)
+        return run(self, *args, **kwargs)
+
+    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if not self._step_pre_hooks and not self._step_post_hooks:
             return step(self, *args, **kwargs)
         everything: Any = (self, *args)

@@ -17,6 +17,17 @@ def number(option: Any) -> Any:
     return option.item() if isinstance(option, Tensor) and not option.requires_grad else option
 
 
+def decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
+    """Apply the weight decay: to the parameter itself, or by way of the gradient, which is returned."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return gradient
+    if group.get("decoupled_weight_decay"):
+        parameter.mul_(1 - number(group["lr"]) * decay)
+        return gradient
+    return gradient.add(parameter, alpha=decay)
+
+
 class Parameterwise(Optimizer):
     """An optimiser that changes each parameter by itself: a subclass says how in `_update`."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,8 +59,7 @@ class RMSprop(Adaptive):
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
         rate, alpha = number(group["lr"]), group["alpha"]
-        if group["weight_decay"] != 0:
-            gradient = gradient.add(parameter, alpha=group["weight_decay"])
+        gradient = decayed(parameter, gradient, group)
         square = state["square_avg"]
         square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)
         if group["centered"]:

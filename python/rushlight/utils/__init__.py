@@ -6,8 +6,14 @@ from .._lazy import on_first_use
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from . import _python_dispatch as _python_dispatch
+    from . import _pytree as _pytree
+    from . import checkpoint as checkpoint
     from . import data as data
+    from . import hooks as hooks
 else:
-    __getattr__, __dir__ = on_first_use(globals(), rooms={"data"})
+    __getattr__, __dir__ = on_first_use(
+        globals(), rooms={"_python_dispatch", "_pytree", "checkpoint", "data", "hooks"}
+    )
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data", "hooks"]

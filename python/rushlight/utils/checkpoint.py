@@ -322,6 +322,11 @@ class _Kept(autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         raise AssertionError("nothing leads here")
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Nothing depends on them."""
+        return None
+
 
 class _Inputs:
     """The positional inputs of a part."""

@@ -73,8 +73,11 @@ fn sum_around<T: Real, C: Copy + Send + Sync, A: Number>(
     let Some(broadcast) = broadcast.as_ref().ok().and_then(|centres| centres.broadcast(view.shape())) else {
         unreachable!("the centres have the shape of the kept axes");
     };
-    let mut terms = ndarray::ArrayD::from_elem(view.shape(), A::ZERO);
-    apply::each_2(terms.view_mut(), view, broadcast, move |out, x, centre| *out = f(x, centre));
+    let shape = view.raw_dim();
+    let mut terms = ndarray::ArrayD::from_elem(shape, A::ZERO);
+    if let Some(terms) = terms.as_slice_mut() {
+        apply::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
+    }
     let mut sums = vec![A::ZERO; out.len()];
     reduce_with(terms.view(), axes, &mut sums, fold, |out, sum| *out = sum);
     apply::each_slice_2(out, &sums, centres, move |out, sum, centre| {

@@ -117,13 +117,11 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// An operation on the inputs with their samples along the first dimension.
     pub fn front<O: Op>(&self, op: O) -> Result<Answer> {
-        Ok(self.at_front(op, |input| input.front(self.size))?.into_iter().map(Samples::first).collect())
+        Ok(all_first(self.at_front(op, &|input| input.front(self.size))?))
     }
 
-    fn at_front<O: Op>(&self, op: O, value: impl Fn(&Samples) -> Result<Tensor>) -> Result<Outputs> {
-        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(value).collect::<Result<_>>()?;
-        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
-        apply(op, &values)
+    fn at_front<O: Op>(&self, op: O, value: &dyn Fn(&Samples) -> Result<Tensor>) -> Result<Outputs> {
+        apply(op, &references(&all(self.inputs, value)?))
     }
 
     /// `front` for an operation along the dimension behind the samples. Numbers have none: for the
@@ -132,14 +130,14 @@ impl Call<'_> {
         if self.inputs[0].rank() > 0 {
             return self.front(op);
         }
-        let outputs = self.at_front(op, |input| input.vectors(self.size))?;
+        let outputs = self.at_front(op, &|input| input.vectors(self.size))?;
         outputs.iter().map(|y| numbers(y).map(Samples::first)).collect()
     }
 
     /// An operation on the inputs whose first dimension is that of a batch already: it takes the
     /// samples in.
     pub fn folded<O: Op>(&self, op: O) -> Result<Answer> {
-        let outputs = self.at_front(op, |input| reshape::flatten(&input.front(self.size)?, 0, 1))?;
+        let outputs = self.at_front(op, &|input| reshape::flatten(&input.front(self.size)?, 0, 1))?;
         let apart = |y: &Tensor| {
             let each = self.inputs[0].shape()[0] as i64;
             reshape::unflatten(y, 0, &[self.size as i64, each]).map(Samples::first)
@@ -158,12 +156,23 @@ impl Call<'_> {
     pub fn aligned<O: Op>(&self, op: O) -> Result<Answer> {
         let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
         let align = |samples: &Samples| samples.aligned(rank);
-        let values: SmallVec<[Tensor; 2]> = self.inputs.iter().map(align).collect::<Result<_>>()?;
-        let held: SmallVec<[Tensor; 1]> = self.held.iter().map(align).collect::<Result<_>>()?;
-        let values: SmallVec<[&Tensor; 2]> = values.iter().collect();
-        let outputs = apply(op.holding(&held)?, &values)?;
-        Ok(outputs.into_iter().map(Samples::first).collect())
+        let (values, held) = (all(self.inputs, &align)?, all(self.held, &align)?);
+        Ok(all_first(apply(op.holding(&held)?, &references(&values))?))
     }
+}
+
+// What follows stands here so that it is compiled once, not for every operation.
+
+fn all(samples: &[Samples], value: &dyn Fn(&Samples) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+    samples.iter().map(value).collect()
+}
+
+fn references(tensors: &[Tensor]) -> Vec<&Tensor> {
+    tensors.iter().collect()
+}
+
+fn all_first(outputs: Outputs) -> Answer {
+    outputs.into_iter().map(Samples::first).collect()
 }
 
 /// Vectors of one element as numbers.

@@ -12,7 +12,7 @@ mod writes;
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, Recorded};
 use super::record::trace;
@@ -121,6 +121,10 @@ pub(super) fn bound(x: &Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
     Ok(bound)
 }
 
+fn all_bound(inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<SmallVec<[Tensor; 2]>> {
+    inputs.iter().map(|x| bound(x, mapping)).collect()
+}
+
 fn bound_tangent(tangent: Tensor, mapping: &Arc<Mapping>) -> Result<Tensor> {
     if tangent.mapping().is_some_and(|own| own.is(mapping)) {
         return Ok(tangent);
@@ -145,6 +149,19 @@ pub fn within(x: &Tensor) -> Result<Tensor> {
         Some(mapping) => bound(x, &mapping),
         None => Ok(x.clone()),
     }
+}
+
+/// A tensor that a function has just made, as one of the innermost mapping, if derivatives are taken
+/// within: whatever is written to it is differentiated there. `None` if that changes nothing.
+pub fn made_within(x: &Tensor) -> Result<Option<Tensor>> {
+    let Some(mapping) = Mapping::innermost() else { return Ok(None) };
+    let is_inside = |depth: usize| depth > mapping.transforms();
+    let is_of_it = x.mapping().is_some_and(|own| own.is(&mapping));
+    if is_of_it || !is_inside(x.depth()) || x.is_view() || x.requires_grad() || !x.dtype().is_differentiable()
+    {
+        return Ok(None);
+    }
+    bound(x, &mapping).map(Some)
 }
 
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
@@ -183,7 +200,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
     check_open_for(mapping, plumbing(op.name()))?;
     let answer = below(mapping, || answer(&op, inputs, mapping))?;
-    let bound: SmallVec<[Tensor; 2]> = inputs.iter().map(|x| bound(x, mapping)).collect::<Result<_>>()?;
+    let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
     let outputs = match op.shows() {
         Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
@@ -212,16 +229,23 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 
 /// What an operation answers for all samples.
 pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
-    let values: SmallVec<[Samples; 2]> = inputs.iter().map(|x| samples(x, mapping)).collect();
-    let held: SmallVec<[Samples; 1]> = op.held().iter().map(|x| samples(x, mapping)).collect();
-    let call = Call { inputs: &values, held: &held, size: mapping.size() };
+    let held = op.held();
+    let values = all_samples(&mut inputs.iter().copied(), mapping);
+    let held = all_samples(&mut held.iter(), mapping);
     if values.iter().chain(&held).all(|samples| samples.dim.is_none()) {
-        let held: SmallVec<[Tensor; 1]> = held.into_iter().map(|samples| samples.value).collect();
-        let inputs: SmallVec<[&Tensor; 2]> = values.iter().map(|samples| &samples.value).collect();
-        let outputs = super::apply::apply(op.holding(&held)?, &inputs)?;
-        return Ok(outputs.into_iter().map(Samples::shared).collect());
+        let held: Vec<Tensor> = held.into_iter().map(|samples| samples.value).collect();
+        let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
+        return Ok(all_shared(super::apply::apply(op.holding(&held)?, &inputs)?));
     }
-    op.batch(&call)
+    op.batch(&Call { inputs: &values, held: &held, size: mapping.size() })
+}
+
+fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping>) -> Vec<Samples> {
+    tensors.map(|x| samples(x, mapping)).collect()
+}
+
+fn all_shared(outputs: Outputs) -> Answer {
+    outputs.into_iter().map(Samples::shared).collect()
 }
 
 /// The highest mapping of which `x` does not have memory for every sample of `other`.
@@ -262,11 +286,21 @@ pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
 /// What `f` makes of the samples of a batched tensor along a first dimension, and of how many there
 /// are.
 pub(super) fn front(x: &Tensor, f: impl FnOnce(&Tensor, usize) -> Result<Tensor>) -> Option<Result<Tensor>> {
+    let several = |x: &Tensor, size: usize| Ok(smallvec![f(x, size)?]);
+    front_each(x, several).map(|found| found.map(|mut made| made.swap_remove(0)))
+}
+
+/// `front` where several tensors are made.
+pub(super) fn front_each(
+    x: &Tensor,
+    f: impl FnOnce(&Tensor, usize) -> Result<Outputs>,
+) -> Option<Result<Outputs>> {
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
         check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
         let value = Samples::of(batch.clone()).front(batch.mapping.size())?;
-        Tensor::batched(f(&value, batch.mapping.size())?, Some(0), &batch.mapping)
+        let made = f(&value, batch.mapping.size())?.into_iter();
+        made.map(|y| Tensor::batched(y, Some(0), &batch.mapping)).collect()
     };
     Some(below(&batch.mapping, run))
 }

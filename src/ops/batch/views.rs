@@ -10,14 +10,14 @@ use crate::ops::apply::Outputs;
 use crate::ops::in_place;
 use crate::ops::record::trace;
 use crate::ops::view::{self, Kind, Shown};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Batch, Creation, Mapping, Tensor};
 
 /// A kind of view, of each of many samples.
 struct Each {
     kind: Arc<dyn Kind>,
     /// The layout of a sample before.
-    source: Arc<Layout>,
+    source: SharedLayout,
     /// Where the samples lay before. They come first afterwards.
     dim: usize,
 }

@@ -9,7 +9,7 @@ use super::{below, bound, check_open, mapping, samples};
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Rule, mode};
 use crate::ops::in_place::Write;
-use crate::ops::record::records;
+use crate::ops::record::{only_once, records};
 use crate::ops::{cast, in_place, tangents};
 use crate::tensor::{Mapping, Tensor};
 
@@ -77,6 +77,15 @@ pub(in crate::ops) fn through(
     others: &[&Tensor],
     name: &'static str,
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, name, &mut only_once(operation))
+}
+
+fn through_any(
+    x: &Tensor,
+    others: &[&Tensor],
+    name: &'static str,
+    operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
     let all: SmallVec<[&Tensor; 3]> = std::iter::once(x).chain(others.iter().copied()).collect();
     let Some(mapping) = mapping(all.iter().copied()) else { unreachable!("an operand is batched") };

@@ -271,8 +271,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     let (p, q) = (left.array(), right.as_ref().map_or(left.array(), |right| right.array()));
     let dtype = p.dtype;
     let same = p.layout.is_contiguous()
-        && (Arc::ptr_eq(&p.layout, &q.layout)
-            || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
+        && (p.layout.is(&q.layout) || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
     if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
         return Ok(Plain::IsNot);
     }

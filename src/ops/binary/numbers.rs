@@ -1,8 +1,6 @@
 //! The numbers: loops over pairs of elements, of arrays of any types and shapes that go together, and of
 //! arrays and numbers.
 
-use std::sync::Arc;
-
 use super::Elementwise2;
 use crate::dtype::{Bool, Complex, DType, Element};
 use crate::error::Result;
@@ -57,14 +55,7 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
         return combine(&a, &b, f);
     }
     match (a, b) {
-        (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b, order) = aligned(a, b, T::DTYPE)?;
-            let y = pairs::<T, U>(&a, &b, f)?;
-            Ok(match order {
-                Some(order) => order.restored(&y),
-                None => y,
-            })
-        }
+        (Numbers::Array(a), Numbers::Array(b)) => combine_arrays(a, b, f),
         (Numbers::Array(a), Numbers::Scalar(b)) => {
             let b: T = b.to();
             unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
@@ -77,10 +68,27 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
     }
 }
 
+fn combine_arrays<T: Element, U: Element>(
+    a: &Array,
+    b: &Array,
+    f: impl Fn(T, T) -> U + Copy + Sync,
+) -> Result<Array> {
+    let (a, b, order) = aligned(a, b, T::DTYPE)?;
+    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
+    match (a.slice::<T>(), b.slice::<T>()) {
+        (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
+        _ => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
+    }
+    Ok(match order {
+        Some(order) => order.restored(&y),
+        None => y,
+    })
+}
+
 /// Two operands as one type and in one shape, and the order in which the dimensions of the result then
 /// are, if it is not theirs.
 fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
-    let same = Arc::ptr_eq(&a.layout, &b.layout) || a.layout.shape() == b.layout.shape();
+    let same = a.layout.is(&b.layout) || a.layout.shape() == b.layout.shape();
     if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
         return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
     }
@@ -94,20 +102,6 @@ fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<M
     };
     let (a, b) = (shown(a)?, shown(b)?);
     Ok((a, b, order))
-}
-
-/// A fresh array of `f` of pairs of elements of two arrays of one shape. Integers are laid out in
-/// order first: kernels that walk along strides are compiled for floating-point numbers only.
-fn pairs<T: Element, U: Element>(a: &Array, b: &Array, f: impl Fn(T, T) -> U + Copy + Sync) -> Result<Array> {
-    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
-    if let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) {
-        zip::zip_slice(a, b, y.fresh(), f);
-    } else if const { T::DTYPE.is_float() } {
-        zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f);
-    } else {
-        return pairs::<T, U>(&copy::dense(a)?, &copy::dense(b)?, f);
-    }
-    Ok(y)
 }
 
 /// The operands again, when one of them is a single element in the shape of the other: it then is a

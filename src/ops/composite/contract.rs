@@ -5,9 +5,10 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::arithmetic::times;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::{add, mul, permute, pow, products, reduce, reshape, squeeze, view};
+use crate::ops::{add, cast, mul, permute, pow, products, reduce, reshape, squeeze, view};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -79,9 +80,18 @@ fn sum_of_products(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 /// `beta · x + alpha · Σ a[i] b[i]` over the matrices of two batches.
 pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     products::check_batches(a, b)?;
+    if x.dtype() != a.dtype() {
+        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: a.dtype() }.into());
+    }
+    let (beta, alpha) = (weight_of(beta, x.dtype()), weight_of(alpha, x.dtype()));
     let (left, right) = (a.layout(), b.layout());
     let sizes = [left.shape()[0], left.shape()[1], right.shape()[2]];
     composed::apply(AddBatches { beta, alpha, sizes }, &[x, a, b])
+}
+
+/// A weight as a number that leaves the element type as it is.
+fn weight_of(weight: Scalar, dtype: DType) -> Scalar {
+    if dtype.is_differentiable() { weight } else { Scalar::Int(weight.to_f64() as i64) }
 }
 
 /// y = βx + α a bᵀ with two vectors
@@ -141,7 +151,15 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
             return Err(Error::AddrRank { argument, ndim: vector.ndim() }.into());
         }
     }
-    composed::apply(AddOuter { beta, alpha }, &[x, a, b])
+    let common = [a.dtype(), b.dtype()].into_iter().fold(x.dtype(), DType::promote);
+    for (argument, weight) in [("beta", beta), ("alpha", alpha)] {
+        if !common.is_differentiable() && matches!(weight, Scalar::Float(_) | Scalar::Complex(_)) {
+            return Err(Error::IntegerWeight { argument }.into());
+        }
+    }
+    let sum = composed::apply(AddOuter { beta, alpha }, &[x, a, b])?;
+    // Truth values that are weighed by integers become such.
+    cast::to_dtype(&sum, common)
 }
 
 fn weighed(x: &Tensor, product: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
@@ -173,10 +191,21 @@ pub fn kron(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     reshape::reshape(&mul(&a, &b)?, &whole)
 }
 
+/// The type in which powers of these operands are calculated in double precision.
+pub fn float_power_dtype(a: Operand<'_>, b: Operand<'_>) -> DType {
+    let is_complex = |operand: Operand<'_>| match operand {
+        Operand::Tensor(x) => x.dtype().is_complex(),
+        Operand::Scalar(number) => matches!(number, Scalar::Complex(_)),
+    };
+    if is_complex(a) || is_complex(b) { DType::Complex128 } else { DType::Float64 }
+}
+
 /// Powers in double precision.
 pub fn float_power(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    let dtype = float_power_dtype(a, b);
     let wide = |operand: Operand<'_>| match operand {
-        Operand::Tensor(x) => crate::ops::cast::to_dtype(x, DType::Float64).map(crate::ops::Value::Tensor),
+        Operand::Tensor(x) => crate::ops::cast::to_dtype(x, dtype).map(crate::ops::Value::Tensor),
+        Operand::Scalar(Scalar::Complex(number)) => Ok(crate::ops::Value::Scalar(Scalar::Complex(number))),
         Operand::Scalar(number) => Ok(crate::ops::Value::Scalar(Scalar::Float(number.to_f64()))),
     };
     let (a, b) = (wide(a)?, wide(b)?);

@@ -4,3 +4,4 @@ pub mod contract;
 pub mod einsum;
 pub mod places;
 pub mod series;
+pub mod statistics;

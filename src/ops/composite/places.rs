@@ -3,9 +3,11 @@
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::{cast, create, join, part, permute, rearrange, reshape, squeeze};
+use crate::ops::view_copy::written;
+use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -100,7 +102,8 @@ impl Composed for Turn {
 
 /// The tensor with the elements of `source` in one place of a dimension.
 pub fn select_scatter(x: &Tensor, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    written(x, source, Window::Select { dim, index })
+    let shown = shown! { dim: dim, index: index };
+    written(x, source, ("SelectScatterBackward0", shown), move |x| part::select(x, dim, index))
 }
 
 /// The tensor with the elements of `source` in a range of a dimension.
@@ -112,98 +115,29 @@ pub fn slice_scatter(
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor> {
-    written(x, source, Window::Slice { dim, start, end, step })
+    let shown = shown! { dim: dim, start: start, end: end, step: step };
+    written(x, source, ("SliceScatterBackward0", shown), move |x| part::slice(x, dim, start, end, step))
 }
 
 /// The tensor with the elements of `source` on a diagonal.
 pub fn diagonal_scatter(x: &Tensor, source: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tensor> {
-    written(x, source, Window::Diagonal { offset, first, second })
+    let shown = shown! { dim1: first, dim2: second, offset: offset };
+    written(x, source, ("DiagonalScatterBackward0", shown), move |x| part::diagonal(x, offset, first, second))
 }
 
-fn written(x: &Tensor, source: &Tensor, window: Window) -> Result<Tensor> {
-    composed::apply(Written { window, shape: x.layout().shape().to_vec() }, &[x, source])
-}
-
-/// A part of a tensor, as the caller named it.
-#[derive(Clone, Copy)]
-enum Window {
-    Select { dim: i64, index: i64 },
-    Slice { dim: i64, start: Option<i64>, end: Option<i64>, step: i64 },
-    Diagonal { offset: i64, first: i64, second: i64 },
-}
-
-impl Window {
-    fn of(self, x: &Tensor) -> Result<Tensor> {
-        match self {
-            Window::Select { dim, index } => part::select(x, dim, index),
-            Window::Slice { dim, start, end, step } => part::slice(x, dim, start, end, step),
-            Window::Diagonal { offset, first, second } => part::diagonal(x, offset, first, second),
-        }
-    }
-}
-
-/// y = x with s in a window
-///
-/// dy is dx with ds there; x̄ is ȳ with zeros there, s̄ the window of ȳ
-#[derive(Clone)]
-struct Written {
-    window: Window,
-    /// The shape of x.
-    shape: Vec<usize>,
-}
-
-impl Composed for Written {
-    const KEEPS: &'static [&'static str] = &["", ""];
-
-    fn name(&self) -> &'static str {
-        match self.window {
-            Window::Select { .. } => "SelectScatterBackward0",
-            Window::Slice { .. } => "SliceScatterBackward0",
-            Window::Diagonal { .. } => "DiagonalScatterBackward0",
-        }
-    }
-
-    fn shown(&self) -> Attributes {
-        match self.window {
-            Window::Select { dim, index } => shown! { dim: dim, index: index },
-            Window::Slice { dim, start, end, step } => {
-                shown! { dim: dim, start: start, end: end, step: step }
-            }
-            Window::Diagonal { offset, first, second } => {
-                shown! { offset: offset, dim1: first, dim2: second }
-            }
-        }
-    }
-
-    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let copy = cast::clone(inputs[0])?;
-        let window = self.window.of(&copy)?;
-        if window.layout().shape() != inputs[1].layout().shape() {
-            let (source, slice) = (inputs[1].layout().shape().to_vec(), window.layout().shape().to_vec());
-            return Err(Error::ScatterSlice { source, slice }.into());
-        }
-        cast::copy_(&window, inputs[1])?;
-        Ok(copy)
-    }
-
-    fn back(&self, index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
-        let window = self.window.of(gradient)?;
-        if index == 1 {
-            return Ok(window);
-        }
-        let zeros = create::zeros(&shape::signed(window.layout().shape()), gradient.dtype())?;
-        composed::apply(self.clone(), &[gradient, &zeros])
-    }
-
-    fn forth(&self, index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        if index == 1 {
-            let zeros = create::zeros(&shape::signed(&self.shape), tangent.dtype())?;
-            return composed::apply(self.clone(), &[&zeros, tangent]);
-        }
-        let window = self.window.of(tangent)?;
-        let zeros = create::zeros(&shape::signed(window.layout().shape()), tangent.dtype())?;
-        composed::apply(self.clone(), &[tangent, &zeros])
-    }
+/// The tensor with the elements of `source` at these sizes and strides.
+pub fn as_strided_scatter(
+    x: &Tensor,
+    source: &Tensor,
+    sizes: &[i64],
+    strides: &[i64],
+    offset: Option<i64>,
+) -> Result<Tensor> {
+    let shown = shown! { size: sizes, stride: strides, storage_offset: offset };
+    let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
+    written(x, source, ("AsStridedScatterBackward0", shown), move |x| {
+        strided::as_strided(x, &sizes, &strides, offset)
+    })
 }
 
 /// The tensor with another value everywhere.

@@ -1,17 +1,17 @@
-//! Differences and sums of neighbours, distances, and what statistics makes of them.
+//! Differences and sums of neighbours, and distances.
 
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
+use crate::ops::kept::Kept;
 use crate::ops::numbers::{div_number, mul_number};
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
-    add, cast, clamp, compare, create, div, join, matmul, mul, neg, norm, part, permute, reduce, reshape,
-    scan, squeeze, sub,
+    add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
 };
 use crate::shape;
 use crate::tensor::Tensor;
@@ -33,6 +33,9 @@ pub fn diff(
     let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
     let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
     let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+    if times == 0 {
+        return if parts.len() > 1 { Ok(y) } else { cast::clone(&y) };
+    }
     // Once nothing is left, nothing changes any more.
     let times = times.min(y.layout().shape()[dim as usize] as i64);
     for _ in 0..times {
@@ -91,50 +94,23 @@ pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Resu
     trapezoids(y, distance, dim, |areas| scan::cumsum(areas, dim, None))
 }
 
-/// The covariances of the rows of a matrix.
-pub fn cov(x: &Tensor, correction: i64) -> Result<Tensor> {
-    if x.ndim() > 2 {
-        return Err(Error::CovRank { ndim: x.ndim() }.into());
-    }
-    let rows = if x.ndim() < 2 { reshape::reshape(x, &[1, -1])? } else { x.clone() };
-    let count = rows.layout().shape()[1] as f64;
-    let float = cast::to_dtype(
-        &rows,
-        if rows.dtype().is_differentiable() { rows.dtype() } else { crate::ops::default_dtype::get() },
-    )?;
-    let centred = sub(&float, &reduce::mean(&float, Some(&[1]), true, None)?)?;
-    let turned = permute::transpose(&centred, 0, 1)?;
-    let products = matmul::matmul(&centred, &conjugate::conj(turned)?)?;
-    let free = (count - correction as f64).max(0.0);
-    squeeze::squeeze(&div(&products, free)?, squeeze::Squeezed::All)
-}
-
-/// The correlations of the rows of a matrix.
-pub fn corrcoef(x: &Tensor) -> Result<Tensor> {
-    if x.ndim() > 2 {
-        return Err(Error::CovRank { ndim: x.ndim() }.into());
-    }
-    let covariances = cov(x, 1)?;
-    if covariances.ndim() == 0 {
-        return div(&covariances, &covariances);
-    }
-    let deviations = crate::ops::sqrt(&conjugate::real(&part::diagonal(&covariances, 0, 0, 1)?)?)?;
-    let scaled = div(&covariances, &squeeze::unsqueeze(&deviations, 1)?)?;
-    let scaled = div(&scaled, &squeeze::unsqueeze(&deviations, 0)?)?;
-    if scaled.dtype().is_complex() {
-        let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1.0).into()), Some(1.0.into()));
-        let (real, imaginary) = (part(conjugate::real(&scaled))?, part(conjugate::imag(&scaled))?);
-        return crate::ops::complex::complex(&real, &imaginary);
-    }
-    clamp::clamp(&scaled, Some((-1.0).into()), Some(1.0.into()))
-}
-
 /// The norms of the differences of every row of one matrix and every row of another.
 pub fn cdist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
     for (name, x) in [("X1", a), ("X2", b)] {
         if x.ndim() < 2 {
             return Err(Error::CdistRank { name, ndim: x.ndim() }.into());
         }
+    }
+    for (name, x) in [("X1", a), ("X2", b)] {
+        if !x.dtype().is_float() {
+            return Err(Error::CdistDType { name, dtype: x.dtype() }.into());
+        }
+    }
+    if order < 0.0 {
+        return Err(Error::CdistOrder {}.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::CdistDTypes { first: a.dtype(), second: b.dtype() }.into());
     }
     let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
     if columns(a) != columns(b) {
@@ -239,6 +215,12 @@ impl Composed for Distance {
 pub fn renorm(x: &Tensor, order: Scalar, dim: i64, most: Scalar) -> Result<Tensor> {
     if order.to_f64() <= 0.0 {
         return Err(Error::RenormOrder {}.into());
+    }
+    if most.to_f64() < 0.0 {
+        return Err(Error::RenormBound { bound: most.to_f64() }.into());
+    }
+    if x.ndim() < 2 {
+        return Err(Error::RenormRank { ndim: x.ndim() }.into());
     }
     let place = shape::normalize_dim(dim, x.ndim())?;
     let others = (0..x.ndim()).filter(|&other| other != place).map(|other| other as i64).collect();

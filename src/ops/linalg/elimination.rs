@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::{add, join, part, sub};
@@ -153,15 +153,14 @@ pub fn lu_factor(a: &Tensor, exchange: bool, operation: &'static str) -> Result<
         return Err(Error::EliminationRank { operation, shape: a.layout().shape().to_vec() }.into());
     }
     check_matrix(a, operation)?;
-    let mut outputs = apply(Elimination { exchange }, &[a])?;
-    match (outputs.pop(), outputs.pop()) {
-        (Some(pivots), Some(lu)) => Ok((lu, pivots)),
-        _ => unreachable!("the operation has two outputs"),
-    }
+    apply(Elimination { exchange }, &[a]).map(two)
 }
 
 /// The number of the first zero on the diagonal of every matrix, counted from one, or zero.
 pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
+    if let Some(found) = batch::front(lu, |lu, _| first_zero(lu)) {
+        return found;
+    }
     let lu = Matrices::of(lu)?;
     let zero = |matrix: &[f64]| {
         let found = (0..lu.rows.min(lu.columns)).find(|step| matrix[step * lu.columns + step] == 0.0);
@@ -173,6 +172,9 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
 
 /// Refuses factors with a zero on the diagonal.
 pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
+    if let Some(batch) = info.batch() {
+        return check_solvable(&batch.value, operation);
+    }
     let info = info.to_vec::<i64>();
     match info.iter().position(|&step| step != 0) {
         Some(item) => {
@@ -185,6 +187,9 @@ pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
 
 /// The matrices that exchange rows as `pivots` say.
 pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
+    if let Some(found) = batch::front(pivots, |pivots, _| exchanges(pivots, rows, dtype)) {
+        return found;
+    }
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
     let pivots = pivots.to_vec::<i64>();

@@ -24,6 +24,11 @@ pub fn by_sums(
     if !keepdim && summed < compared {
         compared -= 1;
     }
+    let layout = sums.layout();
+    if order > 0.0 && layout.shape().get(compared) == Some(&0) {
+        // The greatest of no sums is zero.
+        return reduce::sum(&sums, Some(&[compared as i64]), keepdim, None);
+    }
     match order > 0.0 {
         true => extremes_over::amax(&sums, &[compared as i64], keepdim),
         false => extremes_over::amin(&sums, &[compared as i64], keepdim),

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor::orthogonal;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
-use crate::ops::batch::{Answer, Call};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::{add, create, join, part, sub};
@@ -187,16 +187,16 @@ impl Op for Qr {
 /// Orthogonal matrices and triangles whose products the matrices are.
 pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
     check_matrix(a, "linalg.qr")?;
-    let mut outputs = apply(Qr { mode }, &[a])?;
-    match (outputs.pop(), outputs.pop()) {
-        (Some(r), Some(q)) => Ok((q, r)),
-        _ => unreachable!("the operation has two outputs"),
-    }
+    apply(Qr { mode }, &[a]).map(two)
 }
 
 /// The reflections of `qr` as LAPACK keeps them, and how much each one takes. They have no history.
 pub fn reflections(a: &Tensor) -> Result<(Tensor, Tensor)> {
     check_matrix(a, "geqrf")?;
+    let pair = |(packed, scales)| smallvec![packed, scales];
+    if let Some(found) = batch::front_each(a, |a, _| reflections(a).map(pair)) {
+        return found.map(two);
+    }
     let a = Matrices::of(a)?;
     let (mut packed, mut scales) = (Vec::new(), Vec::new());
     for matrix in a.each() {

@@ -337,6 +337,18 @@ pub fn convolution_same(
     options: &Options,
 ) -> Result<Tensor> {
     let kernel = weight.layout();
+    let mut input = x.layout().shape().to_vec();
+    if input.len() == spatial + 1 {
+        input.insert(0, 1);
+    }
+    if input.len() != kernel.ndim() {
+        return Err(Error::ConvolutionSameRank {
+            ndim: kernel.ndim(),
+            weight: kernel.shape().to_vec(),
+            input,
+        }
+        .into());
+    }
     let count = kernel.ndim().saturating_sub(2);
     let (stride, dilation) =
         (each("stride", &options.stride, count)?, each("dilation", &options.dilation, count)?);

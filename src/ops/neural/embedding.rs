@@ -2,7 +2,6 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -12,7 +11,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, along, cast, compare, create, div, gather, mul, reshape};
-use crate::shape::{self, Layout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
 /// y = the rows of w that the indices name
@@ -56,7 +55,7 @@ impl Embedding {
 }
 
 impl Op for Embedding {
-    type Saved = (SavedTensor, Arc<Layout>);
+    type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
 
     fn name(&self) -> &'static str {

@@ -5,13 +5,13 @@ use crate::graph::shown::shown;
 use crate::ops::given::apply_one_given;
 use smallvec::smallvec;
 
-use crate::dtype::Number;
+use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{copy, squeeze};
+use crate::ops::{conjugate, copy, squeeze};
 use crate::tensor::{Array, Tensor};
 
 /// y = the windows of x as columns, or x = columns added to where they came from
@@ -54,6 +54,20 @@ impl Op for Columns {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        if x.dtype.is_complex() {
+            let part = |index: usize| {
+                let part = copy::in_order(&conjugate::part(&x.resolved(), index))?.into_owned();
+                let y = dispatch!(float part.dtype, T => self.run::<T>(&part), else {
+                    unreachable!("the parts of complex numbers are floating-point numbers")
+                });
+                y.map(Tensor::from_array)
+            };
+            return Ok(smallvec![crate::ops::complex::complex(&part(0)?, &part(1)?)?]);
+        }
+        if x.dtype == DType::Bool {
+            let y = self.run::<u8>(&*copy::in_order(&*copy::as_type(&x, DType::UInt8)?)?)?;
+            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, DType::Bool)?.into_owned())]);
+        }
         let x = copy::in_order(&x)?;
         let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
             let operation = if self.folds { "col2im_out_cpu" } else { "im2col_out_cpu" };

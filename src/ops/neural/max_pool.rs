@@ -198,9 +198,6 @@ pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, T
     let lead = layout.ndim() - sizes.len();
     let size = |(dim, size): (usize, &Option<i64>)| size.unwrap_or(layout.shape()[lead + dim] as i64);
     let sizes: Vec<i64> = sizes.iter().enumerate().map(size).collect();
-    if sizes.iter().any(|&size| size < 0) {
-        return Err(Error::AdaptivePoolNegative { spatial: sizes.len(), sizes }.into());
-    }
     let whole: Vec<i64> = shape::signed(&layout.shape()[..lead]).into_iter().chain(sizes.clone()).collect();
     shape::checked_shape(&whole)?;
     let counts: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();

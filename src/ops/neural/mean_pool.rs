@@ -1,11 +1,13 @@
 //! Averages over windows, of a given size or as many as are wanted.
 
 use super::resample::{Axis, Resample};
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
-use crate::ops::reduce;
+use crate::ops::division::{self, Rounding};
+use crate::ops::{Value, mul, reduce, squeeze};
 use crate::tensor::Tensor;
 
 /// How windows of pooling lie, a number for each spatial dimension.
@@ -95,15 +97,20 @@ pub fn mean_pool(
         return Err(Error::PoolDivisor {}.into());
     }
     let counts = pool.counts(layout.shape())?;
+    let operation = if counts.len() == 3 { "avg_pool3d_out_frame" } else { "avg_pool2d" };
+    if x.dtype() == DType::Int64 {
+        return whole_mean_pool(x, pool, with_padding, divisor, &counts);
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+    }
     let lead = layout.ndim() - counts.len();
     let axes = counts.iter().enumerate().map(|(dim, &count)| {
         let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
         let size = layout.shape()[lead + dim] as i64;
         let window = |place: i64| {
-            let start = place * stride - padding;
-            let end = (start + kernel).min(size + padding);
-            let (first, last) = (start.max(0), end.min(size));
-            let elements = if with_padding { end - start } else { last - first };
+            let Window { first, last, elements } =
+                Window::of(place, kernel, stride, padding, size, with_padding);
             let weight = match divisor {
                 Some(divisor) if dim == 0 => 1.0 / divisor as f64,
                 Some(_) => 1.0,
@@ -120,8 +127,77 @@ pub fn mean_pool(
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample { names: name, axes: axes.collect(), transposed: false, operation: "avg_pool2d", keeps: true }
-        .of_given(x, given)
+    Resample {
+        names: name,
+        axes: axes.collect(),
+        transposed: false,
+        operation,
+        takes_complex: false,
+        keeps: true,
+    }
+    .of_given(x, given)
+}
+
+/// A window of a dimension.
+struct Window {
+    first: i64,
+    last: i64,
+    /// How many elements it counts as.
+    elements: i64,
+}
+
+impl Window {
+    fn of(place: i64, kernel: i64, stride: i64, padding: i64, size: i64, with_padding: bool) -> Window {
+        let start = place * stride - padding;
+        let end = (start + kernel).min(size + padding);
+        let (first, last) = (start.max(0), end.min(size));
+        Window { first, last, elements: if with_padding { end - start } else { last - first } }
+    }
+}
+
+/// The averages of integers, rounded towards zero: sums over windows, divided by the numbers of elements.
+fn whole_mean_pool(
+    x: &Tensor,
+    pool: &Pool,
+    with_padding: bool,
+    divisor: Option<i64>,
+    counts: &[usize],
+) -> Result<Tensor> {
+    let layout = x.layout();
+    let lead = layout.ndim() - counts.len();
+    let (mut axes, mut elements) = (Vec::new(), Tensor::from_slice(&[], &[1i64])?);
+    for (dim, &count) in counts.iter().enumerate() {
+        let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
+        let size = layout.shape()[lead + dim] as i64;
+        let windows: Vec<Window> = (0..count as i64)
+            .map(|place| Window::of(place, kernel, stride, padding, size, with_padding))
+            .collect();
+        let sizes: Vec<i64> = windows.iter().map(|window| window.elements).collect();
+        let sizes = Tensor::from_slice(&[count], &sizes)?;
+        elements = mul(&squeeze::unsqueeze(&elements, -1)?, &sizes)?;
+        let taps = |window: &Window| Taps {
+            inputs: (window.first..window.last).map(|at| (at as usize, 1.0)).collect(),
+        };
+        axes.push(Axis {
+            behind: layout.ndim() - 1 - lead - dim,
+            size: size as usize,
+            taps: windows.iter().map(taps).collect(),
+        });
+    }
+    let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
+    let sums = Resample {
+        names,
+        axes: axes.into(),
+        transposed: false,
+        operation: "avg_pool2d",
+        takes_complex: false,
+        keeps: false,
+    };
+    let elements = match divisor {
+        Some(divisor) => Value::Scalar(Scalar::Int(divisor)),
+        None => Value::Tensor(elements),
+    };
+    division::div_rounded(&sums.of(x)?, &elements, Rounding::Trunc)
 }
 
 /// Averages over as many windows as `sizes` says; `None` leaves a dimension as it is.
@@ -134,15 +210,18 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         .map(|(dim, size)| size.unwrap_or(layout.shape()[lead + dim] as i64))
         .collect();
     if sizes.iter().any(|&size| size < 0) {
-        return Err(Error::AdaptivePoolNegative { sizes, spatial: layout.ndim() - lead }.into());
+        if let &[depth, height, width] = sizes.as_slice() {
+            return Err(Error::AdaptivePoolNegative3 { depth, height, width }.into());
+        }
+        return Err(Error::AdaptivePoolNegative { sizes }.into());
     }
     let operation = if sizes.len() == 3 { "adaptive_avg_pool3d_cpu" } else { "adaptive_avg_pool2d" };
-    if !x.dtype().is_float() {
-        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
-    }
     if sizes.iter().all(|&size| size == 1) {
         let dims: Vec<i64> = (1..=sizes.len() as i64).map(|dim| -dim).collect();
         return reduce::mean(x, Some(&dims), true, None);
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
     let axes = sizes.iter().enumerate().map(|(dim, &count)| {
         let size = layout.shape()[lead + dim];
@@ -157,7 +236,8 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
         _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
     };
-    Resample { names, axes: axes.collect(), transposed: false, operation, keeps: true }.of(x)
+    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: true }
+        .of(x)
 }
 
 /// From where to where the `place`-th of `count` windows over `size` elements goes.

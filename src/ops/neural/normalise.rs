@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, batch, cast, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -305,10 +305,8 @@ pub struct Running<'a> {
 pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64) -> Result<Tensor> {
     let layout = x.layout();
     let shape = layout.shape();
-    let Some(&channels) = shape.get(1) else {
-        let high = layout.ndim() as i64 - 1;
-        return Err(Error::DimOutOfRange { dim: 1, low: -(high + 1).max(1), high: high.max(0) }.into());
-    };
+    // A line of elements has no channels, so it may have no elements either.
+    let channels = shape.get(1).copied().unwrap_or(0);
     for (name, tensor) in [
         ("running_mean", running.mean),
         ("running_var", running.variance),
@@ -330,6 +328,9 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
         if tensor.is_some_and(Tensor::requires_grad) {
             return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
         }
+    }
+    if layout.ndim() < 2 {
+        return cast::clone(x);
     }
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;
@@ -363,7 +364,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
 fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     let _off = mode::GradModeGuard::off();
     let mut held = [running.mean, running.variance].into_iter().flatten();
-    if batch::is_batched(x) && held.any(|held| !batch::is_batched(held)) {
+    if x.differs() && held.any(|held| !held.differs()) {
         return Err(Error::MappedRunning {}.into());
     }
     let x = x.detach();
@@ -384,7 +385,7 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
 /// The last dimensions normalised, element by element weighed.
 pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
     let layout = x.layout();
-    check_normalized(layout.shape(), normalized, affine)?;
+    check_normalized(layout.shape(), normalized, affine, ", ")?;
     let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
     let op = Normalise {
         name: "NativeLayerNormBackward0",
@@ -401,7 +402,12 @@ pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) 
     run(op, x, affine, "LayerNormKernelImpl")
 }
 
-fn check_normalized(shape: &[usize], normalized: &[i64], affine: Affine<'_>) -> Result<()> {
+fn check_normalized(
+    shape: &[usize],
+    normalized: &[i64],
+    affine: Affine<'_>,
+    gap: &'static str,
+) -> Result<()> {
     if normalized.is_empty() {
         return Err(Error::NormalizedShapeEmpty {}.into());
     }
@@ -415,7 +421,8 @@ fn check_normalized(shape: &[usize], normalized: &[i64], affine: Affine<'_>) -> 
     }
     let tail = shape.len().checked_sub(normalized.len()).map(|lead| shape::signed(&shape[lead..]));
     if tail.as_deref() != Some(normalized) {
-        let list = normalized.iter().map(|size| format!(", {size}")).collect::<String>();
+        let sizes: Vec<String> = normalized.iter().map(i64::to_string).collect();
+        let list = format!("{gap}{}", sizes.join(", "));
         let (normalized, shape) = (normalized.to_vec(), shape.to_vec());
         return Err(Error::NormalizedShape { normalized, list, shape }.into());
     }
@@ -463,11 +470,11 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
 
 /// The last dimensions over the root of their mean square.
 pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
-    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None })?;
-    if !x.dtype().is_float() {
+    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")?;
+    if !x.dtype().is_differentiable() {
         return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
     }
-    let least = match x.dtype() {
+    let least = match x.dtype().to_real() {
         crate::dtype::DType::Float32 => f64::from(f32::EPSILON),
         _ => f64::EPSILON,
     };

@@ -164,7 +164,14 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, 2) => ["ReplicationPad2DBackward0", "ReplicationPad2DBackwardBackward0"],
         (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
     };
-    let operation = if kind == Inner::Reflection { "reflection_pad" } else { "replication_pad" };
-    Resample { names, axes: axes.into(), transposed: false, operation, keeps: true }
+    let operation = match (kind, spatial) {
+        (Inner::Reflection, 1) => "reflection_pad1d",
+        (Inner::Reflection, 2) => "reflection_pad2d",
+        (Inner::Reflection, _) => "reflection_pad3d",
+        (Inner::Replication, 1) => "replication_pad1d",
+        (Inner::Replication, 2) => "replication_pad2d",
+        (Inner::Replication, _) => "replication_pad3d",
+    };
+    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true, keeps: true }
         .of_given(x, shown! { padding: pad })
 }

@@ -11,6 +11,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
+use crate::ops::conjugate::by_parts;
 use crate::ops::copy;
 use crate::ops::given::apply_one_given;
 use crate::tensor::{Array, Tensor};
@@ -38,15 +39,17 @@ pub(super) struct Resample {
     pub(super) operation: &'static str,
     /// Whether torch keeps the input, and minds that it is written to.
     pub(super) keeps: bool,
+    /// Whether complex numbers are taken.
+    pub(super) takes_complex: bool,
 }
 
 impl Resample {
-    /// The elements of `x` along one axis after the other.
-    fn run<T: Number>(&self, x: &Array) -> Result<Array> {
+    /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
+    fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
         let (mut shape, mut values) = (x.layout.shape().to_vec(), elements.to_vec());
         for axis in self.axes.iter() {
-            let dim = shape.len() - 1 - axis.behind;
+            let dim = shape.len() - 1 - axis.behind - parts;
             let inner: usize = shape[dim + 1..].iter().product();
             shape[dim] = if self.transposed { axis.size } else { axis.taps.len() };
             let mut result = vec![T::ZERO; shape.iter().product()];
@@ -85,7 +88,15 @@ impl Op for Resample {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = copy::in_order(&x)?;
-        let y = dispatch!(number x.dtype, T => self.run::<T>(&x)?, else {
+        if self.takes_complex && x.dtype.is_complex() {
+            let parts = |x: &Array| {
+                dispatch!(float x.dtype, T => self.run::<T>(x, 1), else {
+                    unreachable!("the parts of complex numbers are floating-point numbers")
+                })
+            };
+            return Ok(smallvec![Tensor::from_array(by_parts(&x, parts)?)]);
+        }
+        let y = dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
         Ok(smallvec![Tensor::from_array(y)])

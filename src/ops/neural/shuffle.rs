@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::ops::composed::{self, Composed, Kept};
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
 use crate::ops::{permute, reshape};
 use crate::shape;
 use crate::tensor::Tensor;

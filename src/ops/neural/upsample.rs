@@ -1,6 +1,10 @@
-//! Images in other sizes: the nearest element, or straight lines between neighbours.
+//! Images in other sizes: the nearest element, lines or cubic curves between neighbours, or smooth means
+//! of all that a place covers.
+
+use std::f64::consts::PI;
 
 use super::resample::{Axis, Resample};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::shown::shown;
@@ -19,6 +23,70 @@ pub enum Between {
         /// Whether corners fall on corners.
         align_corners: bool,
     },
+    /// The cubic through the four neighbours.
+    Cubic {
+        /// Whether corners fall on corners.
+        align_corners: bool,
+    },
+    /// A weighted mean of all that the place covers in the smaller image.
+    Smooth {
+        /// Whose weights they are.
+        filter: Filter,
+        /// Whether corners fall on corners.
+        align_corners: bool,
+    },
+}
+
+/// The weights of a smooth mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// They fall as lines do.
+    Line,
+    /// They fall as a cubic.
+    Cubic,
+    /// They are those of a sine divided by its argument, under a window like it.
+    Lanczos,
+}
+
+impl Filter {
+    /// How far it reaches.
+    fn reach(self) -> f64 {
+        match self {
+            Filter::Line => 1.0,
+            Filter::Cubic => 2.0,
+            Filter::Lanczos => 3.0,
+        }
+    }
+
+    fn weight(self, x: f64) -> f64 {
+        let sinc = |x: f64| if x == 0.0 { 1.0 } else { (x * PI).sin() / (x * PI) };
+        match self {
+            Filter::Line => (1.0 - x.abs()).max(0.0),
+            Filter::Cubic => cubic(x, -0.5),
+            Filter::Lanczos if x.abs() < 3.0 => sinc(x) * sinc(x / 3.0),
+            Filter::Lanczos => 0.0,
+        }
+    }
+}
+
+/// What a neighbour counts whose distance is `x`, by a cubic that falls by `slope` at distance one.
+fn cubic(x: f64, slope: f64) -> f64 {
+    match x.abs() {
+        x if x <= 1.0 => ((slope + 2.0) * x - (slope + 3.0)) * x * x + 1.0,
+        x if x < 2.0 => ((slope * x - 5.0 * slope) * x + 8.0 * slope) * x - 4.0 * slope,
+        _ => 0.0,
+    }
+}
+
+/// The inputs of an output whose place covers `scale` elements, or the neighbours of it if that is less.
+fn smooth(place: usize, size: usize, scale: f64, filter: Filter) -> Taps {
+    let stretch = scale.max(1.0);
+    let (centre, support) = (scale * (place as f64 + 0.5), filter.reach() * stretch);
+    let first = (centre - support + 0.5).max(0.0) as usize;
+    let end = ((centre + support + 0.5).max(0.0) as usize).min(size);
+    let weight = |at: usize| filter.weight((at as f64 - centre + 0.5) / stretch);
+    let total: f64 = (first..end).map(weight).sum();
+    Taps { inputs: (first..end).map(|at| (at, weight(at) / total)).collect() }
 }
 
 /// The inputs of the output at `place`. `scale` is the input's size over the output's.
@@ -26,19 +94,37 @@ fn taps(between: Between, place: usize, size: usize, count: usize, scale: f64) -
     let last = size.saturating_sub(1);
     let one = |at: f64| Taps { inputs: vec![((at.max(0.0) as usize).min(last), 1.0)] };
     let at = place as f64;
+    let source = |align_corners: bool| match align_corners {
+        true if count > 1 => at * (last as f64 / (count - 1) as f64),
+        true => 0.0,
+        false => (at + 0.5) * scale - 0.5,
+    };
     match between {
         Between::Nearest => one((at * scale).floor()),
         Between::NearestExact => one(((at + 0.5) * scale).floor()),
         Between::Linear { align_corners } => {
-            let source = match align_corners {
-                true if count > 1 => at * (last as f64 / (count - 1) as f64),
-                true => 0.0,
-                false => ((at + 0.5) * scale - 0.5).max(0.0),
-            };
+            let source = source(align_corners).max(0.0);
             let low = (source.floor() as usize).min(last);
             let share = source - low as f64;
             let high = (low + 1).min(last);
             Taps { inputs: vec![(low, 1.0 - share), (high, share)] }
+        }
+        Between::Cubic { align_corners } => {
+            let source = source(align_corners);
+            let low = source.floor();
+            let tap = |step: i64| {
+                let at = low as i64 + step;
+                (at.clamp(0, last as i64) as usize, cubic(source - low - step as f64, -0.75))
+            };
+            Taps { inputs: (-1..=2).map(tap).collect() }
+        }
+        Between::Smooth { filter, align_corners } => {
+            let scale = match align_corners {
+                true if count > 1 => last as f64 / (count - 1) as f64,
+                true => 0.0,
+                false => scale,
+            };
+            smooth(place, size, scale, filter)
         }
     }
 }
@@ -73,6 +159,16 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         }
         (Between::Linear { .. }, 1) => ["UpsampleLinear1DBackward0", "UpsampleLinear1DBackwardBackward0"],
         (Between::Linear { .. }, 2) => ["UpsampleBilinear2DBackward0", "UpsampleBilinear2DBackwardBackward0"],
+        (Between::Cubic { .. }, _) => ["UpsampleBicubic2DBackward0", "UpsampleBicubic2DBackwardBackward0"],
+        (Between::Smooth { filter: Filter::Line, .. }, _) => {
+            ["UpsampleBilinear2DAaBackward0", "UpsampleBilinear2DAaBackwardBackward0"]
+        }
+        (Between::Smooth { filter: Filter::Cubic, .. }, _) => {
+            ["UpsampleBicubic2DAaBackward0", "UpsampleBicubic2DAaBackwardBackward0"]
+        }
+        (Between::Smooth { filter: Filter::Lanczos, .. }, _) => {
+            ["UpsampleLanczos2DAaBackward0", "UpsampleLanczos2DAaBackwardBackward0"]
+        }
         (Between::Linear { .. }, _) => {
             ["UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0"]
         }
@@ -85,15 +181,21 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     };
     let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
     given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
-    if let Between::Linear { align_corners } = between {
+    if let Between::Linear { align_corners }
+    | Between::Cubic { align_corners }
+    | Between::Smooth { align_corners, .. } = between
+    {
         given.push(("align_corners", align_corners.into()));
     }
-    Resample {
-        names,
-        axes: axes.collect(),
-        transposed: false,
-        operation: "upsample_nearest2d_channels_last",
-        keeps: false,
+    let operation = match between {
+        Between::Linear { .. } => "upsample_bilinear2d_channels_last",
+        Between::Cubic { .. } => "compute_indices_weights_cubic",
+        Between::Smooth { .. } => "upsample_aa",
+        Between::Nearest | Between::NearestExact => "upsample_nearest2d_channels_last",
+    };
+    if !x.dtype().is_float() && x.dtype() != DType::UInt8 {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    .of_given(x, given)
+    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: false }
+        .of_given(x, given)
 }

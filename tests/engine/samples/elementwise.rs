@@ -3,7 +3,7 @@
 
 use rushlight::dtype::Scalar;
 use rushlight::ops::division::Rounding;
-use rushlight::ops::{self, Operand, clamp, compare, division, power, rounding, select};
+use rushlight::ops::{self, Operand, clamp, compare, division, power, representation, rounding, select};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};
@@ -107,6 +107,8 @@ fn chosen() -> Vec<Sample> {
         pick(&[4], &[], &[]),
         pick(&[], &[2], &[1]),
         pick(&[0], &[1], &[0]),
+        sample("frexp", vec![signed(&[2, 3])], |x| Ok(representation::frexp(&x[0])?.0)),
+        sample("frexp", vec![signed(&[])], |x| Ok(representation::frexp(&x[0])?.0)),
         sample("where", vec![signed(&[3])], |x| select::where_(&mask(&[2, 3]), &x[0], 2.5)),
         sample("where", vec![signed(&[3])], |x| select::where_(&mask(&[2, 3]), 2.5, &x[0])),
         sample("masked_fill", vec![signed(&[2, 3])], |x| select::masked_fill(&x[0], &mask(&[3]), 2.5)),

@@ -13,7 +13,7 @@ use pyo3::types::PyType;
 use super::{Object, TensorBase, collect, custody, guarded, life, wrap_as};
 use crate::device::Device;
 use crate::overrides;
-use crate::tensor::{construct, operators};
+use crate::tensor::{construct, operators, shown};
 
 /// The type, for the whole life of the process once `install` has run.
 static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
@@ -94,6 +94,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let class =
         unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, base.as_ptr()))? };
     let class: Bound<'_, PyType> = class.cast_into()?;
+    shown::install(&base.clone())?;
     name_in_messages(&class, c"Tensor");
     name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;

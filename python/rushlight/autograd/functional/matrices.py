@@ -106,7 +106,7 @@ def _all_at_once(outputs: Tensors, inputs: Tensors, create_graph: bool) -> tuple
 
 
 def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
-    """Run forward, batched. What is nested are lists, as in torch."""
+    """Run forward, batched. What is nested for several inputs are lists, as in torch."""
     if create_graph:
         raise NotImplementedError(
             f'{_JACOBIAN}`create_graph=True` and `strategy="forward-mode"` are not supported together '
@@ -133,7 +133,7 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
         return outputs
 
     matrices = pushed_forward(checked, inputs, tuple(range(len(inputs))))
-    rows = [list(row) if is_tuple else row[0] for row in matrices]
+    rows: Any = [list(row) for row in matrices] if is_tuple else tuple(row[0] for row in matrices)
     return rows if result_is_tuple else rows[0]
 
 

@@ -1,12 +1,15 @@
 """Layers and losses as functions: torch's arguments, checked in the families, computed by the engine."""
 
+from ... import _pieces
 from ... import _rushlight as native
 from . import (
     activations,
     attention,
+    bags,
     distances,
     dropouts,
     forms,
+    grids,
     heads,
     likelihoods,
     lookups,
@@ -18,9 +21,11 @@ from . import (
 )
 from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
+from .bags import *  # noqa: F403
 from .distances import *  # noqa: F403
 from .dropouts import *  # noqa: F403
 from .forms import *  # noqa: F403
+from .grids import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .likelihoods import *  # noqa: F403
 from .lookups import *  # noqa: F403
@@ -33,9 +38,11 @@ from .unpooling import *  # noqa: F403
 __all__ = [
     *activations.__all__,
     *attention.__all__,
+    *bags.__all__,
     *distances.__all__,
     *dropouts.__all__,
     *forms.__all__,
+    *grids.__all__,
     *heads.__all__,
     *likelihoods.__all__,
     *lookups.__all__,
@@ -45,6 +52,8 @@ __all__ = [
     *shapes.__all__,
     *unpooling.__all__,
     "linear",
+    "pdist",
 ]
 
 linear = native._nn.linear
+pdist = _pieces.pdist

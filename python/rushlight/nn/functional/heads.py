@@ -66,6 +66,67 @@ def _added(mask: Tensor | None, name: str, other: Tensor | None, other_name: str
     return mask
 
 
+def _check_mask(mask: Tensor | None, target: int, source: int, count: int, heads: int) -> None:
+    if mask is None:
+        return
+    shapes = {2: (target, source), 3: (count * heads, target, source)}
+    if mask.shape != shapes[mask.dim()]:
+        raise RuntimeError(
+            f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shapes[mask.dim()]}."
+        )
+
+
+def _projected(
+    inputs: tuple[Tensor, Tensor, Tensor],
+    together: Tensor | None,
+    apart: tuple[Tensor | None, Tensor | None, Tensor | None] | None,
+    bias: Tensor | None,
+) -> list[Tensor]:
+    """Return queries, keys and values through their weights: thirds of one, if they are not apart."""
+    _, key, value = inputs
+    if apart is not None and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    if apart is None and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    weights: Any = apart
+    if apart is None:
+        if together is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        weights = together.chunk(3)
+    for name, weight in zip("qkv", weights, strict=True):
+        if weight is None:
+            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    return [native._nn.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
+
+
+def _headed(x: Tensor, static: Tensor | None, name: str, heads: int, size: int) -> Tensor:
+    """Return what each head of each sample gets of `x`, or what is given in its place."""
+    if static is None:
+        return x.reshape(x.shape[0], heads, size).transpose(0, 1)
+    for place, wanted in ((0, heads), (2, size)):
+        if static.size(place) != wanted:
+            raise AssertionError(
+                f"expecting static_{name}.size({place}) of {wanted}, but got {static.size(place)}"
+            )
+    return static
+
+
+def _for_heads(padding: Tensor, count: int, source: int, heads: int, more: int) -> Tensor:
+    """Return a mask of keys as every head of its sample sees it, with room for `more` keys."""
+    if padding.shape != (count, source):
+        place = 0 if padding.shape[0] != count else 1
+        raise AssertionError(
+            f"Expected key_padded_mask.shape[{place}] to be {(count, source)[place]}, but got "
+            f"{padding.shape[place]}"
+        )
+    padding = native.constant_pad_nd(padding, (0, more)) if more else padding
+    padding = padding.view(count, 1, 1, -1).expand(-1, heads, -1, -1)
+    return padding.reshape(count * heads, 1, -1)
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -113,25 +174,8 @@ def multi_head_attention_forward(
     size = width // num_heads
     if size * num_heads != width:
         raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight and key.shape[:2] != value.shape[:2]:
-        raise AssertionError(
-            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
-        )
-    if not use_separate_proj_weight and key.shape != value.shape:
-        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
-    if not use_separate_proj_weight:
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        weights = in_proj_weight.chunk(3)
-    for name, weight in zip("qkv", weights, strict=True):
-        if weight is None:
-            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
-    biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-    q, k, v = (
-        native._nn.linear(x, weight, bias)
-        for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
-    )
+    apart = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected((query, key, value), in_proj_weight, apart, in_proj_bias)
     _check_mask(mask, target, source, count, num_heads)
     if mask is not None and mask.dim() == 2:
         mask = mask.unsqueeze(0)
@@ -146,34 +190,17 @@ def multi_head_attention_forward(
         k = native.cat([k, bias_k.repeat(1, count, 1)])
         v = native.cat([v, bias_v.repeat(1, count, 1)])
         more += 1
-
-    def headed(x: Tensor, static: Tensor | None, name: str) -> Tensor:
-        if static is None:
-            return x.reshape(x.shape[0], count * num_heads, size).transpose(0, 1)
-        for place, wanted in ((0, count * num_heads), (2, size)):
-            if static.size(place) != wanted:
-                raise AssertionError(
-                    f"expecting static_{name}.size({place}) of {wanted}, but got {static.size(place)}"
-                )
-        return static
-
-    q, k, v = headed(q, None, "q"), headed(k, static_k, "k"), headed(v, static_v, "v")
+    heads = count * num_heads
+    q = _headed(q, None, "q", heads, size)
+    k, v = _headed(k, static_k, "k", heads, size), _headed(v, static_v, "v", heads, size)
     if add_zero_attn:
-        zeros = native.zeros((count * num_heads, 1, size), dtype=k.dtype)
+        zeros = native.zeros((heads, 1, size), dtype=k.dtype)
         k, v = native.cat([k, zeros], 1), native.cat([v, zeros], 1)
         more += 1
     if mask is not None:
         mask = native.constant_pad_nd(mask, (0, more)) if more else mask
     if padding is not None:
-        if padding.shape != (count, source):
-            place = 0 if padding.shape[0] != count else 1
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[{place}] to be {(count, source)[place]}, but got "
-                f"{padding.shape[place]}"
-            )
-        padding = native.constant_pad_nd(padding, (0, more)) if more else padding
-        padding = padding.view(count, 1, 1, -1).expand(-1, num_heads, -1, -1)
-        padding = padding.reshape(count * num_heads, 1, -1)
+        padding = _for_heads(padding, count, source, num_heads, more)
         mask = padding if mask is None else mask + padding
     logits = (q / math.sqrt(size)) @ k.mT
     shares = (logits if mask is None else logits + mask).softmax(-1)
@@ -190,13 +217,3 @@ def multi_head_attention_forward(
     if average_attn_weights:
         shares = shares.mean(1)
     return output, shares if batched else shares.squeeze(0)
-
-
-def _check_mask(mask: Tensor | None, target: int, source: int, count: int, heads: int) -> None:
-    if mask is None:
-        return
-    shapes = {2: (target, source), 3: (count * heads, target, source)}
-    if mask.shape != shapes[mask.dim()]:
-        raise RuntimeError(
-            f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shapes[mask.dim()]}."
-        )

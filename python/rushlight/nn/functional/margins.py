@@ -60,7 +60,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced(_nn.add_number(-target * (input1 - input2), margin).clamp_min(0), reduction)
+    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
 
 
 def soft_margin_loss(
@@ -72,7 +72,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """Return `log(1 + exp(-target * input))`."""
     reduction = chosen_reduction(reduction, size_average, reduce)
-    return reduced((-target * input).exp().log1p(), reduction)
+    return reduced((-target * input).exp_().log1p(), reduction)
 
 
 def multilabel_soft_margin_loss(

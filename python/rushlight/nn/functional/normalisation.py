@@ -124,7 +124,8 @@ def local_response_norm(
     from . import shapes
 
     if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+        gap = " " * 25
+        raise ValueError(f"Expected 3D or higher dimensionality {gap}input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
     squares = input.mul(input).unsqueeze(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
@@ -40,6 +41,9 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 _nn = native._nn
@@ -185,7 +189,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     spatial = len(pad) // 2
     if spatial > 3 or input.dim() not in (spatial + 1, spatial + 2):
         raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "reflect":
         return _nn.reflection_pad(input, pad)
@@ -211,7 +219,7 @@ def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
     return input
 
 
-_MODES = {3: ("linear",), 4: ("bilinear", "bicubic"), 5: ("trilinear",)}
+_MODES = {3: ("linear",), 4: ("bilinear", "bicubic", "lanczos"), 5: ("trilinear",)}
 
 
 def interpolate(
@@ -252,6 +260,12 @@ def interpolate(
         if size is not None:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
         scales = None
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.dim() == 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D "
+            "tensor as "
+            "input"
+        )
     if mode == "area":
         return {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}[spatial](input, sizes)
     known = [*_MODES[3], *_MODES[4], *_MODES[5]]
@@ -264,9 +278,38 @@ def interpolate(
     if mode in known and mode not in _MODES[input.dim()]:
         wanted = next(dim for dim, modes in _MODES.items() if mode in modes)
         raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {wanted}D input")
-    if mode == "bicubic" or antialias:
-        raise NotImplementedError(f"interpolate() has no {mode} mode with antialias={antialias}")
-    return _nn.upsample(input, sizes, mode, bool(align_corners), scales)
+    if mode == "lanczos" and not antialias:
+        raise ValueError("lanczos mode requires antialias=True")
+    return _nn.upsample(input, sizes, f"smooth {mode}" if antialias else mode, bool(align_corners), scales)
+
+
+def _deprecated(name: str) -> None:
+    text = f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead."
+    warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Return images in another size: the older name of `interpolate`."""
+    _deprecated("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Return images in another size, by the nearest elements."""
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Return images in another size, by lines between neighbours, corners on corners."""
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def _checked(argument: str, value: Any, input: Tensor, spatial: int) -> list[Any]:

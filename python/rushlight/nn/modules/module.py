@@ -12,19 +12,19 @@ from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 from ._state import StateDict
 
-_COMPLEX = (
-    "Complex modules are a new feature under active development whose design may change, and some modules "
-    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
-    "as expected."
-)
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from typing_extensions import Self
 
 __all__ = ["Module"]
+
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules "
+    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
+    "as expected."
+)
 
 
 class Module(StateDict):

@@ -55,26 +55,41 @@ def _is_causal(mask: Tensor | None, hint: bool | None, size: int) -> bool:
 
 
 class _Layer(Module):
-    def _feed_forward(
+    """Attention, as often as a subclass names it, then two linear layers; each added to what went in."""
+
+    _attentions: tuple[str, ...]
+
+    def __init__(
         self,
         d_model: int,
-        dim_feedforward: int,
-        dropout: float,
-        layer_norm_eps: float,
-        norm_first: bool,
-        bias: bool,
-        norms: int,
-        options: dict[str, Any],
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
-        """Make what follows attention, and what stands between the blocks."""
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **options)
+        super().__init__()
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        for name in self._attentions:
+            attention = MultiheadAttention(
+                d_model, nhead, dropout=dropout, batch_first=batch_first, **options
+            )
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, **options)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **options)
+        self.linear2 = Linear(dim_feedforward, d_model, **options)
         self.norm_first = norm_first
-        for number in range(1, norms + 1):
-            setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options))
-        for number in range(1, norms + 1):
+        numbers = range(1, len(self._attentions) + 2)
+        for number in numbers:
+            setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, **options))
+        for number in numbers:
             setattr(self, f"dropout{number}", Dropout(dropout))
+        self.activation = _activation(activation)
 
     def _through(self, x: Tensor, blocks: list[Callable[[Tensor], Tensor]]) -> Tensor:
         """Add what each block makes of the sum so far, normalised before or after."""
@@ -82,6 +97,16 @@ class _Layer(Module):
             norm, drop = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
             x = x + drop(block(norm(x))) if self.norm_first else norm(x + drop(block(x)))
         return x
+
+    def _attention(self, name: str, memory: Tensor | None = None, **how: Any) -> Callable[[Tensor], Tensor]:
+        """Return the block that looks at a memory, or else at the sequence itself."""
+
+        def attend(x: Tensor) -> Tensor:
+            seen = x if memory is None else memory
+            found: Tensor = getattr(self, name)(x, seen, seen, need_weights=False, **how)[0]
+            return found
+
+        return attend
 
     def _widened(self, x: Tensor) -> Tensor:
         wide: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -97,27 +122,7 @@ class TransformerEncoderLayer(_Layer):
     torch.Size([2, 3, 4])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        options = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **options
-        )
-        self._feed_forward(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, 2, options)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn",)
 
     def forward(
         self,
@@ -127,49 +132,16 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others."""
-
-        def attend(x: Tensor) -> Tensor:
-            found, _ = self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=src_mask,
-                key_padding_mask=src_key_padding_mask,
-                need_weights=False,
-                is_causal=is_causal,
-            )
-            answer: Tensor = found
-            return answer
-
+        attend = self._attention(
+            "self_attn", attn_mask=src_mask, key_padding_mask=src_key_padding_mask, is_causal=is_causal
+        )
         return self._through(src, [attend, self._widened])
 
 
 class TransformerDecoderLayer(_Layer):
     """Attention to itself, then to the memory of an encoder, then two linear layers."""
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        options = {"device": device, "dtype": dtype}
-        for name in ("self_attn", "multihead_attn"):
-            attention = MultiheadAttention(
-                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **options
-            )
-            setattr(self, name, attention)
-        self._feed_forward(d_model, dim_feedforward, dropout, layer_norm_eps, norm_first, bias, 3, options)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -183,31 +155,19 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others and the memory."""
-
-        def attend(x: Tensor) -> Tensor:
-            found: Tensor = self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=tgt_mask,
-                key_padding_mask=tgt_key_padding_mask,
-                is_causal=tgt_is_causal,
-                need_weights=False,
-            )[0]
-            return found
-
-        def remember(x: Tensor) -> Tensor:
-            found: Tensor = self.multihead_attn(
-                x,
-                memory,
-                memory,
-                attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                is_causal=memory_is_causal,
-                need_weights=False,
-            )[0]
-            return found
-
+        attend = self._attention(
+            "self_attn",
+            attn_mask=tgt_mask,
+            key_padding_mask=tgt_key_padding_mask,
+            is_causal=tgt_is_causal,
+        )
+        remember = self._attention(
+            "multihead_attn",
+            memory,
+            attn_mask=memory_mask,
+            key_padding_mask=memory_key_padding_mask,
+            is_causal=memory_is_causal,
+        )
         return self._through(tgt, [attend, remember, self._widened])
 
 
@@ -314,27 +274,26 @@ class Transformer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        options = {"device": device, "dtype": dtype}
-        parts = (
-            d_model,
-            nhead,
-            dim_feedforward,
-            dropout,
-            activation,
-            layer_norm_eps,
-            batch_first,
-            norm_first,
-        )
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        shared: dict[str, Any] = {
+            "dim_feedforward": dim_feedforward,
+            "dropout": dropout,
+            "activation": activation,
+            "layer_norm_eps": layer_norm_eps,
+            "batch_first": batch_first,
+            "norm_first": norm_first,
+            **options,
+        }
 
         def norm() -> LayerNorm:
-            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+            return LayerNorm(d_model, eps=layer_norm_eps, **options)
 
         if custom_encoder is None:
-            encoding = TransformerEncoderLayer(*parts, bias=bias, **options)
+            encoding = TransformerEncoderLayer(d_model, nhead, **shared)
             custom_encoder = TransformerEncoder(encoding, num_encoder_layers, norm())
         self.encoder = custom_encoder
         if custom_decoder is None:
-            decoding = TransformerDecoderLayer(*parts, bias=bias, **options)
+            decoding = TransformerDecoderLayer(d_model, nhead, **shared)
             custom_decoder = TransformerDecoder(decoding, num_decoder_layers, norm())
         self.decoder = custom_decoder
         self._reset_parameters()

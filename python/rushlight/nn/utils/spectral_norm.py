@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
+from ._replacing import refuse_second, taken_out
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -67,11 +68,6 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
 
-def _hooks(module: Module) -> list[tuple[Any, SpectralNorm]]:
-    found = module._forward_pre_hooks.items()
-    return [(key, hook) for key, (hook, _) in found if isinstance(hook, SpectralNorm)]
-
-
 def spectral_norm(
     module: M,
     name: str = "weight",
@@ -89,8 +85,7 @@ def spectral_norm(
     if dim is None:
         transposed = type(module).__name__ in ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
         dim = 1 if transposed else 0
-    if any(hook.name == name for _, hook in _hooks(module)):
-        raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+    refuse_second(module, SpectralNorm, name, "spectral_norm")
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     weight = module._parameters[name]
     if weight is None:
@@ -110,9 +105,4 @@ def spectral_norm(
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Make a weight that was divided a parameter again."""
-    for key, hook in _hooks(module):
-        if hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    return taken_out(module, SpectralNorm, name, "spectral_norm")

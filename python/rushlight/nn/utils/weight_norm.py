@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import _composites
 from ..parameter import Parameter
+from ._replacing import refuse_second, taken_out
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -42,11 +43,6 @@ class WeightNorm:
         setattr(module, self.name, self.compute_weight(module))
 
 
-def _hooks(module: Module) -> list[tuple[Any, WeightNorm]]:
-    found = module._forward_pre_hooks.items()
-    return [(key, hook) for key, (hook, _) in found if isinstance(hook, WeightNorm)]
-
-
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Replace a weight by its length and its direction; each slice of `dim` has a length of its own.
 
@@ -64,8 +60,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         FutureWarning,
         stacklevel=2,
     )
-    if any(hook.name == name for _, hook in _hooks(module)):
-        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    refuse_second(module, WeightNorm, name, "weight_norm")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
@@ -79,9 +74,4 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Make a weight that was replaced a parameter again."""
-    for key, hook in _hooks(module):
-        if hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    return taken_out(module, WeightNorm, name, "weight_norm")

@@ -1,4 +1,4 @@
-"""Schedulers: how the learning rate of an optimizer changes from one epoch to the next."""
+"""Schedulers: how the learning rate of an optimiser changes from one epoch to the next."""
 
 from .base import LRScheduler
 from .combined import ChainedScheduler, SequentialLR

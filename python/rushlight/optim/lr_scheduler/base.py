@@ -1,4 +1,4 @@
-"""What schedulers share: they count epochs, and set the rates of an optimizer's groups."""
+"""What schedulers share: they count epochs, and set the rates of an optimiser's groups."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LRScheduler:
         self._optimizer_stepped = True
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer."""
+        """Return everything but the optimiser."""
         left_out = ("optimizer", "_optimizer_stepped")
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 

@@ -1,4 +1,4 @@
-"""Several schedulers of one optimizer: one after the other, or all at once."""
+"""Several schedulers of one optimiser: one after the other, or all at once."""
 
 from __future__ import annotations
 

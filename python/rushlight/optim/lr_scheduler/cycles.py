@@ -120,7 +120,7 @@ class CyclicLR(_Cycling):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer; of an object for the scale its state."""
+        """Return everything but the optimiser; of an object for the scale its state."""
         state = super().state_dict()
         function = state["_scale_fn_custom"]
         kept = function is not None and not isinstance(function, FunctionType)

@@ -40,7 +40,7 @@ class _Lambdas(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer and plain functions; of callable objects, their attributes."""
+        """Return everything but the optimiser and plain functions; of callable objects, their attributes."""
         state = super().state_dict()
         state["lr_lambdas"] = [
             None if isinstance(each, FunctionType) else dict(each.__dict__) for each in self.lr_lambdas

@@ -1,0 +1,223 @@
+//! What views show, in memory of its own, and parts that are no views.
+use super::entries::{both, function};
+use crate::arguments::Arguments;
+use crate::callable::Function;
+use crate::error::raise;
+use crate::returns::ToPython;
+use pyo3::prelude::*;
+use rushlight::graph::Attributes;
+use rushlight::ops::squeeze::{self, Squeezed};
+use rushlight::ops::view_copy::{copied, narrow_copy, unsafe_parts};
+use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, view};
+use rushlight::{Result, Tensor};
+
+const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
+const SQUEEZE: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, int dim, *, Tensor out=None)",
+    "(Tensor input, int[] dim, *, Tensor out=None)",
+];
+const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    function("alias_copy", PLAIN, "The tensor, copied.", |a| copy(a, |x| Ok(x.clone()))),
+    function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
+        copied(&a.tensor(0)?.detach(), |x| Ok(x.clone())).answer(a.py())
+    }),
+    function(
+        "as_strided_copy",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
+        "`as_strided`, copied.",
+        |a| {
+            let (size, stride, offset) = (a.ints(1)?.to_vec(), a.ints(2)?.to_vec(), a.optional_int(3)?);
+            copy(a, move |x| strided::as_strided(x, &size, &stride, offset))
+        },
+    ),
+    function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
+        let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
+        copy(a, move |x| part::diagonal(x, offset, first, second))
+    }),
+    function(
+        "expand_copy",
+        &["(Tensor input, int[] size, *, bool implicit=False, Tensor out=None)"],
+        "`expand`, copied.",
+        |a| {
+            let size = a.ints(1)?.to_vec();
+            copy(a, move |x| expand::expand(x, &size))
+        },
+    ),
+    function(
+        "permute_copy",
+        &["(Tensor input, int[] dims, *, Tensor out=None)"],
+        "`permute`, copied.",
+        |a| {
+            let dims = a.ints(1)?.to_vec();
+            copy(a, move |x| permute::permute(x, &dims))
+        },
+    ),
+    function(
+        "select_copy",
+        &["(Tensor input, int dim, int index, *, Tensor out=None)"],
+        "`select`, copied.",
+        |a| {
+            let (dim, index) = (a.int(1)?, a.int(2)?);
+            copy(a, move |x| part::select(x, dim, index))
+        },
+    ),
+    function(
+        "slice_copy",
+        &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
+        "A range of a dimension, copied.",
+        |a| {
+            let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
+            copy(a, move |x| part::slice(x, dim, start, end, step))
+        },
+    ),
+    both(
+        "narrow_copy",
+        &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
+        "`narrow`, copied.",
+        |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
+    ),
+    function("squeeze_copy", SQUEEZE, "`squeeze`, copied.", |a| match a.overload() {
+        0 => copy(a, |x| squeeze::squeeze(x, Squeezed::All)),
+        1 => {
+            let dim = a.int(1)?;
+            copy(a, move |x| squeeze::squeeze(x, Squeezed::One(dim)))
+        }
+        _ => {
+            let dims = a.ints(1)?.to_vec();
+            copy(a, move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
+        }
+    }),
+    function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, permute::t)),
+    function(
+        "transpose_copy",
+        &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
+        "`transpose`, copied.",
+        |a| {
+            let (first, second) = (a.int(1)?, a.int(2)?);
+            copy(a, move |x| permute::transpose(x, first, second))
+        },
+    ),
+    function(
+        "unfold_copy",
+        &["(Tensor input, int dimension, int size, int step, *, Tensor out=None)"],
+        "`Tensor.unfold`, copied.",
+        |a| {
+            let (dim, size, step) = (a.int(1)?, a.int(2)?, a.int(3)?);
+            copy(a, move |x| part::windows(x, dim, size, step))
+        },
+    ),
+    function(
+        "unsqueeze_copy",
+        &["(Tensor input, int dim, *, Tensor out=None)"],
+        "`unsqueeze`, copied.",
+        |a| {
+            let dim = a.int(1)?;
+            copy(a, move |x| squeeze::unsqueeze(x, dim))
+        },
+    ),
+    function(
+        "view_copy",
+        &[
+            "(Tensor input, int[] size, *, Tensor out=None)",
+            "(Tensor input, dtype dtype, *, Tensor out=None)",
+        ],
+        "`Tensor.view`, copied.",
+        |a| match a.overload() {
+            0 => {
+                let size = a.ints(1)?.to_vec();
+                copy(a, move |x| view::view(x, &size))
+            }
+            _ => {
+                let dtype = a.element_type(1)?;
+                copy(a, move |x| reinterpret::view_dtype(x, dtype))
+            }
+        },
+    ),
+    function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| copy(a, conjugate::view_as_real)),
+    function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
+        copy(a, conjugate::view_as_complex)
+    }),
+    function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
+        let dim = a.int(1)?;
+        copies(a, move |x| split::unbind(x, dim))
+    }),
+    function(
+        "split_copy",
+        &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
+        "`split`, copied.",
+        |a| {
+            let (size, dim) = (a.int(1)?, a.int(2)?);
+            copies(a, move |x| split::split(x, size, dim))
+        },
+    ),
+    function(
+        "split_with_sizes_copy",
+        &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
+        "`split_with_sizes`, copied.",
+        |a| {
+            let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
+            copies(a, move |x| split::split_with_sizes(x, &sizes, dim))
+        },
+    ),
+    both(
+        "unsafe_split",
+        &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
+        "`split` into tensors that are no views, though they share memory.",
+        |a| {
+            let (size, dim) = (a.int(1)?, a.int(2)?);
+            apart(a, "UnsafeSplitBackward0", move |x| split::split(x, size, dim))
+        },
+    ),
+    both(
+        "unsafe_split_with_sizes",
+        &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
+        "`split_with_sizes` into tensors that are no views, though they share memory.",
+        |a| {
+            let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
+            apart(a, "UnsafeSplitWithSizesBackward0", move |x| split::split_with_sizes(x, &sizes, dim))
+        },
+    ),
+    both(
+        "unsafe_chunk",
+        &["(Tensor input, int chunks, int dim=0) -> tuple[Tensor, ...]"],
+        "`chunk` into tensors that are no views, though they share memory.",
+        |a| {
+            let (chunks, dim) = (a.int(1)?, a.int(2)?);
+            apart(a, "UnsafeSplitBackward0", move |x| split::chunk(x, chunks, dim))
+        },
+    ),
+];
+
+/// What a view shows of the first argument, copied.
+fn copy(
+    a: &Arguments<'_, '_>,
+    view: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
+) -> PyResult<Py<PyAny>> {
+    copied(a.tensor(0)?, view).answer(a.py())
+}
+
+/// The same of several parts, of each one.
+fn copies(
+    a: &Arguments<'_, '_>,
+    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
+) -> PyResult<Py<PyAny>> {
+    let x = a.tensor(0)?;
+    let count = cut(&x.detach()).map_err(raise)?.len();
+    let part = |index: usize| {
+        let cut = cut.clone();
+        copied(x, move |x| Ok(cut(x)?.swap_remove(index)))
+    };
+    (0..count).map(part).collect::<Result<Vec<_>>>().answer(a.py())
+}
+
+fn apart(
+    a: &Arguments<'_, '_>,
+    name: &'static str,
+    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
+) -> PyResult<Py<PyAny>> {
+    unsafe_parts(a.tensor(0)?, name, &Attributes::new(), cut).answer(a.py())
+}

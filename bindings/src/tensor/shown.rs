@@ -1,0 +1,129 @@
+//! Attributes of tensors for those who want to see calls: to read one is to call its `__get__`, to set it
+//! its `__set__`. Every attribute is put in the place of the one that it goes on to; nobody else pays more
+//! than a look at a flag.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use super::object::{guarded, guarded_status, tensor_type};
+use crate::overrides;
+
+/// What an attribute goes on to.
+struct Attribute {
+    get: Option<ffi::getter>,
+    set: Option<ffi::setter>,
+    closure: *mut c_void,
+    /// The object that stands for it in the class, which lives as long as the process.
+    object: AtomicPtr<ffi::PyObject>,
+}
+
+impl Attribute {
+    /// Shows a call of one of its methods; `None` if nobody wants to see it.
+    #[cold]
+    fn offer<'py>(
+        &self,
+        py: Python<'py>,
+        method: &str,
+        operands: &[*mut ffi::PyObject],
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        // SAFETY: the operands are those of a call that is being made, the object is never freed.
+        let (object, operands) = unsafe {
+            let operand = |&operand| Bound::from_borrowed_ptr(py, operand);
+            let operands: Vec<Bound<'_, PyAny>> = operands.iter().map(operand).collect();
+            (Bound::from_borrowed_ptr(py, self.object.load(Ordering::Relaxed)), operands)
+        };
+        let operands: Vec<&Bound<'_, PyAny>> = operands.iter().collect();
+        overrides::offer_function(|| object.getattr(method), &operands, py)
+    }
+}
+
+/// Whether somebody may want to see what happens to an object.
+#[inline]
+fn is_watched(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: attributes are read from live objects.
+    overrides::ever() && (overrides::in_mode() || unsafe { ffi::Py_TYPE(object) } != tensor_type())
+}
+
+unsafe extern "C" fn read(object: *mut ffi::PyObject, closure: *mut c_void) -> *mut ffi::PyObject {
+    // SAFETY: the closure is the attribute, which lives as long as the process.
+    let attribute = unsafe { &*closure.cast::<Attribute>() };
+    // SAFETY: the call is handed on as it came.
+    let go_on = || attribute.get.map_or(ptr::null_mut(), |get| unsafe { get(object, attribute.closure) });
+    if !is_watched(object) {
+        return go_on();
+    }
+    guarded(|py| match attribute.offer(py, "__get__", &[object])? {
+        Some(answer) => Ok(answer.into_ptr()),
+        // SAFETY: a new reference, or none and an exception.
+        None => unsafe { Bound::from_owned_ptr_or_err(py, go_on()).map(Bound::into_ptr) },
+    })
+}
+
+unsafe extern "C" fn write(
+    object: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+    closure: *mut c_void,
+) -> c_int {
+    // SAFETY: as in `read`.
+    let attribute = unsafe { &*closure.cast::<Attribute>() };
+    // SAFETY: as in `read`.
+    let go_on = || attribute.set.map_or(-1, |set| unsafe { set(object, value, attribute.closure) });
+    if !is_watched(object) {
+        return go_on();
+    }
+    guarded_status(|py| {
+        let answer = match value.is_null() {
+            true => attribute.offer(py, "__delete__", &[object])?,
+            false => attribute.offer(py, "__set__", &[object, value])?,
+        };
+        match answer {
+            Some(_) => Ok(0),
+            None => match go_on() {
+                0 => Ok(0),
+                _ => Err(PyErr::fetch(py)),
+            },
+        }
+    })
+}
+
+/// Has the attributes of a class shown. Called once, when nobody has read any.
+pub(crate) fn install(class: &Bound<'_, PyType>) -> PyResult<()> {
+    let py = class.py();
+    let found = PyDict::new(py);
+    found.call_method1("update", (class.getattr("__dict__")?,))?;
+    for (name, object) in found.iter() {
+        // SAFETY: a live object, whose type is compared before it is read as one of that type.
+        let definition = unsafe {
+            if ffi::Py_TYPE(object.as_ptr()) != &raw mut ffi::PyGetSetDescr_Type {
+                continue;
+            }
+            &*(*object.as_ptr().cast::<ffi::PyGetSetDescrObject>()).d_getset
+        };
+        let attribute = Box::leak(Box::new(Attribute {
+            get: definition.get,
+            set: definition.set,
+            closure: definition.closure,
+            object: AtomicPtr::new(ptr::null_mut()),
+        }));
+        let shown = Box::leak(Box::new(ffi::PyGetSetDef {
+            name: definition.name,
+            get: definition.get.map(|_| read as ffi::getter),
+            set: definition.set.map(|_| write as ffi::setter),
+            doc: definition.doc,
+            closure: ptr::from_mut(attribute).cast(),
+        }));
+        // SAFETY: the class is alive, and the definition is never freed.
+        let made: Bound<'_, PyAny> =
+            unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewGetSet(class.as_type_ptr(), shown))? };
+        class.setattr(name.cast()?, &made)?;
+        attribute.object.store(made.into_ptr(), Ordering::Relaxed);
+        // What was there goes on being called: its definition must stay.
+        std::mem::forget(object);
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+"""Distributions of one of several, and of how often each of them is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import _rushlight as native
+from .._rushlight import Size, Tensor
+from ..autograd.grad_mode import no_grad
+from . import constraints
+from .distribution import Distribution
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Categorical", "Multinomial", "OneHotCategorical"]
+
+
+class _Choice(Distribution):
+    """A distribution that is given by the probabilities of one of several, or by logits."""
+
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def _choose(self, probs: Tensor | None, logits: Tensor | None) -> Tensor:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        if not isinstance(given, Tensor) or given.dim() < 1:
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if name == "probs":
+            self.probs = given / given.sum(-1, keepdim=True)
+        else:
+            self.logits = given - given.logsumexp(-1, keepdim=True)
+        return given
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities."""
+        return probs_to_logits(self.probs)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return logits_to_probs(self.logits)
+
+    def _entropy(self) -> Tensor:
+        least = native.finfo(self.logits.dtype).min
+        return -(self.logits.clamp(min=least) * self.probs).sum(-1)
+
+    def _draw(self, sample_shape: Iterable[int]) -> Tensor:
+        """Draw the numbers of events."""
+        shape = Size(sample_shape)
+        rows = self.probs.reshape(-1, self.probs.shape[-1])
+        with no_grad():
+            drawn = native.multinomial(rows, shape.numel(), True).T
+        return drawn.reshape([*shape, *self.probs.shape[:-1]])
+
+
+class Categorical(_Choice):
+    """The number of one of several events.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor(0))
+    tensor(-1.3863)
+    """
+
+    has_enumerate_support = True
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = self._choose(probs, logits)
+        self._num_events = given.shape[-1]
+        super().__init__(given.shape[:-1], validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        """The numbers of the events."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        given = self.probs if "probs" in self.__dict__ else self.logits
+        return given.shape
+
+    @property
+    def mean(self) -> Tensor:
+        """Not a number."""
+        return native.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely event."""
+        return self.probs.argmax(-1)
+
+    @property
+    def variance(self) -> Tensor:
+        """Not a number."""
+        return self.mean
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        return self._draw(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        places = value.long().unsqueeze(-1)
+        places, logits = native.broadcast_tensors([places, self.logits])
+        return logits.gather(-1, places[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return the numbers of all events."""
+        values = native.arange(self._num_events).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(_Choice):
+    """One of several events, as a vector with a one at its place."""
+
+    support = constraints.one_hot
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = self._choose(probs, logits)
+        super().__init__(given.shape[:-1], given.shape[-1:], validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "OneHotCategorical()"
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely event."""
+        return self._hot(self.probs.argmax(-1))
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.probs * (1 - self.probs)
+
+    def _hot(self, places: Tensor) -> Tensor:
+        zeros = native.zeros((*places.shape, self.probs.shape[-1]), dtype=self.probs.dtype)
+        return zeros.scatter(-1, places.unsqueeze(-1), 1.0)
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        return self._hot(self._draw(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return (self.logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._entropy()
+
+
+class Multinomial(_Choice):
+    """How often each of several events happens in so many trials."""
+
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        given = self._choose(probs, logits)
+        super().__init__(given.shape[:-1], given.shape[-1:], validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "Multinomial()"
+
+    @property
+    def support(self) -> Any:
+        """Counts that are not more than the trials."""
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples."""
+        drawn = self._draw((self.total_count, *sample_shape)).movedim(0, -1)
+        counts = native.zeros((*drawn.shape[:-1], self.probs.shape[-1]), dtype=self.probs.dtype)
+        return counts.scatter_add(-1, drawn, native.ones_like(drawn, dtype=counts.dtype))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -float("inf")), 0)
+        ways = native.lgamma(value.sum(-1) + 1) - native.lgamma(value + 1).sum(-1)
+        return ways + (logits * value).sum(-1)

@@ -1,0 +1,335 @@
+"""Distributions of real numbers that are moved and scaled, and those that are made of the normal one."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .. import _rushlight as native
+from ..autograd.grad_mode import no_grad
+from . import constraints
+from .distribution import Distribution, shape_of, standard_normal
+from .utils import broadcast_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["Cauchy", "Gumbel", "HalfNormal", "Laplace", "LogNormal", "Normal"]
+
+
+class _Scaled(Distribution):
+    """A distribution that is moved and scaled."""
+
+    arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
+    support: Any = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(shape_of(self.loc, loc, scale), validate_args=validate_args)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return self.loc
+
+
+class Normal(_Scaled):
+    """The normal distribution of a mean and a deviation.
+
+    >>> import rushlight as torch
+    >>> normal = torch.distributions.Normal(torch.tensor([0.0, 1.0]), 2.0)
+    >>> normal
+    Normal(loc: torch.Size([2]), scale: torch.Size([2]))
+    >>> normal.log_prob(torch.tensor(1.0))
+    tensor([-1.7371, -1.6121])
+    """
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.scale**2
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples, through which no gradient passes."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return native.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        noise = standard_normal(self._extended_shape(sample_shape), self.loc)
+        return self.loc + noise * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        apart = (value - self.loc) ** 2 / (2 * self.scale**2)
+        return -apart - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return 0.5 * (1 + native.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        return self.loc + self.scale * native.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+
+class Laplace(_Scaled):
+    """The distribution whose density falls exponentially on both sides."""
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return 2 * self.scale**2
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return 2**0.5 * self.scale
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        shape, info = self._extended_shape(sample_shape), native.finfo(self.loc.dtype)
+        u = native.empty(shape, dtype=self.loc.dtype).uniform_(info.eps - 1, 1)
+        return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        apart = value - self.loc
+        return 0.5 - 0.5 * apart.sign() * (-apart.abs() / self.scale).expm1()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return 1 + (2 * self.scale).log()
+
+
+class Cauchy(_Scaled):
+    """The distribution of the quotient of two normal ones: it has no mean."""
+
+    @property
+    def mean(self) -> Tensor:
+        """Not a number."""
+        return native.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        """Infinite."""
+        return native.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        noise = native.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_()
+        return self.loc + noise * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        return native.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        return native.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Gumbel(_Scaled):
+    """The distribution of the greatest of many samples."""
+
+    _EULER = 0.57721566490153286060
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc + self.scale * self._EULER
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.stddev**2
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return math.pi / math.sqrt(6) * self.scale
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        info = native.finfo(self.loc.dtype)
+        u = native.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc - self.scale * (-u.clamp(info.tiny, 1 - info.eps).log()).log()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        y = (self.loc - value) / self.scale
+        return y - y.exp() - self.scale.log()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        return (-((self.loc - value) / self.scale).exp()).exp()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        return self.loc - self.scale * (-value.log()).log()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self.scale.log() + (1 + self._EULER)
+
+
+class LogNormal(Normal):
+    """The exponential of a normal distribution."""
+
+    support = constraints.positive
+
+    def __repr__(self) -> str:
+        return "LogNormal()"
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples, through which no gradient passes."""
+        return super().sample(sample_shape).exp()
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        return super().rsample(sample_shape).exp()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logarithm = value.log()
+        return Normal(self.loc, self.scale, validate_args=False).log_prob(logarithm) - logarithm
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        return Normal(self.loc, self.scale, validate_args=False).cdf(value.log())
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        return super().icdf(value).exp()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return super().entropy() + self.loc
+
+
+class HalfNormal(Distribution):
+    """The magnitude of a normal distribution of mean zero."""
+
+    arg_constraints: ClassVar = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,) = broadcast_all(scale)
+        super().__init__(shape_of(self.scale, scale), validate_args=validate_args)
+
+    def __repr__(self) -> str:
+        return "HalfNormal()"
+
+    def _whole(self) -> Normal:
+        return Normal(native.zeros_like(self.scale), self.scale, validate_args=False)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        return native.zeros_like(self.scale)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.scale**2 * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        return self._whole().expand(self._batch_shape).rsample(sample_shape).abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        found = self._whole().log_prob(value) + math.log(2)
+        return native.where(value >= 0, found, -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        return 2 * self._whole().cdf(value) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        return self._whole().icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        return self._whole().entropy() - math.log(2)

@@ -1,0 +1,133 @@
+"""Rows of a table by their numbers, added up, averaged or compared in bags."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import _rushlight as native
+from .lookups import _shorten
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
+
+__all__ = ["embedding_bag"]
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Return what the rows of `weight` that `input` names come to in each bag.
+
+    >>> import rushlight as torch
+    >>> table = torch.tensor([[1.0], [2.0], [3.0]])
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1], [2, 2]]), table, mode="sum")
+    tensor([[3.],
+            [6.]])
+    """
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+            f"have the "
+            f"same shape as the input ({input.shape})"
+        )
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                "length "
+                f"sequences. However, found offsets of type {type(offsets)}".replace("rushlight", "torch")
+            )
+        offsets = native.arange(input.shape[0]) * input.shape[1]
+        include_last_offset = False
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    _check_mode(mode, scale_grad_by_freq, sparse, per_sample_weights)
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise RuntimeError(
+                f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
+                f"{padding_idx}"
+            )
+        padding_idx %= rows
+    _check_indices(input, offsets)
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    numbers = input.flatten().long()
+    bags = len(offsets) - 1 if include_last_offset else len(offsets)
+    of_bag = (
+        native._nn.places_among(offsets[:bags].long(), native.arange(len(numbers)), True, None, False) - 1
+    )
+    shares = None if per_sample_weights is None else per_sample_weights.flatten()
+    if padding_idx is not None:
+        kept = numbers != padding_idx
+        numbers, of_bag = numbers[kept], of_bag[kept]
+        shares = None if shares is None else shares[kept]
+    found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+    empty = weight.new_zeros((bags, weight.shape[1]))
+    if mode == "max":
+        places = of_bag.unsqueeze(1).expand(found.shape)
+        return empty.scatter_reduce(0, places, found, "amax", include_self=False)
+    sums = empty.index_add(0, of_bag, found if shares is None else found * shares.unsqueeze(1))
+    if mode == "sum":
+        return sums
+    counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
+    return sums / counts.clamp(min=1).unsqueeze(1)
+
+
+def _name_of(x: Tensor) -> str:
+    return str(x.type()).rpartition(".")[2].removesuffix("Tensor")
+
+
+def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_weights: Tensor | None) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            "mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
+def _check_indices(input: Tensor, offsets: Tensor) -> None:
+    for number, (name, given) in enumerate((("indices", input), ("offsets", offsets)), 1):
+        if given.dtype not in (native.int64, native.int32):
+            raise RuntimeError(
+                f"Expected tensor for argument #{number} '{name}' to have one of the following scalar "
+                f"types: Long, "
+                f"Int; but got torch.{_name_of(given)}Tensor instead (while checking arguments for "
+                f"embedding_bag)"
+            )
+    if len(offsets) == 0:
+        return
+    if offsets[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+            "0. "
+            f"However, got {int(offsets[0])}\n[ torch.{_name_of(offsets)}Tensor{{}} ]"
+        )
+    if offsets[-1] > input.numel():
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {input.numel()} but got offsets[-1] of "
+            f"{int(offsets[-1])}"
+        )

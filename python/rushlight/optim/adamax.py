@@ -1,0 +1,58 @@
+"""Adamax: Adam whose measure of size is the greatest gradient of late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import maximum
+from .moments import Moments
+from .parameterwise import decayed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["Adamax"]
+
+
+class Adamax(Moments):
+    """Steps of the running mean of gradients over the greatest of late, which fades."""
+
+    second = "exp_inf"
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            foreach=foreach,
+            maximize=maximize,
+            differentiable=differentiable,
+            capturable=capturable,
+        )
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        gradient = decayed(parameter, gradient, group)
+        first, second = group["betas"]
+        mean, most = state["exp_avg"], state["exp_inf"]
+        mean.lerp_(gradient, 1 - first)
+        most.copy_(maximum(most * second, gradient.abs() + group["eps"]))
+        rate = number(group["lr"]) / (1 - first ** state["step"].item())
+        parameter.addcdiv_(mean, most, value=-rate)

@@ -1,0 +1,72 @@
+"""NAdam: Adam that looks ahead along its momentum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import ones
+from .adaptive import checked
+from .moments import Moments
+from .parameterwise import decayed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._rushlight import Tensor
+
+__all__ = ["NAdam"]
+
+
+class NAdam(Moments):
+    """Adam that looks ahead along its momentum."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        checked(momentum_decay=momentum_decay)
+        super().__init__(
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum_decay=momentum_decay,
+            decoupled_weight_decay=decoupled_weight_decay,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+        )
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state["mu_product"] = ones(())
+        super()._begin(parameter, group, state)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        gradient = decayed(parameter, gradient, group)
+        rate, (first, second), step = number(group["lr"]), group["betas"], state["step"].item()
+
+        def momentum(step: float) -> float:
+            return float(first * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"])))
+
+        now, then = momentum(step), momentum(step + 1)
+        state["mu_product"] *= now
+        mean, square = self._means(gradient, (first, second), state)
+        spread = square.div(1 - second**step).sqrt().add(group["eps"])
+        product = state["mu_product"].item()
+        parameter.addcdiv_(gradient, spread, value=-rate * (1.0 - now) / (1.0 - product))
+        parameter.addcdiv_(mean, spread, value=-rate * then / (1.0 - product * then))

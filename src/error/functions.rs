@@ -1,0 +1,47 @@
+//! Failures of writes to views, of functions that the host has written and of packed tensors: see Note [Families of failures].
+
+macro_rules! functions {
+    ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
+    /// An in-place operation on one of several views made at once, or on their base if it is stale.
+    MultiView { function: String, output: u32, stale: bool },
+    /// The same of a view made without gradient.
+    NoGradView { function: String, output: u32, stale: bool },
+    /// The same of a view made in inference mode.
+    InferenceView { function: String, output: u32, stale: bool },
+    /// The same of a view that a function of the host returned.
+    CustomView { function: String, output: u32, stale: bool },
+    /// A leaf that a function of the host wrote to.
+    LeafOverwritten {},
+    /// A view that a function of the host wrote to and returned among others.
+    DirtyViewOfMany {},
+    /// What a function of the host wrote to and did not return.
+    DirtyNotReturned {},
+    /// An input that a function of the host returned as it is, and keeps.
+    ReturnedInputKept {},
+    /// A tangent of what was written to in place, in whose place another was returned.
+    TangentReplaced {},
+    /// A tangent of what was written to in place, which was not itself written to.
+    TangentNotWritten {},
+    /// A tangent of a view that is no view.
+    TangentNoView {},
+    /// A tangent of a view of an input that is no view of the tangent of the input, or not of its base.
+    TangentElsewhere { whose: &'static str },
+    /// A tangent of an output that has none.
+    TangentOfConstant { position: usize },
+    /// Hooks of saved tensors where somebody forbade them, in these words.
+    PackingRefused { message: String },
+    /// A hook that packs a saved tensor and writes to it.
+    PackingWrote {},
+    /// A saved tensor packed after it was freed.
+    PackingFreed {},
+    /// A saved tensor packed twice.
+    PackedAlready {},
+    /// An operation whose interceptor answered another number of tensors than it gives.
+    Intercepted { node: String, got: usize, expected: usize },
+    /// Something packed that is not there.
+    PackedNothing {},
+    /// A second derivative of what was said to have none.
+    OnceDifferentiable {},
+    }} };
+}
+pub(super) use functions;

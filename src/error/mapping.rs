@@ -1,0 +1,44 @@
+//! Failures of functions mapped over samples: see Note [Families of failures].
+
+macro_rules! mapping {
+    ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
+    /// A write of what differs between samples to a tensor that all samples share.
+    UnbatchedWrite { operation: &'static str },
+    /// The same by an operation that is run for each sample.
+    UnbatchedFallback { operation: &'static str, level: usize },
+    /// An operation on a batched tensor after the function was mapped.
+    Escaped { plumbing: &'static str },
+    /// A random operation where the caller of a mapping did not say what it is to do.
+    RandomRefused {},
+    /// The same random numbers for samples that have a say in them and differ.
+    RandomSame {},
+    /// Different random numbers for each sample in a tensor that all samples share.
+    RandomUnbatched {},
+    /// A running mean that all samples share and each would move.
+    MappedRunning {},
+    /// A number of a tensor that stands for many samples.
+    MappedItem {},
+    /// A number of, or a decision by, a tensor that stands for many samples and that a transform of
+    /// derivatives within follows.
+    MappedValue {},
+    /// A decision by a tensor that stands for many samples.
+    MappedTruth {},
+    /// A comparison of whole tensors that stand for many samples.
+    MappedDecision { operation: &'static str },
+    /// `allclose` of tensors that stand for many samples.
+    MappedCloseness {},
+    /// A product of samples with other numbers of dimensions than it is one of.
+    MappedProduct { operation: &'static str, ndim1: usize, ndim2: usize, rank1: usize, rank2: usize },
+    /// An inner product of samples that are no vectors.
+    MappedDot {},
+    /// A result whose shape would differ between samples.
+    MappedShape { operation: &'static str },
+    /// An index by a mask that differs between samples.
+    MappedMask {},
+    /// `masked_select` by a mask that differs between samples.
+    MappedSelect {},
+    /// The memory of a tensor that stands for many samples.
+    MappedMemory {},
+    }} };
+}
+pub(super) use mapping;

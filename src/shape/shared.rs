@@ -1,0 +1,177 @@
+//! Handles to layouts. Every tensor and every node has one, and most programs use few shapes again and
+//! again: their layouts live for ever, and handles to them are not counted, which takes an atomic addition
+//! and a subtraction from every tensor that comes and goes.
+
+use std::fmt;
+use std::ops::Deref;
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+
+use super::Layout;
+
+/// How many layouts live for ever at most.
+const PLACES: usize = 512;
+/// The count of a layout that lives for ever.
+const FOREVER: usize = usize::MAX;
+
+/// A handle to a layout that is shared.
+pub struct SharedLayout(NonNull<Counted>);
+
+struct Counted {
+    handles: AtomicUsize,
+    layout: Layout,
+}
+
+/// Layouts that live for ever, each in the place of its shape; the first to come stays.
+static COMMON: [AtomicPtr<Counted>; PLACES] = [const { AtomicPtr::new(null_mut()) }; PLACES];
+
+// SAFETY: a layout does not change, and the handles are counted atomically.
+unsafe impl Send for SharedLayout {}
+// SAFETY: as above.
+unsafe impl Sync for SharedLayout {}
+
+/// The place of a shape. Nothing depends on how well shapes are spread but speed.
+fn place(shape: &[usize]) -> &'static AtomicPtr<Counted> {
+    let mix = |hash: usize, &size: &usize| (hash ^ size).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let hash = shape.iter().fold(shape.len(), mix);
+    &COMMON[(hash >> 32) % PLACES]
+}
+
+impl SharedLayout {
+    /// A handle to this layout.
+    pub fn new(layout: Layout) -> SharedLayout {
+        if layout.is_plain() {
+            let place = place(layout.shape());
+            // SAFETY: what a place points to is never freed.
+            match unsafe { place.load(Ordering::Acquire).as_ref() } {
+                Some(common) if common.layout == layout => return SharedLayout(common.into()),
+                Some(_) => {}
+                None => return SharedLayout::common(place, layout),
+            }
+        }
+        SharedLayout::counted(layout, 1)
+    }
+
+    fn counted(layout: Layout, handles: usize) -> SharedLayout {
+        let counted = Box::new(Counted { handles: AtomicUsize::new(handles), layout });
+        SharedLayout(NonNull::from(Box::leak(counted)))
+    }
+
+    /// Makes a layout common, unless another thread comes first.
+    #[cold]
+    fn common(place: &AtomicPtr<Counted>, layout: Layout) -> SharedLayout {
+        let new = SharedLayout::counted(layout, FOREVER);
+        let published =
+            place.compare_exchange(null_mut(), new.0.as_ptr(), Ordering::Release, Ordering::Relaxed);
+        if published.is_err() {
+            // It is this handle's alone, and counts from now on.
+            new.target().handles.store(1, Ordering::Relaxed);
+        }
+        new
+    }
+
+    fn target(&self) -> &Counted {
+        // SAFETY: the target lives for ever, or as long as this handle is counted.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Whether both are handles to one layout. Equal layouts need not be one.
+    #[inline]
+    pub fn is(&self, other: &SharedLayout) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Clone for SharedLayout {
+    #[inline]
+    fn clone(&self) -> SharedLayout {
+        let handles = &self.target().handles;
+        if handles.load(Ordering::Relaxed) != FOREVER {
+            handles.fetch_add(1, Ordering::Relaxed);
+        }
+        SharedLayout(self.0)
+    }
+}
+
+impl Drop for SharedLayout {
+    #[inline]
+    fn drop(&mut self) {
+        let handles = &self.target().handles;
+        if handles.load(Ordering::Relaxed) != FOREVER && handles.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: this was the last handle, and the box is the one that `counted` leaked.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
+}
+
+impl Deref for SharedLayout {
+    type Target = Layout;
+
+    #[inline]
+    fn deref(&self) -> &Layout {
+        &self.target().layout
+    }
+}
+
+impl From<Layout> for SharedLayout {
+    fn from(layout: Layout) -> SharedLayout {
+        SharedLayout::new(layout)
+    }
+}
+
+impl PartialEq for SharedLayout {
+    fn eq(&self, other: &SharedLayout) -> bool {
+        self.is(other) || **self == **other
+    }
+}
+
+impl fmt::Debug for SharedLayout {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(size: usize) -> SharedLayout {
+        SharedLayout::new(Layout::contiguous(&[size, 7]))
+    }
+
+    #[test]
+    fn plain_layouts_of_common_shapes_are_one() {
+        let common: Vec<_> = (0..PLACES).filter(|&size| layout(size).is(&layout(size))).collect();
+        assert!(common.len() > PLACES / 4);
+        for &size in &common {
+            assert!(layout(size).clone().is(&layout(size)));
+            let offset =
+                SharedLayout::new(Layout::strided([size, 7].as_slice().into(), [7, 1].as_slice().into(), 2));
+            assert!(!offset.is(&layout(size)) && offset != layout(size));
+        }
+    }
+
+    #[test]
+    fn layouts_beyond_the_common_ones_come_and_go() {
+        let handles: Vec<_> = (0..4 * PLACES).map(layout).collect();
+        let again = handles.clone();
+        drop(handles);
+        let counted = again.iter().filter(|it| it.target().handles.load(Ordering::Relaxed) == 1).count();
+        assert!(counted >= 3 * PLACES);
+        assert!(again.iter().zip(0..).all(|(layout, size)| layout.shape() == [size, 7]));
+    }
+
+    #[test]
+    fn threads_that_come_at_once_get_the_same_sizes() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for size in 0..2000 {
+                        assert_eq!(layout(size).clone().shape(), [size, 7]);
+                    }
+                });
+            }
+        });
+    }
+}
