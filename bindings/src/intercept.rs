@@ -62,7 +62,7 @@ impl Operation {
                 Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
-                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Saved(_) => {}
+                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed | Shown::Saved(_) => {}
             }
         }
         Ok(attributes)

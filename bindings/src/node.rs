@@ -202,14 +202,12 @@ impl GraphNode {
     fn __dir__(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
         let mut names: Vec<String> = slf.get_type().dir()?.extract()?;
         let rule = slf.get().node.rule();
-        for (name, _) in rule.saved() {
+        for (name, _) in rule.saved().into_iter().filter(|(name, _)| !name.is_empty()) {
             names.extend([format!("_saved_{name}"), format!("_raw_saved_{name}")]);
         }
         for (name, shown) in rule.shown() {
             names.push(format!("_saved_{name}"));
-            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Saved(_))
-                && slf.get().raw_saved(slf.py(), name)?.is_some()
-            {
+            if matches!(shown, Shown::NoTensor | Shown::Number(_) | Shown::Computed | Shown::Saved(_)) {
                 names.push(format!("_raw_saved_{name}"));
             }
         }
@@ -276,17 +274,17 @@ impl GraphNode {
         visit(Holding::Node(&self.node));
     }
 
+    /// Whether backward has freed what the operation kept.
+    fn is_released(&self) -> bool {
+        self.node.rule().released().is_some()
+    }
+
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
-        if rule.is_released() {
-            // It says when it was freed, and by whom.
-            let at = At { node: &self.node, needed: 0, tracking: false };
-            return rule.vjp(&at, &Gradients::new()).map(|_| None).map_err(raise);
-        }
         let saved = rule.saved();
         if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            return self.show(py, shown, &saved).map(Some);
+            return self.show(py, wanted, shown, &saved).map(Some);
         }
         let found = saved.iter().find(|(name, _)| *name == wanted);
         found.map(|(_, saved)| saved.load(&self.node, true).to_python(py)).transpose()
@@ -295,6 +293,7 @@ impl GraphNode {
     fn show<'py>(
         &self,
         py: Python<'py>,
+        name: &str,
         shown: Shown,
         saved: &[(&'static str, &rushlight::graph::SavedTensor)],
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -308,6 +307,14 @@ impl GraphNode {
             Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
+            // They are tensors to whoever asks, and backward frees them like others.
+            Shown::Number(_) | Shown::Saved(_) | Shown::Computed if self.is_released() => {
+                Err(raise(self.node.freed()))
+            }
+            Shown::Computed => {
+                let at = At { node: &self.node, needed: 0, tracking: false };
+                self.node.rule().compute(name, &at).to_python(py)
+            }
             Shown::Number(value) => {
                 let dtype = match value {
                     Scalar::Bool(_) => DType::Bool,
@@ -334,11 +341,9 @@ impl GraphNode {
         let object = |place: Option<usize>| {
             SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
         };
-        if rule.is_released() {
-            return object(Some(0)).map(Some);
-        }
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::NoTensor | Shown::Number(_))) => object(None).map(Some),
+            Some((_, Shown::NoTensor | Shown::Number(_) | Shown::Computed)) => object(None).map(Some),
+            Some((_, Shown::Saved(_))) if rule.released().is_some() => Err(raise(self.node.freed())),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))

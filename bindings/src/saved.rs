@@ -202,10 +202,37 @@ impl SavedTensor {
         }
     }
 
-    /// What is kept of the tensor, or `None` if nothing is.
+    /// What is kept of the tensor, or `None` if nothing is: what the hook has made of it, if there is one.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.unpack(py)
+        match &self.place {
+            Place::Rule(_, None) => Ok(py.None().into_bound(py)),
+            Place::Rule(node, Some(index)) => {
+                let rule = node.rule();
+                let saved = rule.saved();
+                let Some((_, saved)) = saved.get(*index) else { return ().to_python(py) };
+                match saved.kept().and_then(|kept| kept.host()).and_then(packed_in) {
+                    Some([_, packed]) => Ok(packed.bind(py).clone()),
+                    None => saved.data(node).to_python(py),
+                }
+            }
+            Place::Context(..) => self.unpack(py),
+        }
+    }
+
+    /// The function that makes the tensor of what was packed.
+    #[getter]
+    fn unpack_hook<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        let hook = match &self.place {
+            Place::Rule(node, Some(index)) => {
+                let rule = node.rule();
+                let saved = rule.saved();
+                let kept = saved.get(*index).and_then(|(_, saved)| saved.kept());
+                kept.and_then(|kept| kept.host()).and_then(packed_in).map(|[unpack, _]| unpack.clone_ref(py))
+            }
+            _ => None,
+        };
+        hook.map_or_else(|| py.None().into_bound(py), |hook| hook.into_bound(py))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {

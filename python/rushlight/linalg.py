@@ -162,7 +162,7 @@ def norm(
     tensor(5.)
     """
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+        return vector_norm(A, 2.0, dim, keepdim, dtype=dtype)
     if dim is None:
         if A.dim() not in (1, 2):
             raise RuntimeError(

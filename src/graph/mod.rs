@@ -14,6 +14,7 @@ pub mod mode;
 pub mod node;
 pub mod packing;
 pub mod profile;
+mod released;
 pub mod rule;
 pub mod saved;
 mod seq;

@@ -11,10 +11,12 @@ use smallvec::SmallVec;
 use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
-use super::rule::{At, Gradients, Rule};
+use super::released;
+use super::rule::Rule;
 use super::saved::SavedTensor;
+use super::undefined::Undefined;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::origin::{self, Origin};
 use crate::shape::SharedLayout;
 use crate::tensor::{Foreign, Tensor};
@@ -215,14 +217,20 @@ impl Node {
                 return;
             }
         }
-        if let Some(mut rule) = self.rule.try_write() {
-            let name = rule.name().to_owned().into_boxed_str();
-            let released = boxed(Released { name, run });
-            let kept = std::mem::replace(&mut *rule, released);
-            // Dropped outside of the lock: the last handle to a tensor may go with it.
-            drop(rule);
-            drop(kept);
-        }
+        let Some(mut rule) = self.rule.try_write() else { return };
+        let whole = std::mem::replace(&mut *rule, boxed(Undefined));
+        let (released, freed) = released::released(whole, run);
+        *rule = released;
+        // Dropped outside of the lock: the last handle to a tensor may go with it.
+        drop(rule);
+        drop(freed);
+    }
+
+    /// The error for whoever asks for a tensor that was freed.
+    #[cold]
+    pub fn freed(&self) -> Box<Error> {
+        let run = self.rule().released().unwrap_or(Origin::UNKNOWN);
+        Error::BackwardTwice { node: self.name(), recorded: self.origin(), run }.into()
     }
 }
 
@@ -238,37 +246,6 @@ impl Forms {
     /// A single output.
     pub fn one(first: Form) -> Self {
         Forms { first, further: Vec::new() }
-    }
-}
-
-/// What stays of a rule when its tensors are freed.
-struct Released {
-    name: Box<str>,
-    run: Origin,
-}
-
-impl Released {
-    fn refuse(&self, at: &At<'_>) -> Result<Gradients> {
-        let node = self.name.clone().into_string();
-        Err(Error::BackwardTwice { node, recorded: at.node.origin(), run: self.run }.into())
-    }
-}
-
-impl Rule for Released {
-    fn is_released(&self) -> bool {
-        true
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn vjp(&self, at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        self.refuse(at)
-    }
-
-    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        self.refuse(at)
     }
 }
 

@@ -214,6 +214,7 @@ pub(super) fn unpack(kept: &dyn Kept) -> Result<Tensor> {
 pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()> {
     let tensor = match node.rule().saved().get(index) {
         None => return Err(Error::PackingFreed {}.into()),
+        Some((_, saved)) if saved.is_freed() => return Err(Error::PackingFreed {}.into()),
         Some((_, saved)) if saved.is_packed() => return Err(Error::PackedAlready {}.into()),
         Some((_, saved)) => saved.load(node, false)?,
     };

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use smallvec::SmallVec;
 
-use super::node::NodeRef;
+use super::node::{Edge, NodeRef};
 use super::saved::SavedTensor;
 use super::shown::Attributes;
 use crate::error::{Error, Result};
@@ -32,6 +32,11 @@ impl At<'_> {
     /// Whether the gradient with respect to input `index` is wanted.
     pub fn needs(&self, index: usize) -> bool {
         index >= 64 || self.needed >> index & 1 == 1
+    }
+
+    /// A tensor as that output of the node.
+    pub fn output(&self, tensor: &Tensor, output: u32) -> Tensor {
+        Tensor::with_history(tensor.array(), Some(Edge { node: self.node.clone(), output }))
     }
 
     /// A saved tensor, with its history if this run is recorded.
@@ -68,6 +73,11 @@ pub trait Rule: Send + Sync {
     /// `Nothing`.
     fn shown(&self) -> Attributes {
         Attributes::new()
+    }
+
+    /// A tensor that `shown` says can be calculated, from what is kept.
+    fn compute(&self, _name: &str, _at: &At<'_>) -> Result<Tensor> {
+        unreachable!("a rule calculates what it shows as such")
     }
 
     /// Whether the rule keeps anything that backward frees.
@@ -116,9 +126,14 @@ pub trait Rule: Send + Sync {
         false
     }
 
-    /// Whether this stands for a rule whose tensors were freed.
-    fn is_released(&self) -> bool {
+    /// Whether nothing of weight stays when its saved tensors are freed.
+    fn is_light(&self) -> bool {
         false
+    }
+
+    /// Which run freed the tensors of the rule, if this stands for one whose tensors were freed.
+    fn released(&self) -> Option<Origin> {
+        None
     }
 
     /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.

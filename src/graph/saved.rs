@@ -47,6 +47,12 @@ pub struct SavedTensor(Form);
 enum Form {
     Plain(Plain),
     Special(Box<Special>),
+    /// Backward has freed it: what the numbers looked like.
+    Freed {
+        layout: SharedLayout,
+        dtype: DType,
+        source: Source,
+    },
 }
 
 /// Memory and the version that it had.
@@ -92,6 +98,7 @@ impl SavedTensor {
     /// Keeps tangents too: those of the tensor that was saved.
     pub fn with_tangents(self, tangents: Arc<Tangents>) -> Self {
         match self.0 {
+            Form::Freed { .. } => self,
             Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
             Form::Special(special) => match *special {
                 Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
@@ -112,6 +119,7 @@ impl SavedTensor {
                     *kept = Some(batch);
                 }
             }
+            Form::Freed { .. } => {}
         }
     }
 
@@ -122,6 +130,30 @@ impl SavedTensor {
             saved.keep_batch(batch);
         }
         saved
+    }
+
+    /// Frees what is kept. The caller drops it when nothing is locked: the last handle to a tensor may go.
+    pub(super) fn free(&mut self) -> SavedTensor {
+        let freed = self.freed();
+        std::mem::replace(self, freed)
+    }
+
+    /// What it becomes when it is freed.
+    pub(super) fn freed(&self) -> SavedTensor {
+        let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
+        SavedTensor(Form::Freed { layout, dtype, source })
+    }
+
+    /// The array, whatever happened to it since, without history and without asking the host.
+    fn plain(&self) -> Option<&Plain> {
+        match &self.0 {
+            Form::Plain(plain) => Some(plain),
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => Some(plain),
+                Special::Kept { .. } => None,
+            },
+            Form::Freed { .. } => None,
+        }
     }
 
     fn whole(plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch>) -> Self {
@@ -136,19 +168,14 @@ impl SavedTensor {
 
     /// Whether a write to what is kept would be noticed.
     fn is_counted(&self) -> bool {
-        match &self.0 {
-            Form::Plain(plain) => plain.storage.is_counted(),
-            Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => plain.storage.is_counted(),
-                Special::Kept { .. } => true,
-            },
-        }
+        self.plain().is_none_or(|plain| plain.storage.is_counted())
     }
 
     /// The layout that was kept.
     pub fn layout(&self) -> &SharedLayout {
         match &self.0 {
             Form::Plain(plain) => &plain.layout,
+            Form::Freed { layout, .. } => layout,
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => &plain.layout,
                 Special::Kept { layout, .. } => layout,
@@ -160,6 +187,7 @@ impl SavedTensor {
     pub fn dtype(&self) -> DType {
         match &self.0 {
             Form::Plain(plain) => plain.dtype,
+            Form::Freed { dtype, .. } => *dtype,
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => plain.dtype,
                 Special::Kept { dtype, .. } => *dtype,
@@ -169,19 +197,26 @@ impl SavedTensor {
 
     /// The memory that is held, unless the host holds something instead.
     pub fn held(&self) -> Option<Array> {
-        match &self.0 {
-            Form::Plain(plain) => Some(plain.array()),
-            Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => Some(plain.array()),
-                Special::Kept { .. } => None,
-            },
-        }
+        self.plain().map(Plain::array)
+    }
+
+    /// Whether backward has freed it.
+    pub fn is_freed(&self) -> bool {
+        matches!(self.0, Form::Freed { .. })
+    }
+
+    /// What is kept, without history if it is an output, whatever happened to it since: for the host to show.
+    pub fn data(&self, node: &NodeRef) -> Option<Tensor> {
+        let plain = self.plain()?;
+        let tracking = !matches!(plain.source, Source::Output(_));
+        Some(Tensor::continuing(plain.array(), plain.edge(node, tracking)))
     }
 
     /// Where the tensor stands in its operation.
     pub fn source(&self) -> Source {
         match &self.0 {
             Form::Plain(plain) => plain.source,
+            Form::Freed { source, .. } => *source,
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => plain.source,
                 Special::Kept { source, .. } => *source,
@@ -195,13 +230,13 @@ impl SavedTensor {
     }
 
     /// What the host has made of it.
-    pub(super) fn kept(&self) -> Option<&dyn Kept> {
+    pub fn kept(&self) -> Option<&dyn Kept> {
         match &self.0 {
             Form::Special(special) => match &**special {
                 Special::Kept { kept, .. } => Some(&**kept),
                 Special::Whole { .. } => None,
             },
-            Form::Plain(_) => None,
+            Form::Plain(_) | Form::Freed { .. } => None,
         }
     }
 
@@ -212,13 +247,14 @@ impl SavedTensor {
                 Special::Whole { batch, .. } => batch.as_ref(),
                 Special::Kept { .. } => None,
             },
-            Form::Plain(_) => None,
+            Form::Plain(_) | Form::Freed { .. } => None,
         }
     }
 
     /// The memory, whatever happened to it since.
     pub fn array(&self) -> Result<Array> {
         match &self.0 {
+            Form::Freed { .. } => unreachable!("only what was just saved is asked"),
             Form::Plain(plain) => Ok(plain.array()),
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => Ok(plain.array()),
@@ -232,6 +268,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => plain.load(node, tracking),
             Form::Special(special) => special.load(node, tracking),
+            Form::Freed { .. } => Err(node.freed()),
         }
     }
 }

@@ -26,6 +26,8 @@ pub enum Shown {
     Text(&'static str),
     /// A number that stands for a tensor.
     Number(Scalar),
+    /// A tensor that is calculated when somebody asks for it: see `Rule::compute`.
+    Computed,
     /// Several of the tensors that are saved, by their places, and those that could have been.
     Saved(Vec<Option<usize>>),
 }

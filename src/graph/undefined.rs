@@ -8,7 +8,7 @@ use super::rule::{At, Gradients, Rule};
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-struct Undefined;
+pub(super) struct Undefined;
 
 impl Rule for Undefined {
     fn name(&self) -> &str {

@@ -155,9 +155,16 @@ struct IndexWrite {
     mode: Mode,
 }
 
+impl IndexWrite {
+    /// Whether torch keeps what is written.
+    fn keeps_source(&self) -> bool {
+        matches!(self.mode, Mode::Add(_) | Mode::Copy)
+    }
+}
+
 impl Op for IndexWrite {
-    type Saved = SavedTensor;
-    const SAVED: &'static [&'static str] = &["index"];
+    type Saved = ([Option<SavedTensor>; 2], usize);
+    const SAVED: &'static [&'static str] = &["index", "source"];
 
     fn name(&self) -> &'static str {
         match self.mode {
@@ -168,8 +175,15 @@ impl Op for IndexWrite {
         }
     }
 
-    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.keeps_source() { Self::SAVED } else { &["index", ""] }
+    }
+
+    fn shown(&self, (_, source_dim): &Self::Saved) -> Attributes {
         let mut shown = shown! { dim: self.slices.named };
+        if self.keeps_source() {
+            shown.extend(shown! { source_dim: *source_dim });
+        }
         if let Mode::Add(alpha) = self.mode {
             shown.extend(shown! { alpha: alpha });
         }
@@ -180,12 +194,17 @@ impl Op for IndexWrite {
         self.overwritten(inputs)
     }
 
-    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
-        self.slices.keep()
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let source = self.keeps_source();
+        let wanted = source && keep.needs(1);
+        let source_dim = if source { keep.layout(1).ndim() } else { 0 };
+        // What is added needs no index of its own gradient.
+        let index = (wanted || !matches!(self.mode, Mode::Add(_))).then(|| self.slices.keep());
+        ([index, keep.input_if(wanted, 1)], source_dim)
     }
 
-    fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        at.load(index)?;
+    fn vjp(&self, (kept, _): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let gradient = single(gradients);
         let x = match (at.needs(0), self.mode) {
             (true, Mode::Add(_)) => Some(gradient.clone()),
@@ -206,8 +225,8 @@ impl Op for IndexWrite {
         })
     }
 
-    fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        at.load(index)?;
+    fn jvp(&self, (kept, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let shape = at.node.form(0).layout.clone();
         let x = tangent_or_zeros(at, tangents, 0, shape.shape())?;
         match tangents.get(1).cloned().flatten() {

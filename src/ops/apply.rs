@@ -55,6 +55,11 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
+    /// A tensor that `shown` says can be calculated.
+    fn compute(&self, _name: &str, _saved: &Self::Saved, _at: &At<'_>) -> Result<Tensor> {
+        unreachable!("an operation calculates what it shows as such")
+    }
+
     /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
@@ -249,12 +254,25 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown(&self.saved);
-        shown.extend(missing(self.op.saved_names(), self.saved.tensors()));
+        for (name, missing) in missing(self.op.saved_names(), self.saved.tensors()) {
+            if shown.iter().all(|(other, _)| *other != name) {
+                shown.push((name, missing));
+            }
+        }
         shown
+    }
+
+    fn compute(&self, name: &str, at: &At<'_>) -> Result<Tensor> {
+        self.op.compute(name, &self.saved, at)
     }
 
     fn is_view(&self) -> bool {
         O::VIEW
+    }
+
+    fn is_light(&self) -> bool {
+        // What holds tensors by itself, such as indices, has to be dropped as a whole.
+        !std::mem::needs_drop::<O>()
     }
 
     fn inputs(&self) -> Option<Inputs> {

@@ -153,6 +153,8 @@ impl Op for Clamp {
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let bound = |bound: &Bound| match bound {
             Bound::Number(number) => Some(Shown::from(*number)),
+            // Where the other is a tensor it is one that was left out.
+            Bound::None if self.name == "ClampBackward0" => None,
             Bound::None => Some(Shown::Nothing),
             Bound::Tensor(_) => None,
         };

@@ -247,8 +247,12 @@ struct RealAngle;
 impl Elementwise for RealAngle {
     const NAME: &'static str = "angle_vml_cpu";
     const NODE: &'static str = "AngleBackward0";
-    const KEEPS: Keeps = Keeps::Flat;
+    const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Promote;
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        super::create::zeros_like(x)
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         if num_traits::Float::is_nan(x) {

@@ -7,7 +7,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{self, Answer, Call};
 use super::kept::{self, Kept, Saved};
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, mode};
+use crate::graph::{At, Attributes, Gradients, Shown, mode};
 use crate::tensor::Tensor;
 
 /// An operation that is recorded as one.
@@ -15,9 +15,18 @@ pub(super) trait Composed: Clone + Send + Sync + 'static {
     /// torch's names of the inputs that are kept, an empty one for an input that is not. An input is
     /// kept if another one's gradient needs it.
     const KEEPS: &'static [&'static str];
+    /// Whether the gradient of an input needs that input too.
+    const CURVED: bool = false;
+    /// Whether the node shows the result, which is calculated from the inputs for that.
+    const SHOWS_RESULT: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+
+    /// `KEEPS`, where the names depend on the parameters.
+    fn names(&self) -> &'static [&'static str] {
+        Self::KEEPS
+    }
 
     /// The parameters, under torch's names.
     fn shown(&self) -> Attributes;
@@ -48,8 +57,22 @@ impl<C: Composed> Op for Recordable<C> {
         self.0.name()
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        self.0.names()
+    }
+
     fn shown(&self, _saved: &Saved) -> Attributes {
-        self.0.shown()
+        let mut shown = self.0.shown();
+        if C::SHOWS_RESULT {
+            shown.push(("result", Shown::Computed));
+        }
+        shown
+    }
+
+    fn compute(&self, _name: &str, saved: &Saved, at: &At<'_>) -> Result<Tensor> {
+        let kept = saved.load(at)?;
+        let inputs: SmallVec<[&Tensor; 3]> = (0..C::KEEPS.len()).map(|index| kept.input(index)).collect();
+        Ok(at.output(&self.0.value(&inputs)?, 0))
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -61,8 +84,9 @@ impl<C: Composed> Op for Recordable<C> {
 
     fn save(&self, keep: &Keep<'_>) -> Saved {
         let kept = |(index, name): (usize, &&str)| {
-            let wanted = (0..C::KEEPS.len())
-                .any(|other| other != index && !C::KEEPS[other].is_empty() && keep.needs(other));
+            let wanted = (0..C::KEEPS.len()).any(|other| {
+                (C::CURVED || other != index) && !C::KEEPS[other].is_empty() && keep.needs(other)
+            });
             keep.input_if(!name.is_empty() && wanted, index)
         };
         Saved(C::KEEPS.iter().enumerate().map(kept).collect())

@@ -209,7 +209,7 @@ pub fn real(x: &Tensor) -> Result<Tensor> {
         return Ok(x.clone());
     }
     let x = if x.is_pending() { conj(x.clone())? } else { x.clone() };
-    super::part::select(&view_as_real(&x)?, -1, 0)
+    super::part::select(&view_as_real(&x)?, x.ndim() as i64, 0)
 }
 
 /// The imaginary parts, as a view of the memory.
@@ -220,5 +220,5 @@ pub fn imag(x: &Tensor) -> Result<Tensor> {
     if x.is_pending() {
         return negative_view(&imag(&conj(x.clone())?)?);
     }
-    super::part::select(&view_as_real(x)?, -1, 1)
+    super::part::select(&view_as_real(x)?, x.ndim() as i64, 1)
 }

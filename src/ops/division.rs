@@ -6,6 +6,8 @@ use super::operand::{Kept, Numbers, Operand, Value};
 use super::{copy, create, mul, neg};
 use crate::dtype::{DType, Element, Real};
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
 use crate::tensor::Tensor;
 
 /// How a quotient is rounded.
@@ -71,6 +73,12 @@ struct Truncated;
 impl Elementwise2 for Truncated {
     const NAME: &'static str = "div_trunc_cpu";
     const NODE: &'static str = "DivBackward2";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn shown(&self) -> Attributes {
+        shown! { rounding_mode: "trunc" }
+    }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
         check_divisor(a, b, common, Self::NAME)
@@ -118,9 +126,23 @@ impl Floored {
 impl Elementwise2 for Floored {
     const NAME: &'static str = "div_floor_cpu";
     const NODE: &'static str = "DivBackward2";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
         if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
+    }
+
+    fn shown(&self) -> Attributes {
+        if self.differentiable {
+            shown! { rounding_mode: "floor" }
+        } else {
+            Attributes::new()
+        }
+    }
+
+    fn derives(&self) -> bool {
+        self.differentiable
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

@@ -1,9 +1,9 @@
 //! The greatest and the least element: as values, over all dimensions or some. With indices they
 //! are in `extremes_along`.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
 use super::{copy, fixed, mul};
@@ -163,4 +163,88 @@ pub fn amax(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
 /// The least element along some dimensions, or all if none is named.
 pub fn amin(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     extreme(x, Some(dims), keepdim, false)
+}
+
+/// Both the least and the greatest element: see `Extreme`
+#[derive(Clone)]
+struct Extremes {
+    over: Over,
+    /// The dimension as the caller named it.
+    given: Option<i64>,
+}
+
+impl Extremes {
+    fn one(&self, greatest: bool) -> Extreme {
+        Extreme { over: self.over.clone(), greatest, named: true }
+    }
+}
+
+impl Op for Extremes {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["self", "min", "max"];
+
+    fn name(&self) -> &'static str {
+        "AminmaxBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.given, keepdim: self.over.keepdim }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let mut outputs = self.one(false).forward(inputs)?;
+        outputs.extend(self.one(true).forward(inputs)?);
+        Ok(outputs)
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0), keep.output(1)]
+    }
+
+    fn vjp(&self, [x, least, most]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, mut total) = (at.load(x)?, None);
+        for (saved, gradient) in [least, most].into_iter().zip(gradients) {
+            let Some(gradient) = gradient else { continue };
+            let g = self.over.aligned(gradient, x.layout().shape())?;
+            let part = mul(&shares(&self.over, &x, &at.load(saved)?, false)?, &g)?;
+            total = Some(total.map_or(Ok(part.clone()), |total: Tensor| super::add(&total, &part))?);
+        }
+        Ok(smallvec![total])
+    }
+
+    fn jvp(
+        &self,
+        [x, least, most]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let (x, t) = (at.load(x)?, tangent(tangents));
+        let moved = |saved: &SavedTensor| {
+            self.over.sum(&mul(&shares(&self.over, &x, &at.load(saved)?, false)?, t)?).map(Some)
+        };
+        Ok(smallvec![moved(least)?, moved(most)?])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Extremes { over: self.over.deeper(), ..self.clone() })
+    }
+}
+
+/// The least and the greatest element along a dimension, or all.
+pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let dims: SmallVec<[i64; 1]> = dim.into_iter().collect();
+    let over = Over::new(Some(&dims), keepdim, x)?;
+    if x.numel() == 0 {
+        // It says what is wrong.
+        extreme(x, Some(&dims), keepdim, false)?;
+    }
+    let mut outputs = apply(Extremes { over, given: dim }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(most), Some(least)) => Ok((least, most)),
+        _ => unreachable!("the operation has two outputs"),
+    }
 }

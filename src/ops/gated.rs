@@ -67,7 +67,10 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     if let Some(size) = sizes.get_mut(1) {
         *size = weight.numel() as i64;
     }
-    let weight = reshape::reshape(weight, &sizes)?;
+    let weight = match shape::signed(weight.layout().shape()) == sizes {
+        true => weight.clone(),
+        false => reshape::reshape(weight, &sizes)?,
+    };
     pointwise::apply(Prelu, &[x, &weight])
 }
 

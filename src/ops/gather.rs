@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather as kernels;
-use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
@@ -27,8 +27,8 @@ struct Gather {
 }
 
 impl Op for Gather {
-    type Saved = (SavedTensor, SharedLayout);
-    const SAVED: &'static [&'static str] = &["index"];
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
         "GatherBackward0"
@@ -53,17 +53,17 @@ impl Op for Gather {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (SavedTensor::constant(&self.index), keep.layout(0))
+        [SavedTensor::constant(&self.index), keep.input(0)]
     }
 
-    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (index, gradient) = (at.load(index)?, single(gradients));
-        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+    fn vjp(&self, [index, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (index, source, gradient) = (at.load(index)?, at.load(source)?, single(gradients));
+        let zeros = create::zeros(&shape::signed(source.layout().shape()), gradient.dtype())?;
         let scatter = Scatter { dim: self.dim, given: self.given, index, mode: Mode::Add };
         one(apply_one(scatter, &[&zeros, gradient])?)
     }
 
-    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [index, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let index = at.load(index)?;
         one(apply_one(Gather { dim: self.dim, given: self.given, index }, &[tangent(tangents)])?)
     }

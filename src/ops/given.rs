@@ -64,6 +64,10 @@ impl<O: Op> Op for Given<O> {
         merged(self.op.shown(saved), &self.given)
     }
 
+    fn compute(&self, name: &str, saved: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        self.op.compute(name, saved, at)
+    }
+
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         self.op.effort(inputs)
     }

@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -238,6 +238,10 @@ impl CopySlices {
 impl Rule for CopySlices {
     fn name(&self) -> &str {
         COPY_SLICES
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.write.rule().inputs()
     }
 
     fn keeps(&self) -> bool {

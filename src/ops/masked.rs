@@ -11,7 +11,8 @@ use super::part::{self, from_end};
 use super::{batch, binary, copy, create, reshape, split, view};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -67,15 +68,15 @@ struct Pick {
 }
 
 impl Op for Pick {
-    type Saved = (SavedTensor, SharedLayout);
-    const SAVED: &'static [&'static str] = &["index"];
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        if self.name == "MaskedSelectBackward0" { &["mask"] } else { Self::SAVED }
+        if self.name == "MaskedSelectBackward0" { &["mask", "self"] } else { Self::SAVED }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -88,18 +89,18 @@ impl Op for Pick {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (self.numbers.keep(), keep.layout(0))
+        [self.numbers.keep(), keep.input(0)]
     }
 
-    fn vjp(&self, (given, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [given, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         at.load(given)?;
-        let gradient = single(gradients);
-        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+        let (source, gradient) = (at.load(source)?, single(gradients));
+        let zeros = create::zeros(&shape::signed(source.layout().shape()), gradient.dtype())?;
         let op = Place { numbers: self.numbers.clone(), add: self.repeats };
         one(apply_one(op, &[&zeros, gradient])?)
     }
 
-    fn jvp(&self, (given, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [given, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.load(given)?;
         let op = Pick { name: self.name, numbers: self.numbers.clone(), repeats: self.repeats };
         one(apply_one(op, &[tangent(tangents)])?)
@@ -127,6 +128,18 @@ impl Op for Place {
 
     fn name(&self) -> &'static str {
         if self.add { "PutBackward0" } else { "MaskedScatterBackward0" }
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.add { &["index"] } else { Self::SAVED }
+    }
+
+    fn shown(&self, (_, values): &Self::Saved) -> Attributes {
+        if self.add {
+            shown! { accumulate: true }
+        } else {
+            shown! { source_sym_sizes: values }
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -56,6 +56,7 @@ pub mod middle;
 pub mod moments;
 pub mod neural;
 pub mod norm;
+pub mod numbers;
 pub mod operand;
 pub mod pairs;
 pub mod part;

@@ -25,15 +25,21 @@ use crate::tensor::{Array, Tensor};
 pub struct VectorNorm {
     over: Over,
     order: f64,
+    /// The order as the caller gave it.
+    given: Scalar,
     dtype: DType,
 }
 
 impl VectorNorm {
+    fn load(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
+        self.slope(&at.load(x)?, &at.load(y)?)
+    }
+
     /// ∂y/∂x, in the type of the result.
-    fn slope(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
-        let x = super::cast::to_dtype(&at.load(x)?, self.dtype)?;
+    fn slope(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        let x = super::cast::to_dtype(x, self.dtype)?;
         let shape = x.layout();
-        let y = self.over.aligned(&at.load(y)?, shape.shape())?;
+        let y = self.over.aligned(y, shape.shape())?;
         let sign = sgn(&x)?;
         if self.order.is_infinite() {
             // Which elements they are does not change; the sign of a complex one does.
@@ -78,12 +84,7 @@ impl Op for VectorNorm {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
-        // Orders are mostly given as whole numbers.
-        let order = match self.order.fract() == 0.0 {
-            true => Scalar::Int(self.order as i64),
-            false => Scalar::Float(self.order),
-        };
-        shown! { dim: dims, keepdim: self.over.keepdim, ord: order }
+        shown! { dim: dims, keepdim: self.over.keepdim, ord: self.given }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -108,14 +109,14 @@ impl Op for VectorNorm {
             return Ok(smallvec![None]);
         }
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
-        one(mul(&self.slope(saved, at)?, &g)?)
+        one(mul(&self.load(saved, at)?, &g)?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         if self.order == 0.0 {
             return Ok(smallvec![None]);
         }
-        let (slope, t) = (self.slope(saved, at)?, tangent(tangents));
+        let (slope, t) = (self.load(saved, at)?, tangent(tangents));
         let along =
             if slope.dtype().is_complex() { complex::real_product(&slope, t)? } else { mul(&slope, t)? };
         one(self.over.sum(&along)?)
@@ -129,11 +130,13 @@ impl Op for VectorNorm {
 /// The norm of order `order` over some dimensions, or all.
 pub fn vector_norm(
     x: &Tensor,
-    order: f64,
+    order: impl Into<Scalar>,
     dims: Option<&[i64]>,
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
+    let given = order.into();
+    let order = given.to_f64();
     let from = x.dtype();
     if !from.is_differentiable() {
         return Err(Error::NormDType { dtype: from }.into());
@@ -154,5 +157,11 @@ pub fn vector_norm(
             _ => {}
         }
     }
-    apply_one(VectorNorm { over, order, dtype: to }, &[x])
+    apply_one(VectorNorm { over, order, given, dtype: to }, &[x])
+}
+
+/// The derivative of the norm by the elements, given the norm with its dimensions kept.
+pub(super) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
+    let over = Over::new(dims, true, x)?;
+    VectorNorm { over, order, given: Scalar::Float(order), dtype: x.dtype() }.slope(x, norm)
 }

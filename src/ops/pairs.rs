@@ -28,6 +28,7 @@ pub struct Hypot;
 impl Elementwise2 for Hypot {
     const NAME: &'static str = "hypot_cpu";
     const NODE: &'static str = "HypotBackward0";
+    const SHOWS_RESULT: &'static [&'static str] = &[Self::NODE];
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -159,6 +160,8 @@ pub struct Copysign;
 impl Elementwise2 for Copysign {
     const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
+    const SAVED: [&'static str; 2] = ["self", ""];
+    const SHOWS_RESULT: &'static [&'static str] = &["CopysignBackward0", "CopysignBackward1"];
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const SHOWS_NUMBERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;

@@ -128,6 +128,15 @@ impl Picked {
         Ok(y.clone())
     }
 
+    /// The places, if nothing was written to that was kept.
+    fn index(&self, [index, x]: &[Option<SavedTensor>; 2], at: &At<'_>, ndim: usize) -> Result<Tensor> {
+        x.as_ref().map(|x| at.load(x)).transpose()?;
+        match index {
+            Some(index) => self.aligned(&at.load(index)?, ndim),
+            None => unreachable!("the places are kept"),
+        }
+    }
+
     fn settled(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
         match self.reduces || ndim == 0 {
             true => squeeze::squeeze(y, squeeze::Squeezed::One(self.dim as i64)),
@@ -137,15 +146,22 @@ impl Picked {
 }
 
 impl Op for Picked {
-    type Saved = (SavedTensor, SharedLayout);
-    const SAVED: &'static [&'static str] = &["indices"];
+    type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const SAVED: &'static [&'static str] = &["indices", "self"];
 
     fn name(&self) -> &'static str {
         self.name
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if matches!(self.pick, Pick::Running { .. }) { Self::SAVED } else { &["indices", ""] }
+    }
+
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        let mut shown = shown! { dim: self.given, self_sym_sizes: &saved.1 };
+        let mut shown = shown! { dim: self.given };
+        if !matches!(self.pick, Pick::Running { .. }) {
+            shown.extend(shown! { self_sym_sizes: &saved.1 });
+        }
         if matches!(self.pick, Pick::Nth(_) | Pick::Middle { .. } | Pick::MostFrequent) {
             shown.extend(shown! { keepdim: !self.reduces });
         }
@@ -183,13 +199,14 @@ impl Op for Picked {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (keep.output(1), keep.layout(0))
+        let running = matches!(self.pick, Pick::Running { .. });
+        ([Some(keep.output(1)), keep.input_if(running, 0)], keep.layout(0))
     }
 
-    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, (kept, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
         let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
-        let index = self.aligned(&at.load(index)?, ndim)?;
+        let index = self.index(kept, at, ndim)?;
         let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
         let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &self.aligned(g, ndim)?)?;
         one(super::reshape::reshape(&sums, &shape)?)
@@ -197,12 +214,12 @@ impl Op for Picked {
 
     fn jvp(
         &self,
-        (index, source): &Self::Saved,
+        (kept, source): &Self::Saved,
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
         let ndim = source.ndim();
-        let index = self.aligned(&at.load(index)?, ndim)?;
+        let index = self.index(kept, at, ndim)?;
         let moved = gather::gather(&self.lifted(tangent(tangents))?, self.dim as i64, &index)?;
         Ok(smallvec![Some(self.settled(&moved, ndim)?), None])
     }
@@ -224,6 +241,11 @@ fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) ->
 /// The elements in order along a dimension, and where they were. Equal ones keep their order.
 pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
     run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
+}
+
+/// `sort` where that equal ones keep their order was asked for.
+pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+    run(x, Pick::Sorted { descending }, dim, false, "SortBackward1")
 }
 
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.

@@ -22,6 +22,8 @@ impl Elementwise2 for Pow {
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;
 
+    const SHOWS_RESULT: &'static [&'static str] = &["PowBackward1", "PowBackward2"];
+
     fn node(&self, a: &Kept, b: &Kept) -> &'static str {
         match (a, b) {
             (_, Kept::Scalar(_)) => "PowBackward0",

@@ -11,7 +11,7 @@ use super::{copy, mul, reshape};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -48,10 +48,16 @@ impl Op for Prod {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        match self.over.given() {
+        let mut shown = match self.over.given() {
             Some(dims) => shown! { dim: dims.first().copied(), keepdim: self.over.keepdim },
             None => Attributes::new(),
-        }
+        };
+        shown.push(("result", Shown::Computed));
+        shown
+    }
+
+    fn compute(&self, _name: &str, x: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        Ok(at.output(&apply_one(self.clone(), &[&at.load(x)?])?, 0))
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

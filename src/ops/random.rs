@@ -13,7 +13,7 @@ use super::{batch, binary, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
-use crate::graph::{At, Gradients, Rule, mode};
+use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -23,11 +23,17 @@ use crate::tensor::{Array, Tensor};
 /// dy = 0, x̄ = 0 for whatever had a say in how
 struct Drawn {
     name: &'static str,
+    /// The sizes of the inputs, by torch's names.
+    sizes: Attributes,
 }
 
 impl Rule for Drawn {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn shown(&self) -> Attributes {
+        self.sizes.clone()
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -96,7 +102,7 @@ fn overwrite(
         }
         false => fill(&x.array())?,
     }
-    write.finish(|_| Drawn { name })
+    write.finish(|_| Drawn { name, sizes: Attributes::new() })
 }
 
 /// Draws the elements of an array in the order in which they lie in memory.
@@ -219,7 +225,14 @@ pub fn normal(
         super::add_(&y, mean)?;
         y
     };
-    trace(&inputs, std::slice::from_ref(&y), |_| Drawn { name })?;
+    let sizes = || {
+        let named = [("mean_sym_sizes", mean), ("std_sym_sizes", std)];
+        let size = |(name, given): (&'static str, super::Operand<'_>)| {
+            Some((name, Shown::from(given.tensor()?.layout().shape())))
+        };
+        named.into_iter().filter_map(size).collect()
+    };
+    trace(&inputs, std::slice::from_ref(&y), |_| Drawn { name, sizes: sizes() })?;
     Ok(y)
 }
 
@@ -231,7 +244,10 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
     }
     let y = create::zeros_like(probabilities)?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
-    trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn { name: "BernoulliBackward0" })?;
+    trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn {
+        name: "BernoulliBackward0",
+        sizes: Attributes::new(),
+    })?;
     Ok(y)
 }
 

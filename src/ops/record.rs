@@ -131,9 +131,13 @@ fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Te
     Ok(())
 }
 
-/// What a node remembers of its outputs, if it has any.
+/// What a node remembers of its outputs, if it has any. Indices and the like that come last are none of
+/// its outputs: no gradient arrives there.
 pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
     let (first, further) = outputs.split_first()?;
+    let count =
+        further.iter().rposition(|output| output.dtype().is_differentiable()).map_or(0, |last| last + 1);
+    let further = &further[..count];
     Some(Forms { first: form(first), further: further.iter().map(form).collect() })
 }
 

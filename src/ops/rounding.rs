@@ -233,6 +233,7 @@ impl Elementwise for Sgn {
     const NAME: &'static str = "sgn_cpu";
     const NODE: &'static str = "SgnBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPUTED: &'static [&'static str] = &["result"];
     const INTEGERS: Integers = Integers::Stay;
     const COMPLEX: bool = true;
     const ANALYTIC: bool = false;

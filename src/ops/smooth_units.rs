@@ -10,8 +10,8 @@ use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::Result;
-use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::graph::{At, Attributes};
 use crate::kernels::math;
 use crate::tensor::Tensor;
 
@@ -198,6 +198,7 @@ impl Elementwise for LogSigmoid {
     const NAME: &'static str = "log_sigmoid_cpu";
     const NODE: &'static str = "LogSigmoidBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const COMPUTED: &'static [&'static str] = &["buffer"];
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -207,5 +208,9 @@ impl Elementwise for LogSigmoid {
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         sigmoid(&neg(x)?)
+    }
+
+    fn computed(&self, x: &Tensor, _at: &At<'_>) -> Result<Tensor> {
+        super::exp(&neg(&super::abs(x)?)?)
     }
 }

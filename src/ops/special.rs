@@ -20,10 +20,10 @@ fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
     T::from_f64(f(x.to_f64()))
 }
 
-/// An operation with a function in double precision: its name, node, what is kept, the function, and
-/// the derivative from what is kept.
+/// An operation with a function in double precision: its name, node, what is kept and what is shown
+/// besides, the function, and the derivative from what is kept.
 macro_rules! special {
-    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, $derivative:expr) => {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident $(and $shown:literal)?, $f:expr, $derivative:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $Name;
@@ -32,6 +32,7 @@ macro_rules! special {
             const NAME: &'static str = $name;
             const NODE: &'static str = $node;
             const KEEPS: Keeps = Keeps::$keeps;
+            const COMPUTED: &'static [&'static str] = &[$($shown)?];
 
             fn real<T: Real>(&self, x: T) -> T {
                 wide(x, $f)
@@ -60,7 +61,7 @@ special! {
 }
 special! {
     /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
-    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
+    Erfcx, "erfcx", "SpecialErfcxBackward0", Input and "result", special::erfcx,
     |x| sub(&mul(&mul(x, 2.0)?, &unary::apply(Erfcx, x)?)?, FRAC_2_SQRT_PI)
 }
 special! {
@@ -69,12 +70,12 @@ special! {
 }
 special! {
     /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
-    I0e, "i0e", "SpecialI0EBackward0", Input, special::i0e,
+    I0e, "i0e", "SpecialI0EBackward0", Input and "result", special::i0e,
     |x| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, &unary::apply(I0e, x)?)?)
 }
 special! {
     /// y = I₁(x),  dy/dx = I₀(x) - y/x, and 1/2 at 0
-    I1, "i1", "SpecialI1Backward0", Input, special::i1,
+    I1, "i1", "SpecialI1Backward0", Input and "result", special::i1,
     |x| {
         let slope = sub(&unary::apply(I0, x)?, &div(&unary::apply(I1, x)?, &nonzero(x)?)?)?;
         where_(&eq(x, 0)?, 0.5, &slope)
@@ -82,7 +83,7 @@ special! {
 }
 special! {
     /// y = exp(-|x|) I₁(x),  dy/dx = exp(-|x|) I₀(x) - y (sgn x + 1/x), and 1/2 at 0
-    I1e, "i1e", "SpecialI1EBackward0", Input, special::i1e,
+    I1e, "i1e", "SpecialI1EBackward0", Input and "result", special::i1e,
     |x| {
         let y = unary::apply(I1e, x)?;
         let factor = add(&sgn(x)?, &reciprocal(&nonzero(x)?)?)?;

@@ -217,7 +217,7 @@ pub fn tensor_split(x: &Tensor, sections: Sections<'_>, dim: i64) -> Result<Vec<
         }
         Sections::Indices(indices) => {
             let starts = std::iter::once(Some(0)).chain(indices.iter().copied().map(Some));
-            let ends = indices.iter().copied().map(Some).chain(std::iter::once(None));
+            let ends = indices.iter().copied().map(Some).chain(std::iter::once(Some(size as i64)));
             starts.zip(ends).map(|(start, end)| part(start, end)).collect()
         }
     }

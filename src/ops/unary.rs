@@ -13,7 +13,7 @@ use super::record::{record_new, trace};
 use super::{batch, complex, conjugate, copy, default_dtype, intercept, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
 
@@ -93,6 +93,14 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         Attributes::new()
     }
 
+    /// torch's names of what the node shows and the derivative is not computed from.
+    const COMPUTED: &'static [&'static str] = &[];
+
+    /// The first of these, from what is kept: the output.
+    fn computed(&self, kept: &Tensor, at: &At<'_>) -> Result<Tensor> {
+        Ok(at.output(&apply(*self, kept)?, 0))
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
@@ -154,7 +162,20 @@ impl<E: Elementwise> Rule for Recorded<E> {
     }
 
     fn shown(&self) -> Attributes {
-        self.op.shown()
+        let mut shown = self.op.shown();
+        shown.extend(E::COMPUTED.iter().map(|&name| (name, Shown::Computed)));
+        shown
+    }
+
+    fn compute(&self, _name: &str, at: &At<'_>) -> Result<Tensor> {
+        match &self.kept {
+            Some(kept) => self.op.computed(&at.load(kept)?, at),
+            None => unreachable!("what shows more keeps the input"),
+        }
+    }
+
+    fn is_light(&self) -> bool {
+        true
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

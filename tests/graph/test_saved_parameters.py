@@ -314,3 +314,93 @@ def test_further_parameters():
     assert torch.linalg.cholesky(square @ square.t() + torch.eye(3)).grad_fn._saved_upper is False
     mask = x.detach() > 0.5
     assert torch.equal(x.masked_select(mask).grad_fn._saved_mask, mask)
+
+
+FREED = "Trying to backward through the graph a second time (or directly access saved"
+
+
+def test_what_is_no_tensor_stays_when_backward_has_freed_the_tensors():
+    for make, attribute, expected in (
+        (lambda: x.prod(-1), "_saved_dim", unsigned(-1)),
+        (lambda: x.max(0).values, "_saved_self_sym_sizes", (3, 4)),
+        (lambda: x.pow(3), "_saved_exponent", 3),
+        (lambda: F.nll_loss(x, targets), "_saved_reduction", 1),
+        (lambda: F.linear(x, x), "_saved_mat2_sym_sizes", (4, 3)),
+        (lambda: x.gather(1, targets[:, None]), "_saved_dim", 1),
+    ):
+        y = make()
+        names = dir(y.grad_fn)
+        y.sum().backward()
+        assert getattr(y.grad_fn, attribute) == expected
+        assert dir(y.grad_fn) == names
+
+
+def test_tensors_cannot_be_had_when_backward_has_freed_them():
+    y = x * x.detach()
+    function = y.grad_fn
+    inputs = [inner for inner, _ in function.next_functions]
+    y.sum().backward()
+    assert function._saved_self is None
+    assert [inner for inner, _ in function.next_functions] == inputs
+    with raises(RuntimeError, FREED):
+        function._saved_other  # noqa: B018
+    raw = function._raw_saved_other
+    assert raw.data is None
+    with raises(RuntimeError, FREED):
+        raw.unpack()
+    with raises(RuntimeError, "Calling register_hooks on a saved tensor after it has been freed."):
+        raw.register_hooks(lambda x: x, lambda x: x)
+    with raises(AttributeError, "'MulBackward0' object has no attribute '_saved_exponent'"):
+        function._saved_exponent  # noqa: B018
+
+
+def test_several_tensors_cannot_be_had_either_when_they_were_freed():
+    y = x[targets[:2]]
+    y.sum().backward()
+    for name in ("_saved_indices", "_raw_saved_indices"):
+        with raises(RuntimeError, FREED):
+            getattr(y.grad_fn, name)
+    assert y.grad_fn._saved_self_sym_sizes == (3, 4)
+
+
+def test_data_shows_what_is_kept():
+    w = x * 1
+    raw = (w * w).grad_fn._raw_saved_self
+    assert torch.equal(raw.data, w)
+    assert raw.data.grad_fn is w.grad_fn
+    assert raw.unpack_hook is None
+    w.add_(1)
+    assert torch.equal(raw.data, w)
+
+
+def test_data_of_a_result_has_no_history():
+    y = x.exp()
+    assert y.grad_fn._raw_saved_result.data.grad_fn is None
+
+
+def test_data_shows_what_a_hook_has_made_of_it():
+    raw = (x * x).grad_fn._raw_saved_self
+
+    def unpack(packed):
+        return packed[1]
+
+    raw.register_hooks(lambda tensor: ("packed", tensor), unpack)
+    assert raw.data[0] == "packed"
+    assert raw.unpack_hook is unpack
+    assert torch.equal(raw.unpack(), x)
+
+
+def test_indices_that_an_operation_gives_are_no_outputs_of_its_node():
+    for y in (x.max(0).values, x.sort().values, x.topk(2).values, x.kthvalue(1).values, x.cummax(0).values):
+        assert len(y.grad_fn._input_metadata) == 1
+        assert y.grad_fn(torch.ones_like(y)).shape == x.shape
+        with raises(TypeError, "expected 1 arguments, got 2 instead"):
+            y.grad_fn(torch.ones_like(y), None)
+
+
+def test_a_write_to_a_view_has_the_inputs_of_what_was_written():
+    w = x * 1
+    w[:, :].pow_(2)
+    assert [function.name() for function, _ in w.grad_fn.next_functions] == ["MulBackward0"]
+    w[:, :].clamp_(min=leaf(3, 4))
+    assert len(w.grad_fn.next_functions) == 3

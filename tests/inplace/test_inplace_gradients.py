@@ -289,3 +289,20 @@ def test_one_of_samples_does_too():
     for first in (torch.func.jacrev, torch.func.jacfwd):
         for second in (torch.func.jacrev, torch.func.jacfwd):
             torch.testing.assert_close(second(first(filled))(x), expected)
+
+
+@pytest.mark.parametrize("name", ["hypot", "copysign", "xlogy"])
+def test_functions_of_two_elements_have_forms_in_place(name):
+    first = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    second = torch.tensor([4.0, 5.0, 6.0], requires_grad=True)
+    expected = getattr(torch, name)(first, second)
+    written = first * 1
+    assert getattr(written, name + "_")(second) is written
+    assert torch.equal(written, expected)
+    weights = torch.tensor([1.0, 2.0, 3.0])
+    for found, wanted in zip(
+        torch.autograd.grad(written, (first, second), weights),
+        torch.autograd.grad(expected, (first, second), weights),
+        strict=True,
+    ):
+        assert torch.equal(found, wanted)

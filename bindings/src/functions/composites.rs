@@ -1,5 +1,5 @@
 //! Functions that are other operations in a row.
-use super::entries::{both, function, in_place, method};
+use super::entries::{both, function, in_place, inner, method};
 use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
@@ -17,9 +17,11 @@ use rushlight::ops::composite::series::{
     bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
-use rushlight::ops::{Operand, create, in_place as writing, rearrange, triangle};
+use rushlight::ops::{Operand, create, in_place as writing, numbers, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
+/// Of operations whose nodes take a number as one.
+const NUMBER: &[&str] = &["(Tensor input, Number other)"];
 const JOIN: &[&str] = &["(Tensor[] tensors, *, Tensor out=None)"];
 const AREA: &[&str] = &["(Tensor y, Tensor x, *, int dim=-1)", "(Tensor y, *, Number dx=1, int dim=-1)"];
 const POWERS: &[&str] = &[
@@ -40,6 +42,15 @@ const ELEMENTS: &[&str] = &[
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
+    inner("add_number", NUMBER, "The sum.", |a| {
+        numbers::add_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
+    inner("sub_number", NUMBER, "The difference.", |a| {
+        numbers::sub_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
+    inner("mul_number", NUMBER, "The product.", |a| {
+        numbers::mul_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
     entry(
         "einsum",
         NN,
@@ -170,21 +181,21 @@ pub(super) const TABLE: &[Function] = &[
         cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
     }),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
-        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?.to_f64()).answer(a.py())
+        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),
     both(
         "renorm",
         &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
         "Parts scaled down to a norm.",
-        |a| renorm(a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?, a.number(3)?.to_f64()).answer(a.py()),
+        |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).answer(a.py()),
     ),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
         "Scales parts down to a norm.",
         |a| {
-            let (x, order, dim) = (a.tensor(0)?, a.number(1)?.to_f64(), a.int(2)?);
-            let most = a.number(3)?.to_f64();
+            let (x, order, dim) = (a.tensor(0)?, a.number(1)?, a.int(2)?);
+            let most = a.number(3)?;
             in_place(a, writing::through(x, &[], |x| renorm(x, order, dim, most)))
         },
     ),

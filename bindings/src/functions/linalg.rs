@@ -43,13 +43,13 @@ pub(super) const TABLE: &[Function] = &[
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
-        |a| cholesky(a.tensor(0)?, a.boolean(1)).answer(a.py()),
+        |a| cholesky(a.tensor(0)?, a.boolean(1), false).answer(a.py()),
     ),
     both(
         "cholesky",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
-        |a| cholesky(a.tensor(0)?, a.boolean(1)).answer(a.py()),
+        |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
     ),
     inner(
         "linalg_matrix_power",

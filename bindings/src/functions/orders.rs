@@ -50,7 +50,8 @@ macro_rules! middle {
 pub(super) const TABLE: &[Function] = &[
     both("sort", SORT, "The elements in order along a dimension, and where they were.", |a| {
         let (dim, descending) = order(a)?;
-        named("sort", picked::sort(a.tensor(0)?, dim, descending)).answer(a.py())
+        let sort = if a.overload() == 0 { picked::stable_sort } else { picked::sort };
+        named("sort", sort(a.tensor(0)?, dim, descending)).answer(a.py())
     }),
     both("argsort", ARGSORT, "The indices that sort a dimension.", |a| {
         let (dim, descending) = order(a)?;
@@ -120,12 +121,7 @@ pub(super) const TABLE: &[Function] = &[
             if x.numel() == 0 && dims.is_empty() {
                 return Err(raise(Error::AminmaxEmpty {}.into()));
             }
-            let least = extremes_over::amin(x, &dims, a.boolean(2));
-            named(
-                "aminmax",
-                least.and_then(|least| Ok((least, extremes_over::amax(x, &dims, a.boolean(2))?))),
-            )
-            .answer(a.py())
+            named("aminmax", extremes_over::aminmax(x, dims.first().copied(), a.boolean(2))).answer(a.py())
         },
     ),
     both("trace", &["(Tensor input)"], "The sum of the diagonal.", |a| {

@@ -147,9 +147,10 @@ fn each(a: &Arguments<'_, '_>, index: usize, argument: &str, count: usize) -> Py
 /// The windows of a call: `kernel_size`, `stride`, `padding`, at the positions from 1 on.
 fn windows(a: &Arguments<'_, '_>, count: usize) -> PyResult<Pool> {
     let kernel = each(a, 1, "kernel_size", count)?;
-    let stride =
-        if a.ints(2)?.is_empty() || !a.given(2) { kernel.clone() } else { each(a, 2, "stride", count)? };
-    Ok(Pool { kernel, stride, padding: each(a, 3, "padding", count)?, dilation: vec![1; count], ceil: false })
+    let side_by_side = a.ints(2)?.is_empty() || !a.given(2);
+    let stride = if side_by_side { kernel.clone() } else { each(a, 2, "stride", count)? };
+    let padding = each(a, 3, "padding", count)?;
+    Ok(Pool { kernel, stride, padding, dilation: vec![1; count], ceil: false, side_by_side })
 }
 
 fn greatest(a: &Arguments<'_, '_>, count: usize) -> PyResult<Result<(Tensor, Tensor)>> {
@@ -260,6 +261,7 @@ fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
         padding: one(padding),
         dilation: one(dilation),
         ceil: a.boolean(5),
+        side_by_side: false,
     };
     let lines = unsqueeze(x, -2).map_err(raise)?;
     if !with_places && let Some(count) = too_few(&lines, &lifted(pool.clone())) {
@@ -293,6 +295,7 @@ fn lifted(pool: Pool) -> Pool {
         padding: before(0, pool.padding),
         dilation: before(1, pool.dilation),
         ceil: pool.ceil,
+        side_by_side: false,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rushlight::dtype::Scalar;
 use rushlight::ops::linalg::norms::nuclear;
 use rushlight::ops::{moments, norm};
 use std::ffi::CString;
@@ -67,7 +68,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The norm of the elements as a vector, or of the vectors along some dimensions.",
         |a| {
-            let (order, dims) = (a.number(1)?.to_f64(), a.dims(2)?);
+            let (order, dims) = (a.number(1)?, a.dims(2)?);
             norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
     ),
@@ -108,17 +109,17 @@ fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResul
 }
 
 /// The order of a norm: a number, or a word for one.
-fn order(arguments: &Arguments<'_, '_>) -> PyResult<f64> {
+fn order(arguments: &Arguments<'_, '_>) -> PyResult<Scalar> {
     match arguments.object(1) {
-        None => Ok(2.0),
+        None => Ok(Scalar::Int(2)),
         Some(object) if object.is_instance_of::<PyString>() => match arguments.text(1)?.as_str() {
-            "fro" => Ok(2.0),
-            "inf" => Ok(f64::INFINITY),
-            "-inf" => Ok(f64::NEG_INFINITY),
+            "fro" => Ok(Scalar::Int(2)),
+            "inf" => Ok(Scalar::Float(f64::INFINITY)),
+            "-inf" => Ok(Scalar::Float(f64::NEG_INFINITY)),
             other => {
                 Err(PyRuntimeError::new_err(format!("linalg.matrix_norm: Order {other} not supported.")))
             }
         },
-        Some(_) => arguments.float(1),
+        Some(_) => arguments.number(1),
     }
 }

@@ -243,7 +243,8 @@ impl TensorBase {
     #[allow(non_snake_case, reason = "the name in Python")]
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
-            0 | 2 => permute::T(self.tensor()).and_then(conjugate::conj).to_python(py),
+            0 => permute::T(self.tensor()).and_then(conjugate::conj).to_python(py),
+            2 => permute::transpose(self.tensor(), -2, -1).and_then(conjugate::conj).to_python(py),
             ndim => {
                 let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
                 Err(PyRuntimeError::new_err(format!(

@@ -47,6 +47,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether the node shows numbers that do not stand for tensors.
     const SHOWS_NUMBERS: bool = true;
 
+    /// The nodes that show the result, which is calculated for that.
+    const SHOWS_RESULT: &'static [&'static str] = &[];
+
+    /// Whether there is a derivative: else nothing is kept for it.
+    fn derives(&self) -> bool {
+        true
+    }
+
     /// The parameters as the node shows them, under torch's names.
     fn shown(&self) -> Attributes {
         Attributes::new()
@@ -306,7 +314,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
         drop((left, right));
         return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
     }
-    let wanted = |requires: bool, needs: Needs| if requires { needs } else { Needs::Nothing };
+    let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
         (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
     let kept = |array: &Array, wanted: bool, index: u8| match wanted {

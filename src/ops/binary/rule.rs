@@ -22,13 +22,14 @@ impl<E: Elementwise2> Recorded<E> {
     /// Whether the overload that takes these operands could have kept a tensor of that name.
     fn may_keep(&self) -> bool {
         let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
-        E::SHOWS_NUMBERS || !number
+        self.op.derives() && (E::SHOWS_NUMBERS || !number)
     }
 
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
         let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
-        let a = if needs.left() { self.a.load(at) } else { nothing() }?;
-        let b = if needs.right() { self.b.load(at) } else { nothing() }?;
+        let derives = self.op.derives();
+        let a = if derives && needs.left() { self.a.load(at) } else { nothing() }?;
+        let b = if derives && needs.right() { self.b.load(at) } else { nothing() }?;
         Ok((a, b))
     }
 
@@ -75,15 +76,23 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         named.filter_map(|(name, saved)| Some((name, saved?))).collect()
     }
 
+    fn compute(&self, _name: &str, at: &At<'_>) -> Result<Tensor> {
+        let (a, b) = self.load(at, Needs::Both)?;
+        Ok(at.output(&super::apply(self.op, Operand::from(&a), Operand::from(&b))?, 0))
+    }
+
     fn shown(&self) -> Attributes {
         let mut shown = self.op.shown();
+        if E::SHOWS_RESULT.contains(&self.name()) {
+            shown.push(("result", Shown::Computed));
+        }
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
         let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
         for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && E::TAKES_NUMBERS_AS_TENSORS => {
+                Kept::Scalar(number) if kept && self.op.derives() && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(number.get())))
                 }
                 Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, number.get().into())),
@@ -113,6 +122,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
             || tensor(&self.b)
             || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
             || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
+    }
+
+    fn is_light(&self) -> bool {
+        true
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
@@ -145,7 +158,8 @@ pub(super) fn recorded<E: Elementwise2>(
     (b, b_numbers): (Operand<'_>, Numbers),
     needed: u64,
 ) -> Recorded<E> {
-    let (left, right) = (needed & 1 == 1, needed & 2 == 2);
+    let derives = op.derives();
+    let (left, right) = (derives && needed & 1 == 1, derives && needed & 2 == 2);
     let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
     let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
     Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }

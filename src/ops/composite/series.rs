@@ -1,14 +1,17 @@
 //! Differences and sums of neighbours, and distances.
 
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::composed::{self, Composed};
+use crate::ops::conjugate;
 use crate::ops::kept::Kept;
+use crate::ops::numbers::{div_number, mul_number};
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
-    add, cast, compare, create, div, join, mul, norm, part, reduce, reshape, scan, squeeze, sub,
+    add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
 };
 use crate::shape;
 use crate::tensor::Tensor;
@@ -47,39 +50,52 @@ pub fn diff(
     Ok(y)
 }
 
-/// The areas of the trapezoids between neighbours; `distance` is a number, or the places of the points.
-fn trapezoids(y: &Tensor, distance: Operand<'_>, dim: i64, operation: &'static str) -> Result<Tensor> {
-    let dim = shape::normalize_dim(dim, y.ndim())? as i64;
-    let length = y.layout().shape().get(dim as usize).copied().unwrap_or(1) as i64;
-    let few = (length - 1).max(0);
-    let (left, right) = (part::narrow(y, dim, 0, few)?, part::narrow(y, dim, length - few, few)?);
-    let sums = add(&left, &right)?;
+/// The areas of the trapezoids between neighbours, put together by `total`; `distance` is a number, or
+/// the places of the points.
+fn trapezoids(
+    y: &Tensor,
+    distance: Operand<'_>,
+    dim: i64,
+    operation: &'static str,
+    total: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let place = shape::normalize_dim(dim, y.ndim())?;
+    let sums = add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
     match distance {
-        Operand::Scalar(width) => mul(&sums, width.to_f64() / 2.0),
+        Operand::Scalar(width) => mul_number(&total(&sums)?, (width.to_f64() / 2.0).into()),
         Operand::Tensor(places) => {
-            if places.ndim() == 1 && places.numel() as i64 != length {
+            if places.ndim() == 1 && places.numel() != y.layout().shape().get(place).copied().unwrap_or(1) {
                 return Err(Error::TrapezoidPlaces { operation }.into());
             }
             let widths = if places.ndim() == 1 {
                 let mut shape = vec![1; y.ndim()];
-                shape[dim as usize] = few;
+                shape[place] = sums.layout().shape()[place] as i64;
                 reshape::reshape(&diff(places, 1, -1, None, None)?, &shape)?
             } else {
                 diff(places, 1, dim, None, None)?
             };
-            div(&mul(&sums, &widths)?, 2.0)
+            div_number(&total(&mul(&sums, &widths)?)?, 2.0.into())
         }
     }
 }
 
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    reduce::sum(&trapezoids(y, distance, dim, "trapezoid")?, Some(&[dim]), false, None)
+    let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
+    let length = y.layout().shape().get(shape::normalize_dim(dim, y.ndim())?).copied().unwrap_or(1);
+    match distance {
+        Operand::Scalar(width) if length > 0 => {
+            // Every point counts, the outer ones by half.
+            let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
+            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width)
+        }
+        distance => trapezoids(y, distance, dim, "trapezoid", sum),
+    }
 }
 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    scan::cumsum(&trapezoids(y, distance, dim, "cumulative_trapezoid")?, dim, None)
+    trapezoids(y, distance, dim, "cumulative_trapezoid", |areas| scan::cumsum(areas, dim, None))
 }
 
 /// The norms of the differences of every row of one matrix and every row of another.
@@ -104,31 +120,182 @@ pub fn cdist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
     if columns(a) != columns(b) {
         return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
     }
-    let apart = sub(&squeeze::unsqueeze(a, -2)?, &squeeze::unsqueeze(b, -3)?)?;
-    norm::vector_norm(&apart, order, Some(&[-1]), false, None)
+    composed::apply(Distance { order: order.into(), pairs: true }, &[a, b])
 }
 
 /// The norm of a difference.
-pub fn dist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
-    norm::vector_norm(&sub(a, b)?, order, None, false, None)
+pub fn dist(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
+    composed::apply(Distance { order, pairs: false }, &[a, b])
+}
+
+/// y = |a - b|, of all elements or of every `pair` of rows
+///
+/// ∂y/∂a is the slope of the norm at the difference, ∂y/∂b its negative
+#[derive(Clone)]
+struct Distance {
+    order: Scalar,
+    pairs: bool,
+}
+
+impl Distance {
+    /// The difference, and along which dimensions its norm is taken.
+    fn apart(&self, a: &Tensor, b: &Tensor) -> Result<(Tensor, Option<&'static [i64]>)> {
+        match self.pairs {
+            true => Ok((sub(&squeeze::unsqueeze(a, -2)?, &squeeze::unsqueeze(b, -3)?)?, Some(&[-1]))),
+            false => Ok((sub(a, b)?, None)),
+        }
+    }
+
+    fn slope(&self, kept: &Kept) -> Result<Tensor> {
+        let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
+        let distance = norm::vector_norm(&apart, self.order, dims, true, None)?;
+        norm::slope(&apart, &distance, self.order.to_f64(), dims)
+    }
+
+    /// In which dimension of the differences there is one for every row of the other input.
+    fn others(index: usize) -> i64 {
+        if index == 0 { -2 } else { -3 }
+    }
+
+    /// The tensor, or its negative if the input is what is subtracted.
+    fn signed(x: Tensor, index: usize) -> Result<Tensor> {
+        if index == 0 { Ok(x) } else { neg(&x) }
+    }
+}
+
+impl Composed for Distance {
+    const KEEPS: &'static [&'static str] = &["self", "other"];
+    const CURVED: bool = true;
+    const SHOWS_RESULT: bool = true;
+
+    fn name(&self) -> &'static str {
+        if self.pairs { "CdistBackward0" } else { "DistBackward0" }
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        if self.pairs { &["x1", "x2"] } else { Self::KEEPS }
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { p: self.order }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        let (apart, dims) = self.apart(inputs[0], inputs[1])?;
+        norm::vector_norm(&apart, self.order, dims, false, None)
+    }
+
+    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        if self.order.to_f64() == 0.0 {
+            return create::zeros_like(kept.input(index));
+        }
+        let slope = conjugate::conj(self.slope(kept)?)?;
+        let toward = match self.pairs {
+            true => {
+                let whole = mul(&slope, &squeeze::unsqueeze(gradient, -1)?)?;
+                reduce::sum(&whole, Some(&[Distance::others(index)]), false, None)?
+            }
+            false => mul(&slope, gradient)?,
+        };
+        Distance::signed(toward, index)
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        let slope = self.slope(kept)?;
+        let moved = match self.pairs {
+            true => squeeze::unsqueeze(tangent, Distance::others(index))?,
+            false => tangent.clone(),
+        };
+        let along = match slope.dtype().is_complex() {
+            true => crate::ops::complex::real_product(&slope, &moved)?,
+            false => mul(&slope, &moved)?,
+        };
+        let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
+        Distance::signed(reduce::sum(&along, dims, false, None)?, index)
+    }
 }
 
 /// The parts along a dimension, those scaled down whose norm is above a bound.
-pub fn renorm(x: &Tensor, order: f64, dim: i64, most: f64) -> Result<Tensor> {
-    if order <= 0.0 {
+pub fn renorm(x: &Tensor, order: Scalar, dim: i64, most: Scalar) -> Result<Tensor> {
+    if order.to_f64() <= 0.0 {
         return Err(Error::RenormOrder {}.into());
     }
-    if most < 0.0 {
-        return Err(Error::RenormBound { bound: most }.into());
+    if most.to_f64() < 0.0 {
+        return Err(Error::RenormBound { bound: most.to_f64() }.into());
     }
     if x.ndim() < 2 {
         return Err(Error::RenormRank { ndim: x.ndim() }.into());
     }
-    let dim = shape::normalize_dim(dim, x.ndim())?;
-    let others: Vec<i64> = (0..x.ndim()).filter(|&other| other != dim).map(|other| other as i64).collect();
-    let lengths = norm::vector_norm(x, order, Some(&others), true, None)?;
-    let factor = div(most, &add(&lengths, 1e-7)?)?;
-    mul(x, &where_(&compare::gt(&lengths, most)?, &factor, 1.0)?)
+    let place = shape::normalize_dim(dim, x.ndim())?;
+    let others = (0..x.ndim()).filter(|&other| other != place).map(|other| other as i64).collect();
+    composed::apply(Bounded { order, dim, most, others }, &[x])
+}
+
+/// y = f x, where f = m/(n + 10⁻⁷) for parts whose norm n is above m, and 1 elsewhere
+///
+/// dy = f dx + x f′ Σ n′ dx, x̄ = f ȳ + n′ f′ Σ x ȳ, with sums over a part
+#[derive(Clone)]
+struct Bounded {
+    order: Scalar,
+    dim: i64,
+    most: Scalar,
+    others: Vec<i64>,
+}
+
+impl Bounded {
+    /// f, and n.
+    fn factor(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let lengths = norm::vector_norm(x, self.order, Some(&self.others), true, None)?;
+        let factor = div(self.most, &add(&lengths, 1e-7)?)?;
+        Ok((where_(&compare::gt(&lengths, self.most)?, &factor, 1.0)?, lengths))
+    }
+
+    /// f, n′ and f′.
+    fn slopes(&self, x: &Tensor) -> Result<[Tensor; 3]> {
+        let (factor, lengths) = self.factor(x)?;
+        let slope = norm::slope(x, &lengths, self.order.to_f64(), Some(&self.others))?;
+        let fall = neg(&div(&factor, &add(&lengths, 1e-7)?)?)?;
+        Ok([factor, slope, where_(&compare::gt(&lengths, self.most)?, &fall, 0.0)?])
+    }
+
+    /// Σ Re(conj(a) b) over every part.
+    fn product(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let product = match a.dtype().is_complex() {
+            true => crate::ops::complex::real_product(a, b)?,
+            false => mul(a, b)?,
+        };
+        reduce::sum(&product, Some(&self.others), true, None)
+    }
+}
+
+impl Composed for Bounded {
+    const KEEPS: &'static [&'static str] = &["self"];
+    const CURVED: bool = true;
+
+    fn name(&self) -> &'static str {
+        "RenormBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { p: self.order, dim: self.dim, maxnorm: self.most }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        mul(inputs[0], &self.factor(inputs[0])?.0)
+    }
+
+    fn back(&self, _index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        let x = conjugate::conj(kept.input(0).clone())?;
+        let [factor, slope, fall] = self.slopes(&x)?;
+        let turned = mul(&slope, &mul(&fall, &self.product(&x, gradient)?)?)?;
+        add(&mul(gradient, &factor)?, &turned)
+    }
+
+    fn forth(&self, _index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        let x = kept.input(0);
+        let [factor, slope, fall] = self.slopes(x)?;
+        add(&mul(tangent, &factor)?, &mul(x, &mul(&fall, &self.product(&slope, tangent)?)?)?)
+    }
 }
 
 /// The vectors of a dimension crossed with those of another tensor.

@@ -14,7 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
-use crate::ops::{add, mul};
+use crate::ops::{add, cast, mul};
 use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
@@ -22,7 +22,19 @@ use crate::tensor::{Array, Tensor};
 /// With Φ, which halves the diagonal of a lower triangle: dL = L Φ(L⁻¹ dA L⁻ᴴ), and Ā is the
 /// symmetric half of L⁻ᴴ Φ(Lᴴ L̄) L⁻¹
 #[derive(Clone)]
-struct Cholesky;
+struct Cholesky {
+    /// Whether the result is Lᴴ.
+    upper: bool,
+    /// Whether it is torch's `cholesky`, not `linalg.cholesky`.
+    old: bool,
+}
+
+impl Cholesky {
+    /// L from the result, or the result from L.
+    fn seen(&self, x: &Tensor) -> Result<Tensor> {
+        if self.upper { adjoint(x) } else { Ok(x.clone()) }
+    }
+}
 
 fn triangles<T: factor::Field>(a: &Array) -> Result<Array> {
     let shape = a.layout.shape();
@@ -52,18 +64,23 @@ impl Op for Cholesky {
     const SAVED: &'static [&'static str] = &["L"];
 
     fn name(&self) -> &'static str {
-        "LinalgCholeskyExBackward0"
+        if self.old { "CholeskyBackward0" } else { "LinalgCholeskyExBackward0" }
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.old { &["result"] } else { Self::SAVED }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { upper: false }
+        shown! { upper: self.upper }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = in_order(inputs[0])?;
         let triangle =
             dispatch!(float a.dtype, T => triangles::<T>(&a)?, else { triangles::<Complex<f64>>(&a)? });
-        Ok(smallvec![settled(triangle, inputs[0])?])
+        let triangle = settled(triangle, inputs[0])?;
+        Ok(smallvec![if self.upper { cast::clone(&adjoint(&triangle)?)? } else { triangle }])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -71,19 +88,20 @@ impl Op for Cholesky {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let l = at.load(saved)?;
+        let (l, g) = (self.seen(&at.load(saved)?)?, self.seen(single(gradients))?);
         let back = inverse(&l)?;
-        let middle = halved(&matmul(&adjoint(&l)?, single(gradients))?)?;
+        let middle = halved(&matmul(&adjoint(&l)?, &g)?)?;
         let half = matmul(&matmul(&adjoint(&back)?, &middle)?, &back)?;
         one(mul(&add(&half, &adjoint(&half)?)?, 0.5)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let l = at.load(saved)?;
+        let l = self.seen(&at.load(saved)?)?;
         let back = inverse(&l)?;
         let t = tangent(tangents);
         let t = mul(&add(t, &adjoint(t)?)?, 0.5)?;
-        one(matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &adjoint(&back)?)?)?)?)
+        let moved = matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &adjoint(&back)?)?)?)?;
+        one(self.seen(&moved)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -91,13 +109,11 @@ impl Op for Cholesky {
     }
 }
 
-/// The lower triangles whose products with their transposes the matrices are, or the upper ones.
-pub fn cholesky(a: &Tensor, upper: bool) -> Result<Tensor> {
+/// The lower triangles whose products with their transposes the matrices are, or the upper ones; for
+/// torch's `cholesky` if `old`, else for `linalg.cholesky`.
+pub fn cholesky(a: &Tensor, upper: bool, old: bool) -> Result<Tensor> {
     check_square(a, "linalg.cholesky")?;
-    if upper {
-        return adjoint(&apply_one(Cholesky, &[&adjoint(a)?])?);
-    }
-    apply_one(Cholesky, &[a])
+    apply_one(Cholesky { upper, old }, &[a])
 }
 
 /// The solutions of equations whose matrix is the triangle times its transpose, the upper one second.

@@ -6,7 +6,7 @@ use super::solve::inverse;
 use super::{adjoint, check_square, elements, in_order, settled, turned};
 use crate::dtype::{Complex, Element};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::factor::{self, Factors, Field};
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -35,6 +35,12 @@ fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     reduce::sum(&mul(&turned(&inverse(a)?)?, t)?, Some(&[-2, -1]), false, None)
 }
 
+/// What elimination makes of a matrix: the triangles, or the rows that were exchanged.
+pub(super) fn factored(name: &str, a: &Tensor) -> Result<Tensor> {
+    let (lu, pivots) = super::elimination::lu_factor(a, true, "linalg.lu_factor_ex")?;
+    Ok(if name == "LU" { lu } else { pivots })
+}
+
 /// y = det A
 ///
 /// dy = y Σ A⁻ᵀ · dA, Ā = ȳ y A⁻ᵀ
@@ -47,6 +53,14 @@ impl Op for Determinant {
 
     fn name(&self) -> &'static str {
         "LinalgDetBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        vec![("LU", Shown::Computed), ("pivots", Shown::Computed)]
+    }
+
+    fn compute(&self, name: &str, [a, _]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        factored(name, &at.load(a)?)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -93,6 +107,15 @@ impl Op for LogDeterminant {
 
     fn name(&self) -> &'static str {
         "LinalgSlogdetBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        vec![("LU", Shown::Computed), ("pivots", Shown::Computed), ("sign", Shown::Computed)]
+    }
+
+    fn compute(&self, name: &str, a: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        let a = at.load(a)?;
+        if name == "sign" { Ok(at.output(&slogdet(&a)?.0, 0)) } else { factored(name, &a) }
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {

@@ -6,7 +6,8 @@ use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, check_matrix, place, sides, turned};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
@@ -62,6 +63,10 @@ impl Op for Elimination {
 
     fn name(&self) -> &'static str {
         "LinalgLuFactorExBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { pivot: self.exchange }
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::ops::{abs, extremes_over, norm, permute, reduce, squeeze};
+use crate::ops::{extremes_over, norm, permute, reduce, squeeze};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -20,7 +20,7 @@ pub fn by_sums(
     let ndim = x.ndim();
     let (rows, columns) = (shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?);
     let (summed, mut compared) = if order.is_infinite() { (columns, rows) } else { (rows, columns) };
-    let sums = reduce::sum(&abs(&x)?, Some(&[summed as i64]), keepdim, None)?;
+    let sums = norm::vector_norm(&x, 1.0, Some(&[summed as i64]), keepdim, None)?;
     if !keepdim && summed < compared {
         compared -= 1;
     }
@@ -38,7 +38,9 @@ pub fn by_sums(
 /// The root of the sum of squares of matrices.
 pub fn frobenius(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     check(x)?;
-    norm::vector_norm(x, 2.0, Some(&dims), keepdim, dtype)
+    let ndim = x.ndim();
+    let dims = [shape::normalize_dim(dims[0], ndim)? as i64, shape::normalize_dim(dims[1], ndim)? as i64];
+    norm::vector_norm(x, 2i64, Some(&dims), keepdim, dtype)
 }
 
 /// The sum of the singular values of matrices.

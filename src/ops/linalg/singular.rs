@@ -80,8 +80,9 @@ impl Op for Svd {
         "LinalgSvdBackward0"
     }
 
-    fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { full_matrices: self.full }
+    fn shown(&self, [_, s, _]: &Self::Saved) -> Attributes {
+        let values = s.layout().shape().last().copied().unwrap_or_default();
+        shown! { full_matrices: self.full, S_sym_argsize_minus_1: values }
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {

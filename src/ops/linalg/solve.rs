@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{adjoint, check_square, elements, in_order, settled, turned};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -48,6 +48,9 @@ pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
     let split = |shape: &[usize]| (shape[..shape.len() - 2].to_vec(), shape[shape.len() - 2..].to_vec());
     let ((a_lead, a_end), (b_lead, b_end)) = (split(left.shape()), split(right.shape()));
     let lead = shape::broadcast(&a_lead, &b_lead)?;
+    if a_lead == b_lead {
+        return Ok((a.clone(), b.clone()));
+    }
     let whole = |end: Vec<usize>| shape::signed(&[lead.to_vec(), end].concat());
     Ok((view::expand(a, &whole(a_end))?, view::expand(b, &whole(b_end))?))
 }
@@ -58,6 +61,14 @@ impl Op for Solve {
 
     fn name(&self) -> &'static str {
         "LinalgSolveExBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        vec![("left", Shown::Bool(true)), ("LU", Shown::Computed), ("pivots", Shown::Computed)]
+    }
+
+    fn compute(&self, name: &str, [a, _]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        super::determinant::factored(name, &at.load(a)?)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -4,9 +4,10 @@ use super::Reduction;
 use super::nll::{class_dim, nll_loss};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
+use crate::ops::numbers::{add_number, div_number, mul_number};
 use crate::ops::reduce::sum;
 use crate::ops::softmax::log_softmax;
-use crate::ops::{add, cast, compare, create, div, mul, neg, reshape, select};
+use crate::ops::{add, compare, create, div, mul, neg, reshape, select};
 use crate::tensor::Tensor;
 
 /// The cross entropy of the logits `x` and a target: classes, or their probabilities in the shape of
@@ -43,7 +44,7 @@ pub fn cross_entropy(
     }
     let spread = of_all_classes(&log, target, weight, reduction, ignored)?;
     let part = smoothing / layout.shape()[dim] as f64;
-    add(&mul(&loss, 1.0 - smoothing)?, &mul(&spread, part)?)
+    add(&mul_number(&loss, (1.0 - smoothing).into())?, &mul_number(&spread, part.into())?)
 }
 
 /// A vector of weights in a shape that broadcasts against the logits.
@@ -87,7 +88,7 @@ fn of_all_classes(
             let minus_ones = create::full_like(&log.detach(), Scalar::Int(-1), dtype)?;
             nll_loss(&minus_ones, target, Some(weight), Reduction::Sum, ignored)?
         }
-        None => sum(&cast::to_dtype(&compare::ne(target, ignored)?, dtype)?, None, false, None)?,
+        None => sum(&compare::ne(target, ignored)?, None, false, None)?,
     };
     div(&sum(&losses, None, false, None)?, &total)
 }
@@ -110,7 +111,10 @@ fn of_probabilities(
     let classes = layout.shape()[dim];
     let log = log_softmax(x, dim as i64, None)?;
     let target = match smoothing > 0.0 {
-        true => add(&mul(target, 1.0 - smoothing)?, smoothing / classes as f64)?,
+        true => {
+            let kept = mul_number(target, (1.0 - smoothing).into())?;
+            add_number(&kept, (smoothing / classes as f64).into())?
+        }
         false => target.clone(),
     };
     let mut terms = mul(&log, &target)?;
@@ -122,7 +126,7 @@ fn of_probabilities(
         Reduction::Sum => neg(&sum(&terms, None, false, None)?),
         Reduction::Mean => {
             let samples = layout.numel().checked_div(classes).unwrap_or(0);
-            div(&neg(&sum(&terms, None, false, None)?)?, samples as f64)
+            div_number(&neg(&sum(&terms, None, false, None)?)?, (samples as f64).into())
         }
     }
 }

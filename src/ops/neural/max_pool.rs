@@ -13,7 +13,7 @@ use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, reshape};
-use crate::shape::{self, Layout, SharedLayout};
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// Which elements belong to which window.
@@ -106,8 +106,8 @@ fn padded(sizes: &[usize]) -> [usize; 3] {
 }
 
 impl Op for MaxPool {
-    type Saved = (SavedTensor, SharedLayout);
-    const SAVED: &'static [&'static str] = &["result1"];
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["result1", "self"];
 
     fn name(&self) -> &'static str {
         self.name
@@ -133,18 +133,19 @@ impl Op for MaxPool {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (keep.output(1), keep.layout(0))
+        [keep.output(1), keep.input(0)]
     }
 
-    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [index, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
+        let source = at.load(source)?.layout();
         let zeros = create::zeros(&shape::signed(source.shape()), g.dtype())?;
         let index = self.flat(&at.load(index)?)?;
         let sums = gather::scatter_add(&self.flat(&zeros)?, -1, &index, &self.flat(g)?)?;
         one(reshape::reshape(&sums, &shape::signed(source.shape()))?)
     }
 
-    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [index, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let index = at.load(index)?;
         let moved = gather::gather(&self.flat(tangent(tangents))?, -1, &self.flat(&index)?)?;
         let shape = shape::signed(index.layout().shape());

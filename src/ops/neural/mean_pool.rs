@@ -23,6 +23,8 @@ pub struct Pool {
     pub dilation: Vec<i64>,
     /// Whether a last window may reach beyond the end.
     pub ceil: bool,
+    /// Whether the steps are the sizes because none were given.
+    pub side_by_side: bool,
 }
 
 impl Pool {
@@ -30,7 +32,7 @@ impl Pool {
     pub(super) fn shown(&self) -> Attributes {
         shown! {
             kernel_size: &*self.kernel,
-            stride: &*self.stride,
+            stride: if self.side_by_side { &[] } else { &*self.stride },
             padding: &*self.padding,
             dilation: &*self.dilation,
             ceil_mode: self.ceil,
@@ -125,8 +127,15 @@ pub fn mean_pool(
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample { names: name, axes: axes.collect(), transposed: false, operation, takes_complex: false }
-        .of_given(x, given)
+    Resample {
+        names: name,
+        axes: axes.collect(),
+        transposed: false,
+        operation,
+        takes_complex: false,
+        keeps: true,
+    }
+    .of_given(x, given)
 }
 
 /// A window of a dimension.
@@ -182,6 +191,7 @@ fn whole_mean_pool(
         transposed: false,
         operation: "avg_pool2d",
         takes_complex: false,
+        keeps: false,
     };
     let elements = match divisor {
         Some(divisor) => Value::Scalar(Scalar::Int(divisor)),
@@ -207,7 +217,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
     }
     let operation = if sizes.len() == 3 { "adaptive_avg_pool3d_cpu" } else { "adaptive_avg_pool2d" };
     if sizes.iter().all(|&size| size == 1) {
-        let dims: Vec<i64> = (0..sizes.len() as i64).map(|dim| dim - sizes.len() as i64).collect();
+        let dims: Vec<i64> = (1..=sizes.len() as i64).map(|dim| -dim).collect();
         return reduce::mean(x, Some(&dims), true, None);
     }
     if !x.dtype().is_float() {
@@ -226,7 +236,8 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
         _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
     };
-    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false }.of(x)
+    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: true }
+        .of(x)
 }
 
 /// From where to where the `place`-th of `count` windows over `size` elements goes.

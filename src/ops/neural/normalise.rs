@@ -6,7 +6,7 @@ use crate::graph::{Attributes, Inputs};
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
@@ -33,6 +33,8 @@ struct Normalise {
     eps: f64,
     /// Mean and variance that were given, in the shape of `groups`.
     given: Option<(Tensor, Tensor)>,
+    /// Mean and variance so far, which the node shows.
+    running: [Option<Tensor>; 2],
 }
 
 impl Normalise {
@@ -85,11 +87,19 @@ impl Normalise {
 }
 
 impl Op for Normalise {
-    type Saved = [Option<SavedTensor>; 2];
-    const SAVED: &'static [&'static str] = &["input", "weight"];
+    type Saved = [Option<SavedTensor>; 5];
+    const SAVED: &'static [&'static str] = &["input", "weight", "", "running_mean", "running_var"];
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        match self.name {
+            "NativeBatchNormBackward0" => Self::SAVED,
+            "NativeLayerNormBackward0" => &["input", "weight", "bias", "", ""],
+            _ => &["input", "weight", "", "", ""],
+        }
     }
 
     fn inputs(&self) -> Option<Inputs> {
@@ -99,7 +109,7 @@ impl Op for Normalise {
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
         let x = saved[0].as_ref().map(|x| x.layout());
-        match (self.name, x.as_ref().map(|x| x.shape())) {
+        let mut shown = match (self.name, x.as_ref().map(|x| x.shape())) {
             ("NativeBatchNormBackward0", _) => shown! { eps: self.eps, training: self.given.is_none() },
             ("NativeGroupNormBackward0", Some([samples, channels, rest @ ..])) => shown! {
                 N: *samples,
@@ -110,6 +120,26 @@ impl Op for Normalise {
             },
             ("NativeLayerNormBackward0", _) => shown! { normalized_shape: &*self.parameter },
             _ => Attributes::new(),
+        };
+        shown.extend([("result1", Shown::Computed), ("result2", Shown::Computed)]);
+        shown
+    }
+
+    /// The mean, or one over the deviation, as torch's function of that name gives it.
+    fn compute(&self, name: &str, saved: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        let Some(x) = &saved[0] else { unreachable!("the input is kept") };
+        let x = at.load(x)?;
+        if self.given.is_some() {
+            return crate::ops::create::empty(&[0], x.dtype());
+        }
+        let found = match name {
+            "result1" => self.mean(&reshape::reshape(&x, &self.groups)?)?,
+            _ => self.standard(&x)?.1,
+        };
+        match self.name {
+            "NativeBatchNormBackward0" => reshape::reshape(&found, &[-1]),
+            "NativeGroupNormBackward0" => reshape::reshape(&found, &self.groups[..2]),
+            _ => Ok(found),
         }
     }
 
@@ -128,10 +158,19 @@ impl Op for Normalise {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [Some(keep.input(0)), keep.input_if(self.weighted, 1)]
+        let bias = self.biased && self.name == "NativeLayerNormBackward0";
+        let running = |held: &Option<Tensor>| held.as_ref().map(SavedTensor::constant);
+        let [mean, variance] = &self.running;
+        [
+            Some(keep.input(0)),
+            keep.input_if(self.weighted, 1),
+            keep.input_if(bias, 1 + usize::from(self.weighted)),
+            running(mean),
+            running(variance),
+        ]
     }
 
-    fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [x, weight, ..]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
         let (Some(x), weight, g) = (load(x)?, load(weight)?, single(gradients)) else {
             unreachable!("the input is kept")
@@ -157,7 +196,12 @@ impl Op for Normalise {
         Ok(result)
     }
 
-    fn jvp(&self, [x, weight]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(
+        &self,
+        [x, weight, ..]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
         let (Some(x), weight) = (load(x)?, load(weight)?) else { unreachable!("the input is kept") };
         let (standard, scale) = self.standard(&x)?;
@@ -196,7 +240,7 @@ impl Op for Normalise {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let (x, parameters) = call.inputs.split_at(1);
-        let mut many = self.clone();
+        let mut many = Normalise { running: [None, None], ..self.clone() };
         many.groups.insert(0, call.size as i64);
         many.dims = self.dims.iter().map(|&dim| if dim < 0 { dim } else { dim + 1 }).collect();
         let mut inputs: SmallVec<[Tensor; 3]> = smallvec![x[0].front(call.size)?];
@@ -311,6 +355,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
         biased: false,
         eps,
         given,
+        running: [running.mean, running.variance].map(|held| held.map(Tensor::detach)),
     };
     run(op, x, affine, "batch_norm")
 }
@@ -352,6 +397,7 @@ pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) 
         biased: false,
         eps,
         given: None,
+        running: [None, None],
     };
     run(op, x, affine, "LayerNormKernelImpl")
 }
@@ -417,6 +463,7 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
         biased: false,
         eps,
         given: None,
+        running: [None, None],
     };
     run(op, x, affine, "GroupNormKernelImpl")
 }
@@ -431,8 +478,10 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
         crate::dtype::DType::Float32 => f64::from(f32::EPSILON),
         _ => f64::EPSILON,
     };
-    let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
+    let ndim = x.ndim() as i64;
+    let dims: Vec<i64> = (1..=normalized.len() as i64).map(|behind| ndim - behind).collect();
     let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
-    let y = mul(x, &rsqrt(&add(&square, eps.unwrap_or(least))?)?)?;
+    let square = crate::ops::numbers::add_number(&square, eps.unwrap_or(least).into())?;
+    let y = mul(x, &rsqrt(&square)?)?;
     weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
 }

@@ -8,7 +8,7 @@ use smallvec::smallvec;
 use super::resample::{Axis, Resample};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients};
+use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::map;
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -76,6 +76,10 @@ impl Op for ConstantPad {
 
     fn name(&self) -> &'static str {
         "ConstantPadNdBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { pad: &*self.pad }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -168,6 +172,6 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
         (Inner::Replication, 2) => "replication_pad2d",
         (Inner::Replication, _) => "replication_pad3d",
     };
-    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true }
+    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true, keeps: true }
         .of_given(x, shown! { padding: pad })
 }

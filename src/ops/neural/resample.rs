@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 use crate::dtype::Number;
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -37,6 +37,8 @@ pub(super) struct Resample {
     pub(super) transposed: bool,
     /// torch's name of the operation in messages.
     pub(super) operation: &'static str,
+    /// Whether torch keeps the input, and minds that it is written to.
+    pub(super) keeps: bool,
     /// Whether complex numbers are taken.
     pub(super) takes_complex: bool,
 }
@@ -61,7 +63,7 @@ impl Resample {
     }
 
     fn turned(&self) -> Resample {
-        Resample { transposed: !self.transposed, ..self.clone() }
+        Resample { transposed: !self.transposed, keeps: false, ..self.clone() }
     }
 
     /// The map of a tensor, recorded.
@@ -76,7 +78,8 @@ impl Resample {
 }
 
 impl Op for Resample {
-    type Saved = ();
+    type Saved = Option<SavedTensor>;
+    const SAVED: &'static [&'static str] = &["self"];
 
     fn name(&self) -> &'static str {
         self.names[usize::from(self.transposed)]
@@ -99,13 +102,20 @@ impl Op for Resample {
         Ok(smallvec![Tensor::from_array(y)])
     }
 
-    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.keeps { Self::SAVED } else { &[""] }
+    }
 
-    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.input_if(self.keeps, 0)
+    }
+
+    fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        x.as_ref().map(|x| at.load(x)).transpose()?;
         one(self.turned().of(single(gradients))?)
     }
 
-    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, _x: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.of(tangent(tangents))?)
     }
 

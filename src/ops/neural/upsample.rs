@@ -199,6 +199,6 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     if !x.dtype().is_float() && x.dtype() != DType::UInt8 {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false }
+    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: false }
         .of_given(x, given)
 }

@@ -62,7 +62,7 @@ fn pooling() -> Vec<Sample> {
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         let [kernel, stride, padding, dilation] =
             [kernel, stride, padding, dilation].map(|value| vec![value; 2]);
-        Pool { kernel, stride, padding, dilation, ceil }
+        Pool { kernel, stride, padding, dilation, ceil, side_by_side: false }
     };
     fn greatest(found: Result<(Tensor, Tensor)>) -> Result<Tensor> {
         found.map(|(values, _)| values)

@@ -26,7 +26,7 @@ pub fn samples() -> Vec<Sample> {
         samples.push(sample("slogdet", x(), |x| determinant::slogdet(&x[0]).map(|(_, y)| y)));
         samples.push(sample("cholesky", x(), |x| {
             let positive = matmul::matmul(&x[0], &permute::transpose(&x[0], -2, -1)?)?;
-            cholesky::cholesky(&positive, false)
+            cholesky::cholesky(&positive, false, false)
         }));
     }
     fn solved(left: bool) -> impl Fn(&[Tensor]) -> Result<Tensor> {

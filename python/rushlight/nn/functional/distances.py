@@ -124,4 +124,4 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """Return the norms of differences along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+    return _nn.add_number(x1 - x2, eps).norm(p, -1, keepdim=keepdim)

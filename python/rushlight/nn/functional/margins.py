@@ -60,7 +60,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
 
 
 def soft_margin_loss(
@@ -107,13 +107,13 @@ def cosine_embedding_loss(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with "
             f"sizes {list(input1.shape)} and {list(input2.shape)}."
         )
-    square = 1e-12
-    dot = (input1 * input2).sum(-1)
-    lengths = ((input1 * input1).sum(-1) + square) * ((input2 * input2).sum(-1) + square)
-    cosine = dot / lengths.sqrt()
+    dim = target.dim()
+    dot = (input1 * input2).sum(dim)
+    first, second = (_nn.add_number((x * x).sum(dim), 1e-12) for x in (input1, input2))
+    cosine = dot / (first * second).sqrt()
     zeros = native.zeros_like(cosine)
-    near = native.where(target == 1, 1 - cosine, zeros)
-    far = native.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    near = native.where(target == 1, native.ones_like(cosine) - cosine, zeros)
+    far = native.where(target == -1, _nn.sub_number(cosine, margin).clamp_min(0), zeros)
     return reduced(near + far, reduction)
 
 
