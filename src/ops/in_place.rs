@@ -291,7 +291,10 @@ fn start(base: &Layout) -> usize {
 /// window of it.
 fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
     if base.is_plain() {
-        return super::cast::clone(x);
+        return super::cast::clone_contiguous(x);
+    }
+    if base.is_non_overlapping() && start(base) == base.offset() {
+        return super::cast::clone_as(x, base);
     }
     if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
         return copy;

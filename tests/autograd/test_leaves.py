@@ -217,3 +217,15 @@ def test_a_gradient_that_lies_otherwise_than_its_leaf_is_warned_of_once():
         ), text
         """
     )
+
+
+def test_the_type_of_gradients_belongs_to_leaves():
+    x = torch.ones(2, requires_grad=True) * 2
+    with raises(RuntimeError, "grad_dtype can only be accessed on leaf tensors."):
+        x.grad_dtype  # noqa: B018
+    with raises(RuntimeError, "grad_dtype can only be set on leaf tensors."):
+        x.grad_dtype = torch.float64
+
+
+def test_the_old_name_is_found_under_the_old_function():
+    assert torch.autograd.variable.Variable is torch.autograd.Variable

@@ -59,3 +59,28 @@ def test_a_tangent_that_is_written_to_is_differentiated():
 
     third = jacfwd(grad(lambda x: pushed(x).sum()))(X)
     torch.testing.assert_close(third, 6 * torch.eye(2, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.new_zeros(3, 2),
+        lambda x: x.new_zeros(2, 3).t(),
+        lambda x: x.new_zeros(4, 2)[1:],
+        lambda x: x.new_zeros(3, 4)[:, ::2],
+        lambda x: torch.stack([x * 0, x * 0, x * 0], 1).t(),
+    ],
+)
+@pytest.mark.parametrize("window", [lambda y: y[1], lambda y: y[1:, 0], lambda y: y.t()[1, :2]])
+def test_windows_of_whatever_lies_in_memory_are(make, window):
+    def function(x):
+        result = make(x)
+        window(result).copy_(x * x)
+        return (result * torch.arange(6.0, dtype=x.dtype).view(3, 2)).sum() * x.sum()
+
+    expected = jacrev(jacrev(function))(X)
+    for second in (jacfwd(jacfwd(function)), jacrev(jacfwd(function)), jacfwd(jacrev(function))):
+        torch.testing.assert_close(second(X), expected)
+    step = 1e-6 * torch.eye(2, dtype=X.dtype)
+    slopes = [(grad(function)(X + one) - grad(function)(X - one)) / 2e-6 for one in step]
+    torch.testing.assert_close(torch.stack(slopes), expected, rtol=1e-5, atol=1e-5)

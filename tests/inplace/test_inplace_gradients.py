@@ -263,3 +263,29 @@ def test_integers_copied_from_a_tensor_with_a_history_have_none():
     x.copy_(torch.full((3,), 2.0, requires_grad=True))
     assert x.tolist() == [2, 2, 2]
     assert not x.requires_grad and x.grad_fn is None
+
+
+def test_a_gradient_that_lies_otherwise_than_the_base_reaches_the_window():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    base = torch.zeros(2, 3)
+    base[:, 1:] = x * torch.eye(2)
+    for turned in (base.t(), base.clone().t(), base.movedim(0, -1)):
+        (gradient,) = torch.autograd.grad(turned[1, 0], x, retain_graph=True)
+        assert gradient.tolist() == [1.0, 0.0]
+    (gradient,) = torch.autograd.grad(base, x, torch.tensor([[0.0, 5.0], [1.0, 0.0], [0.0, 2.0]]).t())
+    assert gradient.tolist() == [1.0, 2.0]
+
+
+def test_one_of_samples_does_too():
+    x = torch.tensor([1.0, 2.0])
+
+    def filled(x):
+        result = x.new_zeros(3)
+        result[1:] = x * x
+        return result
+
+    expected = torch.zeros(3, 2, 2)
+    expected[1, 0, 0] = expected[2, 1, 1] = 2.0
+    for first in (torch.func.jacrev, torch.func.jacfwd):
+        for second in (torch.func.jacrev, torch.func.jacfwd):
+            torch.testing.assert_close(second(first(filled))(x), expected)

@@ -199,13 +199,13 @@ impl TensorBase {
     /// The element type that gradients have: the tensor's own, unless it was set; `None` allows any.
     #[getter]
     fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.check_leaf_of_grad_dtype()?;
+        self.check_leaf_of_grad_dtype("accessed")?;
         self.tensor().grad_dtype().map(|dtype| wrap_dtype(py, dtype)).transpose()
     }
 
     #[setter]
     fn set_grad_dtype(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.check_leaf_of_grad_dtype()?;
+        self.check_leaf_of_grad_dtype("set")?;
         let dtype = match as_dtype(value) {
             Some(dtype) => Some(dtype),
             None if value.is_none() => None,
@@ -340,10 +340,10 @@ fn named(hooks: Option<&Bound<'_, PyAny>>) -> PyResult<NamedHooks> {
 }
 
 impl TensorBase {
-    fn check_leaf_of_grad_dtype(&self) -> PyResult<()> {
+    fn check_leaf_of_grad_dtype(&self, done: &str) -> PyResult<()> {
         match self.tensor().is_leaf().map_err(raise)? {
             true => Ok(()),
-            false => Err(PyRuntimeError::new_err("grad_dtype can only be accessed on leaf tensors.")),
+            false => Err(PyRuntimeError::new_err(format!("grad_dtype can only be {done} on leaf tensors."))),
         }
     }
 

@@ -41,3 +41,6 @@ class Variable(metaclass=_VariableMeta):
 def variable(*args: Any, **kwargs: Any) -> NoReturn:
     """Fail: `torch.tensor` took the place of this."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+variable.Variable = Variable  # type: ignore[attr-defined]
