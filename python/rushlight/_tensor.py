@@ -79,6 +79,9 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     >>> x.is_set_to(x.view(2)), x.is_set_to(x[1:])
     (True, False)
     """
+    if not isinstance(tensor, Tensor):
+        got = type(tensor).__name__
+        raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {got}")
     same = self.data_ptr() == tensor.data_ptr() and self.dtype == tensor.dtype
     return same and self.shape == tensor.shape and self.stride() == tensor.stride()
 
@@ -250,6 +253,10 @@ _METHODS = (
     __copy__,
     __deepcopy__,
     __reduce_ex__,
+    apply_,
+    is_set_to,
+    map2_,
+    map_,
 )
 
 
