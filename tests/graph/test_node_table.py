@@ -71,7 +71,9 @@ def lines(source):
     for node in nodes:
         if short(node) == "AccumulateGrad":
             continue
-        next_nodes = (short(inner) + (f".{number}" if number else "") for inner, number in node.next_functions)
+        next_nodes = (
+            short(inner) + (f".{number}" if number else "") for inner, number in node.next_functions
+        )
         found.append(f"  {short(node)}({', '.join(next_nodes)})")
         shown = [name for name in dir(node) if "_saved_" in name]
         raw = {name.removeprefix("_raw") for name in shown if name.startswith("_raw")}
