@@ -2,7 +2,7 @@
 //! arrays and numbers.
 
 use super::Elementwise2;
-use crate::dtype::{Bool, Complex, DType, Element};
+use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::Result;
 use crate::kernels::{map, zip};
 use crate::ops::memory_order::MemoryOrder;
@@ -45,12 +45,22 @@ fn combine_complex(
     combine::<Complex<f64>, Complex<f64>>(a, b, f)
 }
 
-/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together. Loops over one
+/// array and a number, and over blocks of what lies along strides, are compiled for floating-point types
+/// only: of others a number is an array too, and all are laid out in order first.
 pub(in crate::ops) fn combine<T: Element, U: Element>(
     a: &Numbers,
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
+    if const { !T::DTYPE.is_float() } {
+        return match (a, b) {
+            (Numbers::Array(a), Numbers::Array(b)) => combine_arrays(a, b, f),
+            (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, f),
+            (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, f),
+            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+        };
+    }
     if let Some((a, b)) = as_scalars(a, b) {
         return combine(&a, &b, f);
     }
@@ -68,16 +78,30 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
     }
 }
 
+/// A number as an array that goes with another: as many times as that has elements, if they lie in order.
+fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
+    if !other.layout.is_contiguous() {
+        return Array::from_slice(&[], &[number.to::<T>()]);
+    }
+    let mut array = Array::uninit(&other.layout, T::DTYPE)?;
+    map::fill_slice(array.fresh(), number.to::<T>());
+    Ok(array)
+}
+
 fn combine_arrays<T: Element, U: Element>(
     a: &Array,
     b: &Array,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
-    let (a, b, order) = aligned(a, b, T::DTYPE)?;
+    let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
+    if const { !T::DTYPE.is_float() } {
+        (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
+    }
     let mut y = Array::uninit(&a.layout, U::DTYPE)?;
     match (a.slice::<T>(), b.slice::<T>()) {
         (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
-        _ => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
+        _ if const { T::DTYPE.is_float() } => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
+        _ => unreachable!("other types are laid out in order"),
     }
     Ok(match order {
         Some(order) => order.restored(&y),
