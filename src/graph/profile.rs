@@ -172,12 +172,25 @@ impl Profile {
         };
         Running { bytes: in_use(), index, profile: self }
     }
+
+    fn node(self: Arc<Self>, node: &NodeRef, extent: Extent, gradients: &[Option<Tensor>]) -> Running {
+        let position = node.leaf().is_none().then(|| node.seq());
+        let shapes = if extent == Extent::Rule && self.details.shapes {
+            gradients.iter().map(|gradient| gradient.as_ref().map(shape)).collect()
+        } else {
+            Shapes::new()
+        };
+        self.begin(Label::Node(node.name(), extent), position, shapes)
+    }
 }
 
+#[inline]
 fn current() -> Option<Arc<Profile>> {
-    if !mode::special() {
-        return None;
-    }
+    if mode::special() { own() } else { None }
+}
+
+#[cold]
+fn own() -> Option<Arc<Profile>> {
     CURRENT.with_borrow(|current| current.as_ref().map(|(profile, _)| profile.clone()))
 }
 
@@ -190,6 +203,7 @@ pub fn begin(label: Label, shapes: impl FnOnce() -> Shapes) -> Option<Running> {
 }
 
 /// A step of a function that takes no tensors.
+#[inline]
 pub fn step(name: &'static str) -> Option<Running> {
     let profile = current()?;
     Some(profile.begin(Label::Function(name), None, Shapes::new()))
@@ -202,15 +216,9 @@ pub fn passage(name: String) -> Option<Running> {
 }
 
 /// A node begins to run, given these gradients.
+#[inline]
 pub fn node(node: &NodeRef, extent: Extent, gradients: &[Option<Tensor>]) -> Option<Running> {
-    let profile = current()?;
-    let position = node.leaf().is_none().then(|| node.seq());
-    let shapes = if extent == Extent::Rule && profile.details.shapes {
-        gradients.iter().map(|gradient| gradient.as_ref().map(shape)).collect()
-    } else {
-        Shapes::new()
-    };
-    Some(profile.begin(Label::Node(node.name(), extent), position, shapes))
+    current().map(|profile| profile.node(node, extent, gradients))
 }
 
 /// The shape of a tensor.
