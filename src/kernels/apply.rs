@@ -1,6 +1,6 @@
 //! The loops under every elementwise kernel: visiting the elements of a destination together with
 //! those of zero to three inputs, which lie one after another. What is done with them is said in `map`
-//! and `zip`; inputs that lie otherwise come here by way of `blocks`.
+//! and `zip`; inputs that lie otherwise come by way of `blocks`.
 //!
 //! Destinations are visited as `&mut V`: `V` is `MaybeUninit<U>` for fresh outputs, which are only
 //! written, and the element type itself for outputs in place.
@@ -10,9 +10,6 @@
 //! What a visitor holds, such as a factor, lies behind a pointer in these loops, and every element that is
 //! written might change it, as far as the compiler can tell. They therefore own a copy of their visitor.
 
-use ndarray::ArrayViewD;
-
-use super::blocks::{Operand, Plan, squeezed};
 use super::parallel::parallel_parts;
 use super::simd::vectorised;
 
@@ -83,54 +80,4 @@ pub(super) fn each_slice_3<V: Send, A: Copy + Sync, B: Copy + Sync, C: Copy + Sy
 fn parallel_slice<V: Send>(out: &mut [V], body: impl Fn(usize, &mut [V]) + Sync) {
     let body: &(dyn Fn(usize, &mut [V]) + Sync) = &body;
     if out.len() <= GRAIN { body(0, out) } else { parallel_parts(out, GRAIN, body) }
-}
-
-/// Visits every element of a destination together with those of a view of its shape.
-pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
-    out: &mut [V],
-    a: ArrayViewD<'_, A>,
-    visit: impl Fn(&mut V, A) + Copy + Sync,
-) {
-    if let Some(a) = a.as_slice() {
-        return each_slice_1(out, a, visit);
-    }
-    let a = squeezed(a);
-    let plan = Plan::new(a.shape(), &[a.strides()]);
-    let a = Operand::new(a, &plan);
-    plan.each(out, &|out, block| each_slice_1(out, &a.of(&plan, block), visit));
-}
-
-/// Visits every element of a destination together with those of two views of its shape.
-pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
-    out: &mut [V],
-    a: ArrayViewD<'_, A>,
-    b: ArrayViewD<'_, B>,
-    visit: impl Fn(&mut V, A, B) + Copy + Sync,
-) {
-    if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
-        return each_slice_2(out, a, b, visit);
-    }
-    let (a, b) = (squeezed(a), squeezed(b));
-    let plan = Plan::new(a.shape(), &[a.strides(), b.strides()]);
-    let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
-    plan.each(out, &|out, block| each_slice_2(out, &a.of(&plan, block), &b.of(&plan, block), visit));
-}
-
-/// Visits every element of a destination together with those of three views of its shape.
-pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync>(
-    out: &mut [V],
-    a: ArrayViewD<'_, A>,
-    b: ArrayViewD<'_, B>,
-    c: ArrayViewD<'_, C>,
-    visit: impl Fn(&mut V, A, B, C) + Copy + Sync,
-) {
-    if let (Some(a), Some(b), Some(c)) = (a.as_slice(), b.as_slice(), c.as_slice()) {
-        return each_slice_3(out, a, b, c, visit);
-    }
-    let (a, b, c) = (squeezed(a), squeezed(b), squeezed(c));
-    let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()]);
-    let (a, b, c) = (Operand::new(a, &plan), Operand::new(b, &plan), Operand::new(c, &plan));
-    plan.each(out, &|out, block| {
-        each_slice_3(out, &a.of(&plan, block), &b.of(&plan, block), &c.of(&plan, block), visit);
-    });
 }

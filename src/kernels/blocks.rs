@@ -8,6 +8,7 @@ use ndarray::{ArrayViewD, Axis, Slice};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
+use super::apply::{each_slice_1, each_slice_2, each_slice_3};
 use super::moves;
 use super::parallel::parallel_items;
 
@@ -17,9 +18,59 @@ const BLOCK: usize = 1 << 12;
 /// Blocks of one chunk of work.
 const CHUNK: usize = 16;
 
+/// Visits every element of a destination together with those of a view of its shape.
+pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    visit: impl Fn(&mut V, A) + Copy + Sync,
+) {
+    if let Some(a) = a.as_slice() {
+        return each_slice_1(out, a, visit);
+    }
+    let a = squeezed(a);
+    let plan = Plan::new(a.shape(), &[a.strides()]);
+    let a = Operand::new(a, &plan);
+    plan.each(out, &|out, block| each_slice_1(out, &a.of(&plan, block), visit));
+}
+
+/// Visits every element of a destination together with those of two views of its shape.
+pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    b: ArrayViewD<'_, B>,
+    visit: impl Fn(&mut V, A, B) + Copy + Sync,
+) {
+    if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
+        return each_slice_2(out, a, b, visit);
+    }
+    let (a, b) = (squeezed(a), squeezed(b));
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides()]);
+    let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
+    plan.each(out, &|out, block| each_slice_2(out, &a.of(&plan, block), &b.of(&plan, block), visit));
+}
+
+/// Visits every element of a destination together with those of three views of its shape.
+pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    b: ArrayViewD<'_, B>,
+    c: ArrayViewD<'_, C>,
+    visit: impl Fn(&mut V, A, B, C) + Copy + Sync,
+) {
+    if let (Some(a), Some(b), Some(c)) = (a.as_slice(), b.as_slice(), c.as_slice()) {
+        return each_slice_3(out, a, b, c, visit);
+    }
+    let (a, b, c) = (squeezed(a), squeezed(b), squeezed(c));
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()]);
+    let (a, b, c) = (Operand::new(a, &plan), Operand::new(b, &plan), Operand::new(c, &plan));
+    plan.each(out, &|out, block| {
+        each_slice_3(out, &a.of(&plan, block), &b.of(&plan, block), &c.of(&plan, block), visit);
+    });
+}
+
 /// Where operands of one shape are cut: into ranges along one axis, with all that is behind it. Depends on
 /// shape and strides only.
-pub(super) struct Plan {
+struct Plan {
     /// Axes along which all operands go on as along the next one, the last first.
     merged: SmallVec<[usize; 4]>,
     axis: usize,
@@ -31,7 +82,7 @@ pub(super) struct Plan {
 }
 
 /// A part of the operands whose elements follow each other in row-major order.
-pub(super) struct Block {
+struct Block {
     /// The position of the first element, and their number.
     start: usize,
     len: usize,
@@ -41,7 +92,7 @@ pub(super) struct Block {
 }
 
 /// An operand that is to be looked at block by block.
-pub(super) enum Operand<'a, T> {
+enum Operand<'a, T> {
     /// It lies in order.
     Whole(&'a [T]),
     /// All blocks show the same elements.
@@ -50,7 +101,7 @@ pub(super) enum Operand<'a, T> {
 }
 
 /// A view without its axes of length one, of which it may have one for each.
-pub(super) fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
+fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
     for axis in (0..view.ndim()).rev() {
         if view.shape()[axis] == 1 {
             view.index_axis_inplace(Axis(axis), 0);
@@ -61,7 +112,7 @@ pub(super) fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> 
 
 impl Plan {
     /// The plan for squeezed operands of this shape with these strides.
-    pub(super) fn new(shape: &[usize], strides: &[&[isize]]) -> Plan {
+    fn new(shape: &[usize], strides: &[&[isize]]) -> Plan {
         let mut sizes: SmallVec<[usize; 4]> = shape.into();
         let mut merged = SmallVec::new();
         for axis in (1..shape.len()).rev() {
@@ -86,7 +137,7 @@ impl Plan {
     }
 
     /// Calls `body` with each block of a destination in row-major order.
-    pub(super) fn each<V: Send>(&self, out: &mut [V], body: &(dyn Fn(&mut [V], &Block) + Sync)) {
+    fn each<V: Send>(&self, out: &mut [V], body: &(dyn Fn(&mut [V], &Block) + Sync)) {
         let (whole, part) = (self.size * self.inner, self.rows * self.inner);
         match out.len() {
             0 => {}
@@ -116,7 +167,7 @@ impl Plan {
 
 impl<'a, T: Copy + Send + Sync> Operand<'a, T> {
     /// A squeezed operand.
-    pub(super) fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
+    fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
         if let Some(elements) = view.to_slice() {
             return Operand::Whole(elements);
         }
@@ -131,7 +182,7 @@ impl<'a, T: Copy + Send + Sync> Operand<'a, T> {
     }
 
     /// The elements of a block: where they lie, if they lie in order.
-    pub(super) fn of(&self, plan: &Plan, block: &Block) -> Cow<'_, [T]> {
+    fn of(&self, plan: &Plan, block: &Block) -> Cow<'_, [T]> {
         match self {
             Operand::Whole(elements) => Cow::Borrowed(&elements[block.start..block.start + block.len]),
             Operand::Same(elements) => Cow::Borrowed(&elements[..block.len]),

@@ -4,7 +4,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use super::apply;
+use super::{apply, blocks};
 use crate::dtype::Element;
 
 /// `out[i] = f(a[i])`
@@ -25,7 +25,7 @@ pub fn map<A: Copy + Send + Sync, U: Copy + Send>(
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A) -> U + Copy + Sync,
 ) {
-    apply::each_1(out, a, move |out, a| {
+    blocks::each_1(out, a, move |out, a| {
         out.write(f(a));
     });
 }

@@ -4,7 +4,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use super::apply;
+use super::{apply, blocks};
 
 /// `out[i] = f(a[i], b[i])`
 #[inline]
@@ -26,7 +26,7 @@ pub fn zip<A: Copy + Send + Sync, B: Copy + Send + Sync, U: Copy + Send>(
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B) -> U + Copy + Sync,
 ) {
-    apply::each_2(out, a, b, move |out, a, b| {
+    blocks::each_2(out, a, b, move |out, a, b| {
         out.write(f(a, b));
     });
 }
@@ -37,7 +37,7 @@ pub fn zip_in_place<A: Copy + Send, B: Copy + Send + Sync>(
     b: ArrayViewD<'_, B>,
     f: impl Fn(A, B) -> A + Copy + Sync,
 ) {
-    apply::each_1(a, b, move |a, b| *a = f(*a, b));
+    blocks::each_1(a, b, move |a, b| *a = f(*a, b));
 }
 
 /// `a[i] = f(a[i], b[i])`
@@ -58,7 +58,7 @@ pub fn zip3<A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B, C) -> U + Copy + Sync,
 ) {
-    apply::each_3(out, a, b, c, move |out, a, b, c| {
+    blocks::each_3(out, a, b, c, move |out, a, b, c| {
         out.write(f(a, b, c));
     });
 }

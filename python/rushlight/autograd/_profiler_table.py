@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from .profiler_util import format_time
-
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +13,15 @@ _WIDTH = 12
 _GAP = 2
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
+
+
+def format_time(microseconds: float) -> str:
+    """Say how long something took, in the unit that suits it."""
+    if microseconds >= 1e6:
+        return f"{microseconds / 1e6:.3f}s"
+    if microseconds >= 1e3:
+        return f"{microseconds / 1e3:.3f}ms"
+    return f"{microseconds:.3f}us"
 
 
 def _narrowed(width: int, limit: int | None) -> int:

@@ -6,6 +6,8 @@ import warnings
 from collections import namedtuple
 from enum import Enum
 
+from ._profiler_table import Table, format_time
+
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,15 +46,6 @@ class Interval:
     def elapsed_us(self) -> float:
         """Return how long it is."""
         return self.end - self.start
-
-
-def format_time(microseconds: float) -> str:
-    """Say how long something took, in the unit that suits it."""
-    if microseconds >= 1e6:
-        return f"{microseconds / 1e6:.3f}s"
-    if microseconds >= 1e3:
-        return f"{microseconds / 1e3:.3f}ms"
-    return f"{microseconds:.3f}us"
 
 
 def _formatted(name: str) -> Any:
@@ -440,8 +433,6 @@ class EventList(list):  # type: ignore[type-arg]
         time_unit: str | None = None,
     ) -> str:
         """Return a table, a row an event: the first `row_limit` ones, largest `sort_by` first."""
-        from ._profiler_table import Table
-
         if not self:
             return ""
         events = self

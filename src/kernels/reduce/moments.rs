@@ -7,6 +7,7 @@ use super::named::greater;
 use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::apply::{self, GRAIN};
+use crate::kernels::blocks;
 use crate::kernels::map;
 use crate::kernels::math::exp;
 use crate::kernels::parallel::parallel_parts;
@@ -76,7 +77,7 @@ fn sum_around<T: Real, C: Copy + Send + Sync, A: Number>(
     let shape = view.raw_dim();
     let mut terms = ndarray::ArrayD::from_elem(shape, A::ZERO);
     if let Some(terms) = terms.as_slice_mut() {
-        apply::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
+        blocks::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
     }
     let mut sums = vec![A::ZERO; out.len()];
     reduce_with(terms.view(), axes, &mut sums, fold, |out, sum| *out = sum);
