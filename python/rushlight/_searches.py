@@ -6,6 +6,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -110,6 +111,16 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
 
 
+def _check_real(input: Tensor, kernel: str) -> None:
+    if input.dtype not in (native.float32, native.float64):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
+
+
+def _check_bins(bins: int, function: str, dim: int = 0) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.{function}(): bins must be > 0, but got {bins} for dimension {dim}")
+
+
 def _range(input: Tensor, low: float, high: float, name: str) -> tuple[float, float]:
     """Return bounds: those given, or those of the elements, or some around a single value."""
     if low == high and input.numel() > 0:
@@ -122,9 +133,7 @@ def _range(input: Tensor, low: float, high: float, name: str) -> tuple[float, fl
 
 
 def _counted(input: Tensor, bins: int, low: float, high: float) -> Tensor:
-    if input.dtype not in (native.float32, native.float64):
-        name = str(input.type()).rpartition(".")[2].removesuffix("Tensor")
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{name}'")
+    _check_real(input, "histogram_cpu")
     flat = input.detach().flatten()
     inside = (flat >= low) & (flat <= high)
     flat = flat[inside]
@@ -145,8 +154,7 @@ def histc(
     >>> torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=2)
     tensor([2., 1.])
     """
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    _check_bins(bins, "histogram")
     low, high = _range(input, min, max, "torch.histc")
     found = _counted(input, bins, low, high)
     return found if out is None else out.copy_(found)
@@ -168,8 +176,8 @@ def histogram(
     """
     from . import return_types
 
-    if not isinstance(bins, Tensor) and bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if not isinstance(bins, Tensor):
+        _check_bins(bins, "histogram")
     points = input.reshape(-1, 1)
     weights = weight if weight is None or weight.shape != input.shape else weight.reshape(-1)
     counts, edges = _counts(points, [bins], range, weights, density)
@@ -201,8 +209,8 @@ def histogramdd(
             "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
     for dim, count in enumerate(each):
-        if not isinstance(count, Tensor) and count <= 0:
-            raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {count} for dimension {dim}")
+        if not isinstance(count, Tensor):
+            _check_bins(count, "histogramdd", dim)
     return return_types.histogramdd(_counts(input, each, range, weight, density))
 
 
@@ -214,16 +222,12 @@ def _counts(
     density: bool,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """Return how many points lie in each cell, and the edges of the cells."""
-    if points.dtype not in (native.float32, native.float64):
-        name = str(points.type()).rpartition(".")[2].removesuffix("Tensor")
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
+    _check_real(points, "histogramdd")
     if weight is not None and weight.shape != points.shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
-            "tensor "
-            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight "
-            f"with "
-            f"shape {list(weight.shape)}"
+            f"tensor excluding its innermost dimension, but got input with shape {list(points.shape)} and "
+            f"weight with shape {list(weight.shape)}"
         )
     flat = points.detach().reshape(-1, points.shape[-1])
     edges = tuple(_edges(flat[:, dim], dim, count, range) for dim, count in enumerate(bins))

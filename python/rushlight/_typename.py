@@ -1,4 +1,4 @@
-"""The name of an object's type, as error texts give it."""
+"""The name of an object's type, and of a tensor's elements, as error texts give them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,14 @@ def typename(value: object) -> str:
     module = getattr(found, "__module__", None)
     name = getattr(found, "__qualname__", type(found).__qualname__)
     return name if module in (None, "", "builtins") else f"{module}.{name}"
+
+
+def scalar_name(x: Tensor) -> str:
+    """Return the name of the type of a tensor's elements.
+
+    >>> import rushlight as torch
+    >>> from rushlight._typename import scalar_name
+    >>> scalar_name(torch.zeros(1))
+    'Float'
+    """
+    return str(x.type()).rpartition(".")[2].removesuffix("Tensor")

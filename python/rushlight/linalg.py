@@ -14,6 +14,7 @@ from . import _rushlight as native
 from . import return_types
 from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
+from ._typename import scalar_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,14 +93,13 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the products of vectors along a dimension, conjugates of the first with the second."""
     if not (x.is_floating_point() or x.is_complex()):
-        name = str(x.type()).rpartition(".")[2].removesuffix("Tensor")
+        name = scalar_name(x)
         raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {name}")
     if x.dtype != y.dtype:
-        names = [str(z.type()).rpartition(".")[2].removesuffix("Tensor") for z in (x, y)]
+        names = [scalar_name(z) for z in (x, y)]
         raise RuntimeError(
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y "
-            f"of type "
-            f"{names[1]} instead"
+            f"of type {names[1]} instead"
         )
     if x.dim() == y.dim() == 1:
         return native.vdot(x, y)

@@ -138,7 +138,6 @@ class profile:
             )
         self._function_events: EventList | None = None
         self._old_function_events: EventList | None = None
-        self._needs_processing = False
         self.entered = False
         self.record_shapes = record_shapes or with_flops
         self.with_flops = with_flops
@@ -191,7 +190,6 @@ class profile:
         self.trace_id = f"{uuid4().int:032X}"
 
     def _start_trace(self) -> None:
-        self.entered = True
         self.profiling_start_time_ns = time_ns()
         _rushlight._start_profile(self.record_shapes, self.with_stack)
 
@@ -203,7 +201,6 @@ class profile:
         if self.acc_events and self._function_events:
             self._old_function_events = self._function_events
         self._function_events = None
-        self._needs_processing = True
         self.profiling_end_time_ns = self.profiling_start_time_ns + lasted
         self.kineto_results = _Trace(raw, self.profiling_start_time_ns, lasted, self.trace_id)
         if self.acc_events:
@@ -215,7 +212,6 @@ class profile:
             return self._function_events
         from ._profiled import events
 
-        self._needs_processing = False
         trace = self.kineto_results or _Trace([], 0, 0, "")
         found = EventList(
             events(
@@ -244,13 +240,11 @@ class profile:
         return repr(self) if self._is_unfinished() else self.table()
 
     def _is_unfinished(self) -> bool:
-        return not self._needs_processing and self._function_events is None
+        return self.kineto_results is None and self._function_events is None
 
     @property
     def function_events(self) -> EventList:
         """Everything that ran, in the order in which it began."""
-        if self._function_events is None or self._needs_processing:
-            self._ensure_function_events()
         return self._ensure_function_events()
 
     def table(

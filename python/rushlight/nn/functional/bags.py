@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._typename import scalar_name
 from .lookups import _shorten
 
 if TYPE_CHECKING:
@@ -90,10 +91,6 @@ def embedding_bag(
     return sums / counts.clamp(min=1).unsqueeze(1)
 
 
-def _name_of(x: Tensor) -> str:
-    return str(x.type()).rpartition(".")[2].removesuffix("Tensor")
-
-
 def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_weights: Tensor | None) -> None:
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
@@ -115,7 +112,7 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
             raise RuntimeError(
                 f"Expected tensor for argument #{number} '{name}' to have one of the following scalar "
                 f"types: Long, "
-                f"Int; but got torch.{_name_of(given)}Tensor instead (while checking arguments for "
+                f"Int; but got torch.{scalar_name(given)}Tensor instead (while checking arguments for "
                 f"embedding_bag)"
             )
     if len(offsets) == 0:
@@ -124,7 +121,7 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
             "0. "
-            f"However, got {int(offsets[0])}\n[ torch.{_name_of(offsets)}Tensor{{}} ]"
+            f"However, got {int(offsets[0])}\n[ torch.{scalar_name(offsets)}Tensor{{}} ]"
         )
     if offsets[-1] > input.numel():
         raise RuntimeError(

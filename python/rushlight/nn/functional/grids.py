@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._typename import scalar_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
     if mode == "bicubic" and input.dim() == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if input.dtype != grid.dtype:
-        names = [str(x.type()).rpartition(".")[2].removesuffix("Tensor") for x in (input, grid)]
+        names = [scalar_name(x) for x in (input, grid)]
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 

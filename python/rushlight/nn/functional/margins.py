@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import chosen_reduction, reduced
 
@@ -172,7 +173,7 @@ def multi_margin_loss(
             f"shape {list(input.shape)}."
         )
     if target.dtype != native.int64:
-        found = str(target.type()).rpartition(".")[2].removesuffix("Tensor")
+        found = scalar_name(target)
         raise RuntimeError(f"expected scalar type Long but found {found}")
     classes = rows.shape[1]
     if not _symbolic(targets) and bool(((targets < 0) | (targets >= classes)).any()):

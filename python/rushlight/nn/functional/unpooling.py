@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._typename import scalar_name
 from .shapes import avg_pool1d, avg_pool2d, avg_pool3d
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _unpooled(
     sizes = _output_size(input, kernel, steps, _each(padding, count), output_size)
     name = f"max_unpooling{max(count, 2)}d"
     if indices.dtype != native.int64:
-        found = str(indices.type()).rpartition(".")[2].removesuffix("Tensor")
+        found = scalar_name(indices)
         raise RuntimeError(f"elements in indices should be type int64 but got: {found}")
     # Lines are looked at as images of one column.
     column, rank = ([1], max(count, 2)) if count == 1 else ([], count)
