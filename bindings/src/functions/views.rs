@@ -7,7 +7,9 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided};
+use rushlight::ops::{
+    cast, conjugate, create, expand, permute, reinterpret, reshape, resize, squeeze, strided,
+};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -106,6 +108,27 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             in_place(a, strided::as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    ),
+    method(
+        "set_",
+        &[
+            "(Tensor input)",
+            "(Tensor input, Tensor source)",
+            "(Tensor input, Tensor source, int storage_offset, int[] size, int[] stride)",
+        ],
+        "Has the tensor show what another shows, in the same memory, or nothing.",
+        |a| {
+            let x = a.tensor(0)?;
+            let source = match a.overload() {
+                0 => create::empty(&[0], x.dtype()).map_err(raise)?,
+                1 => a.tensor(1)?.clone(),
+                _ => {
+                    let (size, stride) = (a.ints(3)?, a.ints(4)?);
+                    strided::as_strided(a.tensor(1)?, &size, &stride, Some(a.int(2)?)).map_err(raise)?
+                }
+            };
+            in_place(a, resize::set_(x, &source))
         },
     ),
     method(
