@@ -16,6 +16,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod callbacks;
 mod collector;
 mod convert;
 mod device;
@@ -63,6 +64,8 @@ mod _rushlight {
     use super::backward::{
         accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
     };
+    #[pymodule_export]
+    use super::callbacks::queue;
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
