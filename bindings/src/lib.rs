@@ -103,7 +103,7 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode, redispatch,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};

@@ -25,6 +25,8 @@ static EVER: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// How many blocks this thread is in that call functions as they are.
     static DISABLED: Cell<u32> = const { Cell::new(0) };
+    /// Whether the next call is made as it is; those inside of it are shown.
+    static SKIPPING: Cell<bool> = const { Cell::new(false) };
     /// The modes that this thread is in, the innermost last.
     static MODES: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
 }
@@ -190,7 +192,21 @@ fn look<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interest
 }
 
 fn is_shown() -> bool {
-    DISABLED.get() == 0
+    DISABLED.get() == 0 && !SKIPPING.replace(false)
+}
+
+/// Call a function as it is, and show what it calls in turn.
+#[pyfunction]
+#[pyo3(name = "_redispatch")]
+pub(crate) fn redispatch<'py>(
+    func: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    SKIPPING.set(true);
+    let answer = func.call(args, kwargs);
+    SKIPPING.set(false);
+    answer
 }
 
 /// Shows a call to those who want to see it. The answer is theirs; `None` if there is nobody.

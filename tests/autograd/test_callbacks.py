@@ -48,8 +48,8 @@ def test_a_callback_belongs_to_the_innermost_run():
 
     def hook(gradient):
         with torch.enable_grad():
-            y = Queues.apply(torch.ones(2, requires_grad=True), lambda: log.append("inner"))
-        y.sum().backward()
+            y = Queues.apply(torch.ones(2, requires_grad=True), lambda: log.append("inner")).sum()
+        y.backward()
         log.append("hook is done")
 
     y = Queues.apply(x, lambda: log.append("outer"))
