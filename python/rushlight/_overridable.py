@@ -72,7 +72,7 @@ def _found() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]:
     ignored = get_ignored_functions()
     for place, room, listed in _places():
         for name in listed:
-            member = getattr(room, name, None)
+            member: Any = getattr(room, name, None)
             if isinstance(member, ModuleType) or getattr(object, name, None) is member:
                 continue
             if not callable(member):

@@ -205,7 +205,9 @@ def _mapped(rule: _Rule) -> type[Function]:
             )
             return answers if isinstance(rule.out_dims, tuple) else answers[0]
 
-    return FunctionMeta(f"Vmapped{function.__name__}", (Mapped,), {})
+    named: Any = FunctionMeta(f"Vmapped{function.__name__}", (Mapped,), {})
+    mapped: type[Function] = named
+    return mapped
 
 
 def _several(dims: Any) -> tuple[Any, ...]:
