@@ -212,9 +212,16 @@ class Call:
         calls = _running.__dict__.setdefault("calls", [])
         calls.append(self)
         try:
-            return mode.__torch_dispatch__(self.func, (), self.args, self.kwargs)
+            answer = mode.__torch_dispatch__(self.func, (), self.args, self.kwargs)
         finally:
             calls.pop()
+        if answer is NotImplemented:
+            raise TypeError(
+                f"Multiple dispatch failed for 'torch._ops.{self.func}'; all __torch_dispatch__ handlers "
+                f"returned NotImplemented:\n\n  - mode object {mode}\n\nFor more information, try "
+                "re-running with TORCH_LOGS=not_implemented"
+            )
+        return answer
 
 
 @cache

@@ -305,8 +305,12 @@ impl Tensor {
         if self.is_view() {
             return Err(Error::DetachView {}.into());
         }
-        let cut = self.standing().cut(Reason::Detach);
+        let (cut, hooks) = (self.standing().cut(Reason::Detach), self.gradient_hooks()?);
         self.replace_edge(None);
+        // Those of a tensor that was no leaf are with the node that it leaves.
+        if let Some(hooks) = hooks {
+            self.hooks().replace(Place::Output(0), hooks);
+        }
         for level in tangents::live() {
             self.set_tangent(level, None);
         }

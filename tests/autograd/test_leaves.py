@@ -252,3 +252,18 @@ def test_the_first_gradient_that_is_recorded_is_a_copy_that_lies_as_its_leaf_doe
         (second,) = torch.autograd.grad(leaf.grad.sum(), leaf)
         assert second.tolist() == torch.full(leaf.shape, 2.0).tolist()
         leaf.grad = None
+
+
+def test_what_cannot_be_deleted():
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.ones(2)
+    del x.grad
+    assert x.grad is None
+    with raises(RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!"):
+        del x.data
+    with raises(RuntimeError, "Deletion of _grad_fn not allowed. Detach tensor instead!"):
+        del x._grad_fn
+    with raises(RuntimeError, "Deletion of _backwards_hooks not allowed!"):
+        del x._backward_hooks
+    with raises(RuntimeError, "requires_grad must be a bool"):
+        del x.requires_grad

@@ -204,3 +204,14 @@ def test_no_tangent_passes_a_floored_quotient():
     message = "^Trying to use forward AD with aten::floor_divide that does not support it.$"
     with pytest.raises(NotImplementedError, match=message):
         fwAD.make_dual(torch.ones(2), torch.ones(2)) // 2
+
+
+def test_a_tangent_without_dimensions_is_shown_as_its_number():
+    dual = fwAD.make_dual(torch.ones(2), torch.ones(2))
+    assert repr(dual.sum()) == "tensor(2., tangent=2.0)"
+
+
+def test_there_is_no_level_above_the_first():
+    dual = fwAD.make_dual(torch.ones(2), torch.ones(2))
+    with raises(RuntimeError, "Invalid level given to _fw_primal"):
+        fwAD.unpack_dual(dual, level=1)

@@ -213,3 +213,12 @@ def test_a_hook_after_accumulation_has_nothing_to_return():
     with pytest.raises(RuntimeError) as caught:
         x.sum().backward()
     assert str(caught.value) == "Tensor post accumulate grad hooks should return None."
+
+
+def test_a_tensor_that_is_detached_in_place_keeps_its_hooks():
+    log = []
+    y = leaf() * 2
+    y.register_hook(lambda gradient: log.append(gradient.tolist()))
+    y.detach_().requires_grad_()
+    y.sum().backward()
+    assert log == [[1.0, 1.0]]

@@ -80,6 +80,11 @@ impl TensorBase {
         Self::grad_fn(slf)
     }
 
+    #[deleter(_grad_fn)]
+    fn delete_grad_fn(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("Deletion of _grad_fn not allowed. Detach tensor instead!"))
+    }
+
     /// What kept tensors out of the graph long ago.
     #[getter]
     fn volatile(&self, py: Python<'_>) -> PyResult<bool> {
@@ -109,6 +114,11 @@ impl TensorBase {
     fn set_backward_hooks(slf: &Bound<'_, Self>, hooks: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         track(slf);
         slf.get().tensor().set_gradient_hooks(named(hooks)?).map_err(raise)
+    }
+
+    #[deleter(_backward_hooks)]
+    fn delete_backward_hooks(&self) -> PyResult<()> {
+        Err(PyRuntimeError::new_err("Deletion of _backwards_hooks not allowed!"))
     }
 
     /// The hooks that run after accumulation, by number; `None` if there never were any.

@@ -71,7 +71,10 @@ fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
         Err(_) => Some("Invalid".to_owned()),
     };
     let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
-    let tangent = tangent.map(|tangent| PyResult::Ok(wrap(py, tangent)?.repr()?.to_string())).transpose()?;
+    // As in a formatted string: of a tensor without dimensions that is the number.
+    let formatted =
+        |tangent: Tensor| wrap(py, tangent)?.call_method1("__format__", ("",))?.extract::<String>();
+    let tangent = tangent.map(formatted).transpose()?;
     let heading = Heading {
         name,
         grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),

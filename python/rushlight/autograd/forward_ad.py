@@ -146,6 +146,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     level = _level(level)
     if level < 0:
         return UnpackedDualTensor(tensor, None)
+    if level > 0:
+        raise RuntimeError("Invalid level given to _fw_primal")
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))
 
 

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["Parameter"]
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """A tensor of another class is a parameter too, if it was made one."""
+        if super().__instancecheck__(instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is a module's parameter as soon as it is assigned to an attribute of it.
 
     >>> import rushlight as torch
@@ -25,7 +33,9 @@ class Parameter(Tensor):
     __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        """Make a leaf that shares the memory of `data`."""
+        """Make a leaf that shares the memory of `data`; of another class of tensors, one of that class."""
+        if data is not None and not (type(data) is Tensor or isinstance(data, Parameter)):
+            return _of_its_class(cls, data, requires_grad)
         made: Self = Tensor._make_subclass(cls, (empty(0) if data is None else data).detach(), requires_grad)
         return made
 
@@ -41,3 +51,17 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.data, self.requires_grad), vars(self) or None
+
+
+def _of_its_class(cls: type[Tensor], data: Any, requires_grad: bool) -> Any:
+    """Make a parameter that stays what it is."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() "
+            f"returns an instance of the same type, but return type {type(made).__name__} was found instead. "
+            "To use the type as a Parameter, please correct the detach() semantics defined by its "
+            "__torch_dispatch__() implementation."
+        )
+    made._is_param = True
+    return made
