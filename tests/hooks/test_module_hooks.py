@@ -282,3 +282,51 @@ def test_a_double_backward_does_not_call_hooks_where_no_gradient_of_a_result_cam
     (gradient,) = torch.autograd.grad(module(x).sum(), x, create_graph=True)
     (gradient.sum() + x.sum()).backward()
     assert 1 <= len(calls) <= 2
+
+
+def test_hooks_of_the_state_are_called_around_it():
+    log, module = [], layer()
+    module.register_state_dict_pre_hook(lambda module, prefix, keep_vars: log.append(("before", prefix)))
+    module.register_state_dict_post_hook(lambda module, state, prefix, metadata: state.update(more=1))
+    module.register_load_state_dict_pre_hook(lambda module, state, *rest: state.pop("more"))
+    module.register_load_state_dict_post_hook(lambda module, keys: log.append(keys.missing_keys))
+    state = module.state_dict()
+    assert list(state) == ["weight", "more"]
+    with pytest.raises(RuntimeError):
+        module.load_state_dict({**state, "weight": torch.ones(3)})
+    module.load_state_dict(state)
+    assert log == [("before", ""), [], []]
+
+
+def test_hooks_of_the_state_return_nothing():
+    module = layer()
+    module.register_state_dict_post_hook(lambda module, state, prefix, metadata: state)
+    with raises(RuntimeError, "state_dict post-hook must return None"):
+        module.state_dict()
+    module = layer()
+    module.register_load_state_dict_post_hook(lambda module, keys: keys)
+    text = (
+        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values"
+    )
+    with raises(AssertionError, text):
+        module.load_state_dict(module.state_dict())
+
+
+def test_hooks_see_what_modules_take_in_and_may_replace_it():
+    log = []
+    handles = [
+        every.register_module_parameter_registration_hook(lambda module, name, it: log.append(name)),
+        every.register_module_buffer_registration_hook(lambda module, name, it: it * 2),
+        every.register_module_module_registration_hook(lambda module, name, it: log.append(name)),
+    ]
+    try:
+        module = layer()
+        module.register_buffer("b", torch.ones(1))
+        module.child = nn.Identity()
+        module.add_module("other", nn.Identity())
+    finally:
+        for handle in handles:
+            handle.remove()
+    layer()
+    assert log == ["weight", "child", "other"]
+    assert module.b.tolist() == [2.0]

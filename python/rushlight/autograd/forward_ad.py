@@ -146,7 +146,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     level = _level(level)
     if level < 0:
         return UnpackedDualTensor(tensor, None)
-    if level > 0:
+    if level > 0 and _core._unpack_dual(tensor, _number(0))[1] is not None:
         raise RuntimeError("Invalid level given to _fw_primal")
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))
 

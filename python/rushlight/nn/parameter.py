@@ -35,7 +35,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Make a leaf that shares the memory of `data`; of another class of tensors, one of that class."""
         if data is not None and not (type(data) is Tensor or isinstance(data, Parameter)):
-            return _of_its_class(cls, data, requires_grad)
+            of_its_class: Self = _of_its_class(data, requires_grad)
+            return of_its_class
         made: Self = Tensor._make_subclass(cls, (empty(0) if data is None else data).detach(), requires_grad)
         return made
 
@@ -53,7 +54,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return type(self), (self.data, self.requires_grad), vars(self) or None
 
 
-def _of_its_class(cls: type[Tensor], data: Any, requires_grad: bool) -> Any:
+def _of_its_class(data: Any, requires_grad: bool) -> Any:
     """Make a parameter that stays what it is."""
     made = data.detach().requires_grad_(requires_grad)
     if type(made) is not type(data):

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
-from ._every import EVERY, Hooks
+from ._every import EVERY, Hooks, with_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -203,7 +203,7 @@ class _Call:
         if node is None:
             return
         for hook in hooks:
-            node.register_hook(_on_node(hook, self.module))
+            node.register_hook(with_module(hook, self.module))
         self.warn_of_what_is_missing(node)
 
     def warn_of_what_is_missing(self, node: Any) -> None:
@@ -247,19 +247,3 @@ class _Call:
 
 def _are_tensors(values: Any) -> bool:
     return isinstance(values, tuple) and all(isinstance(value, Tensor) for value in values)
-
-
-def _on_node(hook: Callable[..., Any], module: Module) -> Callable[..., Any]:
-    """Return the hook as one of a node. It does not keep its module, which may keep the graph."""
-    import weakref
-    from functools import update_wrapper
-
-    reference = weakref.ref(module)
-
-    def on_node(*gradients: Any) -> Any:
-        module = reference()
-        if module is None:
-            raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return hook(module, *gradients)
-
-    return update_wrapper(on_node, hook)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from ..._hooks import RemovableHandle
+from ..._hooks import RemovableHandle, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,10 @@ _KINDS = (
     "_forward_hooks_always_called",
     "_backward_pre_hooks",
     "_backward_hooks",
+    "_state_dict_pre_hooks",
+    "_state_dict_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
 )
 
 
@@ -39,6 +43,10 @@ class Hooks:
     _forward_hooks_always_called: OrderedDict[int, bool]
     _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _state_dict_hooks: OrderedDict[int, Callable[..., Any]]
+    _load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
     _is_full_backward_hook: bool | None
 
     def _add_hook(
@@ -66,6 +74,22 @@ class Hooks:
             )
         self._is_full_backward_hook = full
         return self._add_hook("_backward_hooks", hook, prepend=prepend)
+
+
+def with_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
+    """Return a hook that is given the module first. It does not keep it: it may be on what the module keeps."""
+    import weakref
+    from functools import update_wrapper
+
+    reference = weakref.ref(module)
+
+    def given_module(*rest: Any) -> Any:
+        module = reference()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return hook(module, *rest)
+
+    return update_wrapper(given_module, hook)
 
 
 class _EveryModule(Hooks):
@@ -102,3 +126,32 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` when the gradients of a module's inputs are there."""
     return EVERY._add_backward_hook(hook, full=True, where=_WHERE)
+
+
+_AT_REGISTRATION: dict[str, OrderedDict[int, Callable[..., Any]]] = {
+    role: OrderedDict() for role in ("parameter", "buffer", "module")
+}
+
+
+def at_registration(role: str, module: Any, name: str, value: Any) -> Any:
+    """Return what a module takes in under a name: what the hooks of registration make of it."""
+    for hook in tuple(_AT_REGISTRATION[role].values()):
+        changed = hook(module, name, value)
+        if changed is not None:
+            value = changed
+    return value
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` when a module gets a parameter."""
+    return register(_AT_REGISTRATION["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` when a module gets a buffer."""
+    return register(_AT_REGISTRATION["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, name, child)` when a module gets a child."""
+    return register(_AT_REGISTRATION["module"], hook)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
+from ._every import Hooks
+from ._every import with_module as given_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from ..._hooks import RemovableHandle
     from .module import Module
 
 
@@ -33,7 +36,7 @@ class _IncompatibleKeys(_Keys):
     __str__ = __repr__
 
 
-class StateDict:
+class StateDict(Hooks):
     """The half of `Module` that turns it into a dictionary and back."""
 
     _version = 1
@@ -61,11 +64,52 @@ class StateDict:
         metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = metadata
+        for hook in tuple(self._state_dict_pre_hooks.values()):
+            hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, child in self._modules.items():
             if child is not None:
                 child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in tuple(self._state_dict_hooks.values()):
+            changed = hook(self, destination, prefix, metadata)
+            if changed is not None:
+                if getattr(hook, "_from_public_api", False):
+                    raise RuntimeError("state_dict post-hook must return None")
+                destination = changed
         return destination
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before the state of the module is put together."""
+        return self._add_hook("_state_dict_pre_hooks", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` when it is, to change it in place."""
+        hook._from_public_api = True  # type: ignore[attr-defined]
+        return self._add_hook("_state_dict_hooks", hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call a hook that may return another dictionary."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously "
+                "registered via register_state_dict_post_hook"
+            )
+        return self._add_hook("_state_dict_hooks", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+        error_msgs)` before the module takes its part of a state."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """Call a hook that is not given the module."""
+        return self._add_hook("_load_state_dict_pre_hooks", given_module(hook, self) if with_module else hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` when the module has taken its state."""
+        return self._add_hook("_load_state_dict_post_hooks", hook)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -86,8 +130,10 @@ class StateDict:
         errors: list[str] = []
         versions = getattr(state_dict, "_metadata", {})
         pending: list[tuple[str, Any]] = [("", self)]
+        visited: list[Module] = []
         while pending:
             prefix, module = pending.pop()
+            visited.append(module)
             metadata = dict(versions.get(prefix[:-1], {}), assign_to_params_buffers=assign)
             own = {key: value for key, value in state_dict.items() if key.startswith(prefix)}
             module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
@@ -95,6 +141,15 @@ class StateDict:
                 (f"{prefix}{name}.", child) for name, child in module._modules.items() if child is not None
             ]
             pending += reversed(children)
+        keys = _IncompatibleKeys(missing, unexpected)
+        for module in reversed(visited):
+            for hook in tuple(module._load_state_dict_post_hooks.values()):
+                if hook(module, keys) is not None:
+                    raise AssertionError(
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                        "return new values, if incompatible_keys need to be modified, it should be done "
+                        "inplace."
+                    )
         if strict and unexpected:
             errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
         if strict and missing:
@@ -102,7 +157,7 @@ class StateDict:
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
-        return _IncompatibleKeys(missing, unexpected)
+        return keys
 
     def _own_state(self) -> Iterator[tuple[str, Tensor]]:
         """Name the parameters and persistent buffers of this module alone."""
@@ -127,6 +182,8 @@ class StateDict:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        for hook in tuple(self._load_state_dict_pre_hooks.values()):
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = dict(self._own_state())
         for name, tensor in own.items():
             key = prefix + name

@@ -9,12 +9,21 @@ from ..._typename import typename
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 from ._calling import Called
-from ._every import no_hooks
+from ._every import at_registration, no_hooks
 from ._every import register_module_backward_hook as register_module_backward_hook
+from ._every import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+)
 from ._every import register_module_forward_hook as register_module_forward_hook
 from ._every import register_module_forward_pre_hook as register_module_forward_pre_hook
 from ._every import register_module_full_backward_hook as register_module_full_backward_hook
 from ._every import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from ._every import (
+    register_module_module_registration_hook as register_module_module_registration_hook,
+)
+from ._every import (
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
 from ._state import StateDict
 
 if TYPE_CHECKING:
@@ -82,7 +91,7 @@ class Module(Called, StateDict):
                 f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
                 "forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else at_registration("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state, but is no parameter."""
@@ -92,7 +101,7 @@ class Module(Called, StateDict):
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
                 "required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = at_registration("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -103,7 +112,7 @@ class Module(Called, StateDict):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = module
+        self._modules[name] = at_registration("module", self, name, module)
 
     register_module = add_module
 
@@ -145,7 +154,7 @@ class Module(Called, StateDict):
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, keep="_modules")
-            own["_modules"][name] = value
+            own["_modules"][name] = at_registration("module", self, name, value)
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(
