@@ -77,7 +77,7 @@ class Hooks:
 
 
 def with_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
-    """Return a hook that is given the module first. It does not keep it: it may be on what the module keeps."""
+    """Return a hook that is given the module first. It does not keep it, which may keep the hook."""
     import weakref
     from functools import update_wrapper
 
