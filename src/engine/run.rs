@@ -188,7 +188,7 @@ impl Step<'_> {
             let at = At { node: self.node, needed: self.wanted, tracking };
             let rule = self.node.rule();
             // The host's own rules have lines of their own.
-            let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
+            let _line = (tracking && !self.node.traits().caller_only).then(|| origin::within(self.node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
             let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?
@@ -221,8 +221,7 @@ pub(super) fn tensor_hooks(
     gradients: &mut Gradients,
     deposits: &mut Vec<Deposit>,
 ) -> Result<()> {
-    let leaf = node.leaf();
-    let leaf = leaf.as_ref().and_then(Tensor::hooks_if_any);
+    let leaf = node.leaf().and_then(Tensor::hooks_if_any);
     let own = node.extras().map(|extras| &extras.hooks);
     for hooks in [leaf, own].into_iter().flatten() {
         at_outputs(hooks, gradients)?;
@@ -292,11 +291,11 @@ fn accumulate_leaf(
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
-        deposits.push(Deposit::leaf(leaf, gradient));
+        deposits.push(Deposit::leaf(leaf.clone(), gradient));
         return Ok(());
     }
     let incoming: Gradients = SmallVec::from_elem(Some(gradient.clone()), 1);
-    watched(&leaf, gradient, options.create_graph, &watchers)?;
+    watched(leaf, gradient, options.create_graph, &watchers)?;
     for hook in after {
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
     }

@@ -18,7 +18,7 @@ pub(super) struct Freed {
 
 /// The rule without its tensors, and these.
 pub(super) fn released(mut rule: RuleBox, run: Origin) -> (RuleBox, Freed) {
-    if rule.is_light() {
+    if rule.traits().is_light {
         let tensors = rule.saved_mut().into_iter().map(SavedTensor::free).collect();
         return (boxed(Released { rule, run }), Freed { _tensors: tensors, _rule: None });
     }

@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing, writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -256,8 +256,8 @@ impl Rule for CopySlices {
         visit(&self.write);
     }
 
-    fn caller_only(&self) -> bool {
-        self.write.rule().caller_only()
+    fn traits(&self) -> Traits {
+        Traits { caller_only: self.write.traits().caller_only, ..Traits::default() }
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
