@@ -96,7 +96,8 @@ impl Node {
     #[inline]
     pub(crate) fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Strong::new(Node::build(rule, edges, forms, seq, origin::here(), false))
+        let origin = origin::here();
+        Strong::new_with(|| Node::build(rule, edges, forms, seq, origin, false))
     }
 
     /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
@@ -127,7 +128,7 @@ impl Node {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn build(
         rule: RuleBox,
         edges: SmallVec<[Option<Edge>; 2]>,

@@ -109,7 +109,7 @@ fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array)
     let differentiable = y.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
-        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        true => Tensor::output_of(node, y),
         false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
     })
 }

@@ -176,14 +176,30 @@ impl Tensor {
     }
 
     fn with_cut(array: Array, cut: Cut) -> Tensor {
-        let birth = Birth::now(false);
-        let core = Core { array, edge: None, accumulator: None, requires_grad: false, birth, cut };
-        Tensor::of(core, OnceBox::new())
+        Tensor::make(array, None, OnceBox::new(), Birth::now(false), cut)
     }
 
-    #[inline]
-    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    /// Made where it stays, field by field: a copy of what was just made in pieces waits for these.
+    #[inline(always)]
+    fn make(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, birth: Birth, cut: Cut) -> Tensor {
+        let Array { storage, layout, dtype } = array;
+        let place = Arc::<TensorImpl>::new_uninit();
+        let array = Array { storage, layout, dtype };
+        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut };
+        let (core, foreign) = (RwLock::new(core), Foreign::default());
+        // SAFETY: nobody else has a handle to the place, which is initialised whole.
+        unsafe {
+            let tensor: *mut TensorImpl = Arc::as_ptr(&place).cast_mut().cast();
+            tensor.write(TensorImpl { core, cold, foreign });
+            Tensor(place.assume_init())
+        }
+    }
+
+    /// The only output of a node.
+    #[inline(always)]
+    pub(crate) fn output_of(node: NodeRef, array: Array) -> Tensor {
+        let edge = Some(Edge { node, output: 0 });
+        Tensor::make(array, edge, OnceBox::new(), Birth::now(false), Cut::NONE)
     }
 
     /// A tensor that came from `edge`.
@@ -193,9 +209,7 @@ impl Tensor {
 
     #[inline]
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let birth = Birth::now(is_view);
-        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };
-        Tensor::of(core, cold)
+        Tensor::make(array, edge, cold, Birth::now(is_view), Cut::NONE)
     }
 
     /// A leaf of the elements of a slice.
