@@ -15,6 +15,8 @@ mod tie;
 
 pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
@@ -98,7 +100,7 @@ pub fn run(
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
     let plan = plan::Plan::new(&roots, wanted, start);
-    let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let gradients: SmallVec<[Tensor; 1]> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };

@@ -39,7 +39,7 @@ pub(super) struct Task<'a> {
 
 /// A run, planned.
 pub(super) struct Plan<'a> {
-    pub(super) tasks: Vec<Task<'a>>,
+    pub(super) tasks: SmallVec<[Task<'a>; 8]>,
     /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
     pub(super) order: SmallVec<[u32; 8]>,
     /// Where the gradients of the roots go.
@@ -111,7 +111,7 @@ impl<'a> Plan<'a> {
     pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted, start: Origin) -> Plan<'a> {
         let mut claims = Claims::new();
         let mut plan = Plan {
-            tasks: Vec::new(),
+            tasks: SmallVec::new(),
             order: SmallVec::new(),
             roots: SmallVec::new(),
             results: 0,
@@ -126,10 +126,10 @@ impl<'a> Plan<'a> {
         // Tasks are visited in the order in which they are found; finding one adds it at the end.
         let mut visited = 0;
         while visited < plan.tasks.len() {
-            let node = plan.tasks[visited].node;
-            let arrive = |edge: &'a Option<Edge>| edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
-            let targets = node.edges().iter().map(arrive).collect();
-            plan.tasks[visited].targets = targets;
+            for edge in plan.tasks[visited].node.edges() {
+                let target = edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
+                plan.tasks[visited].targets.push(target);
+            }
             visited += 1;
         }
         plan.sort();
@@ -151,7 +151,11 @@ impl<'a> Plan<'a> {
 
     fn sort(&mut self) {
         let tasks = &self.tasks;
-        self.order = (0..tasks.len() as u32).filter(|&task| !tasks[task as usize].is_leaf).collect();
+        for (task, number) in tasks.iter().zip(0..) {
+            if !task.is_leaf {
+                self.order.push(number);
+            }
+        }
         // Nodes of one thread never tie; among threads the order of discovery decides.
         let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].node.seq());
         if !self.order.is_sorted_by_key(key) {

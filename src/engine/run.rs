@@ -38,14 +38,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let mut sweep = Sweep {
         plan,
         options,
-        arrivals: plan
-            .tasks
-            .iter()
-            .map(|task| Arrivals { buffer: Buffer::default(), waiting: task.arrivals })
-            .collect(),
+        arrivals: SmallVec::with_capacity(plan.tasks.len()),
         captured: vec![None; plan.results],
         deposits: Vec::new(),
     };
+    for task in &plan.tasks {
+        sweep.arrivals.push(Arrivals { buffer: Buffer::default(), waiting: task.arrivals });
+    }
     for (target, gradient) in plan.roots.iter().zip(roots) {
         let form = plan.tasks[target.task as usize].node.form(target.output);
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
@@ -64,11 +63,11 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     Ok(sweep.captured)
 }
 
-struct Sweep<'a> {
-    plan: &'a Plan<'a>,
+struct Sweep<'p, 'a> {
+    plan: &'p Plan<'a>,
     options: Options,
     /// By task.
-    arrivals: Vec<Arrivals>,
+    arrivals: SmallVec<[Arrivals; 8]>,
     captured: Vec<Option<Tensor>>,
     deposits: Vec<Deposit>,
 }
@@ -80,7 +79,7 @@ struct Arrivals {
     waiting: u32,
 }
 
-impl Sweep<'_> {
+impl Sweep<'_, '_> {
     /// A gradient arrives, or it turns out that there is none along that edge.
     fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
         let index = task as usize;
@@ -188,7 +187,8 @@ impl Step<'_> {
             let at = At { node: self.node, needed: self.wanted, tracking };
             let rule = self.node.rule();
             // The host's own rules have lines of their own.
-            let _line = (tracking && !self.node.traits().caller_only).then(|| origin::within(self.node.origin()));
+            let _line =
+                (tracking && !self.node.traits().caller_only).then(|| origin::within(self.node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
             let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?

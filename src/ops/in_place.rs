@@ -16,7 +16,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing, writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing,
+    writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;

@@ -161,6 +161,10 @@ impl<E: Elementwise> Rule for Recorded<E> {
         one(self.op.chain(self.load(at)?.as_ref(), tangent(tangents))?)
     }
 
+    fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
         self.kept.iter().map(|kept| (name, kept)).collect()

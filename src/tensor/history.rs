@@ -180,7 +180,9 @@ impl Tensor {
         if kept.is_some() {
             return Ok(kept);
         }
-        if birth.is_view() && let Some(edge) = self.edge()? {
+        if birth.is_view()
+            && let Some(edge) = self.edge()?
+        {
             return Ok(Some(edge));
         }
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
