@@ -88,6 +88,7 @@ pub mod softmax;
 pub mod special;
 pub mod split;
 pub mod squeeze;
+mod stretch;
 pub mod strided;
 pub mod tangents;
 pub mod transform;
@@ -98,6 +99,7 @@ pub mod unary;
 pub mod view;
 pub mod view_copy;
 pub mod watch;
+pub mod whole;
 
 use crate::dtype::Scalar;
 use crate::error::Result;
