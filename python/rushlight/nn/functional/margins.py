@@ -75,7 +75,7 @@ def soft_margin_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def losses(input: Tensor, target: Tensor) -> Tensor:
-        return reduced((-target * input).exp().log1p(), reduction)
+        return reduced((-target * input).exp_().log1p(), reduction)
 
     (loss,) = native._as_one(
         losses,
