@@ -61,7 +61,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
+    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min_(0), reduction)
 
 
 def soft_margin_loss(
@@ -130,7 +130,7 @@ def cosine_embedding_loss(
     cosine = dot / (first * second).sqrt()
     zeros = native.zeros_like(cosine)
     near = native.where(target == 1, native.ones_like(cosine) - cosine, zeros)
-    far = native.where(target == -1, _nn.sub_number(cosine, margin).clamp_min(0), zeros)
+    far = native.where(target == -1, _nn.sub_number(cosine, margin).clamp_min_(0), zeros)
     return reduced(near + far, reduction)
 
 
@@ -155,7 +155,7 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = native.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((_nn.add_number(near, margin) - far).clamp_min(0), reduction)
 
 
 def multi_margin_loss(
