@@ -119,6 +119,9 @@ pub(crate) fn as_one<'py>(
         .iter()
         .map(|input| as_tensor(&input).cloned().ok_or_else(|| PyTypeError::new_err("expected tensors")))
         .collect::<PyResult<_>>()?;
+    if operation.names.len() <= inputs.len() || operation.counted > inputs.len() {
+        return Err(PyTypeError::new_err("expected a name for every input and output"));
+    }
     let outputs = whole(operation, &inputs.iter().collect::<Vec<_>>()).map_err(raise)?;
     let answers = outputs.into_iter().map(|output| wrap(py, output)).collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, answers)

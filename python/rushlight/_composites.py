@@ -177,7 +177,7 @@ def block_diag(*tensors: Any) -> Tensor:
         joined,
         "block_diag",
         "BlockDiagBackward0",
-        " ".join("-" * count),
+        " ".join("-" * (count + 1)),
         count,
         (1 << count) - 1,
         0,

@@ -78,6 +78,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// The operation for many samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
+    /// The parameters that an interceptor is shown, under torch's names.
+    fn told(&self) -> Attributes {
+        Attributes::new()
+    }
+
     /// Whether only the thread that called the engine may run its rule.
     fn caller_only(&self) -> bool {
         false

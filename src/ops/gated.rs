@@ -124,7 +124,7 @@ fn randomised(x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
     let operation = Whole {
         operation: "rrelu_with_noise",
         name: "RreluWithNoiseBackward0",
-        names: &["self", "noise"],
+        names: &["self", "noise", ""],
         counted: 1,
         linear: 0,
         constant: 0,

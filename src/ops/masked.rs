@@ -349,7 +349,7 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
     let operation = Whole {
         operation: "put",
         name: "PutBackward0",
-        names: &["", "source", "index"],
+        names: &["", "source", "index", ""],
         counted: 2,
         linear: 1,
         constant: 0,

@@ -34,8 +34,8 @@ pub(super) struct Stretch {
 /// `x` as where recorded operations end: with the history of `x`, if that is to be tracked.
 fn end(x: &Tensor, tracking: bool) -> Result<Tensor> {
     let _mode = GradModeGuard::new(tracking);
-    let plain = !special() && !(tracking && x.requires_grad());
-    let end = if plain { x.detach() } else { reshape::alias(x)? };
+    let followed = special() || tracking && x.requires_grad();
+    let end = if followed { reshape::alias(x)? } else { x.detach() };
     if end.dtype().is_differentiable() && !end.requires_grad() {
         end.set_requires_grad(true)?;
     }

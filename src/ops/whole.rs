@@ -26,7 +26,8 @@ pub struct Whole {
     pub operation: &'static str,
     /// torch's name of the node.
     pub name: &'static str,
-    /// torch's names of the inputs, then of the outputs that are kept; an empty one is not shown.
+    /// torch's names of the inputs, then of the outputs; an output with an empty one is not kept, an input
+    /// with an empty one not shown.
     pub names: &'static [&'static str],
     /// How many inputs torch counts. The others have no derivatives.
     pub counted: usize,
@@ -100,6 +101,14 @@ impl Op for Whole {
 
     fn shown(&self, _saved: &Kept) -> Attributes {
         self.shown.clone()
+    }
+
+    fn told(&self) -> Attributes {
+        self.shown.clone()
+    }
+
+    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+        self.names.len() - inputs.len()
     }
 
     fn inputs(&self) -> Option<Inputs> {

@@ -150,7 +150,7 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
     let operation = |name, inputs: usize, parts| Whole {
         operation: "fill",
         name,
-        names: &["", ""][..inputs],
+        names: &["", "", ""][..=inputs],
         counted: inputs,
         linear: 0b11,
         constant: 0,

@@ -243,7 +243,7 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     let operation = Whole {
         operation: "lu_unpack",
         name: "LuUnpackBackward0",
-        names: &[""],
+        names: &["", "", "", ""],
         counted: 1,
         linear: 1,
         constant: 1,

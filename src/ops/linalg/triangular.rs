@@ -126,7 +126,7 @@ pub fn triangular_solve(
     let operation = Whole {
         operation: "triangular_solve",
         name: "TriangularSolveBackward0",
-        names: &["self", "A", "solution"],
+        names: &["self", "A", "solution", ""],
         counted: 2,
         linear: 0,
         constant: 0,

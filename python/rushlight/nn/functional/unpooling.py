@@ -93,7 +93,7 @@ def _unpooled(
         unpooled,
         f"max_unpool{rank}d",
         f"MaxUnpool{rank}DBackward0",
-        "- indices",
+        "- indices -",
         1,
         1,
         0,
