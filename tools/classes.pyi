@@ -210,12 +210,8 @@ class _Passage:
 
 def _as_one(
     function: Callable[..., Tensor | tuple[Tensor, ...]],
-    operation: str,
-    name: str,
-    names: str,
-    counted: _int,
-    linear: _int,
-    constant: _int,
+    names: tuple[str, str, str],
+    derivatives: tuple[_int, _int, _int],
     parameters: dict[str, typing.Any],
     *inputs: Tensor,
 ) -> tuple[Tensor, ...]: ...

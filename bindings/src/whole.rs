@@ -78,23 +78,21 @@ fn call(function: &Py<PyAny>, inputs: &[&Tensor]) -> PyResult<Outputs> {
     })
 }
 
-/// Call a function of tensors that is recorded as one operation: its name, that of its node, the names of its
-/// inputs and outputs as the node shows them, how many inputs have derivatives, in which ones it is
-/// linear and which outputs have none, a bit each, and its parameters as the node shows them: `...` is a tensor that was left out.
+/// Call a function of tensors that is recorded as one operation. `names` are that of the operation, that of
+/// its node, and those of its inputs and outputs as the node shows them; `derivatives` say how many inputs
+/// have any, in which inputs it is linear and which outputs have none, a bit each; then come the
+/// parameters as the node shows them: `...` is a tensor that was left out.
 #[pyfunction]
-#[pyo3(name = "_as_one", signature = (function, operation, name, names, counted, linear, constant, parameters, *inputs))]
+#[pyo3(name = "_as_one", signature = (function, names, derivatives, parameters, *inputs))]
 pub(crate) fn as_one<'py>(
     py: Python<'py>,
     function: Py<PyAny>,
-    operation: &str,
-    name: &str,
-    names: &str,
-    counted: usize,
-    linear: u64,
-    constant: u64,
+    names: (String, String, String),
+    derivatives: (usize, u64, u64),
     parameters: &Bound<'py, PyDict>,
     inputs: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    let (counted, linear, constant) = derivatives;
     let attribute = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok((kept(name.extract::<&str>()?), shown(&value)?))
     };
@@ -105,9 +103,9 @@ pub(crate) fn as_one<'py>(
         call(function.get(), inputs).map_err(carry)
     };
     let operation = Whole {
-        operation: kept(operation),
-        name: kept(name),
-        names: kept_list(names),
+        operation: kept(&names.0),
+        name: kept(&names.1),
+        names: kept_list(&names.2),
         counted,
         linear,
         constant,

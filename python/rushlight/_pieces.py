@@ -152,7 +152,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         return native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
 
     (result,) = native._as_one(
-        distances, "_pdist_forward", "PdistBackward0", "self result", 1, 0, 0, {"p": float(p)}, input
+        distances, ("_pdist_forward", "PdistBackward0", "self result"), (1, 0, 0), {"p": float(p)}, input
     )
     return result
 

@@ -246,7 +246,7 @@ def pinv(
             return _nn.linalg_pinv(_symmetric(A), absolute, relative)
 
         (found,) = native._as_one(
-            nearest, "linalg_pinv", "LinalgPinvBackward0", "self result", 1, 0, 0, {}, A
+            nearest, ("linalg_pinv", "LinalgPinvBackward0", "self result"), (1, 0, 0), {}, A
         )
     else:
         found = _nn.linalg_pinv(A, absolute, relative)
@@ -312,7 +312,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         return pinv(A, rtol=rcond) @ right
 
     (found,) = native._as_one(
-        nearest, "linalg_lstsq", "LinalgLstsqBackward0", "self b solution", 2, 0, 0, {}, A, right
+        nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right
     )
     rows, columns = A.shape[-2:]
     none = native.empty(0, dtype=A.dtype)
@@ -413,12 +413,8 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     (product,) = native._as_one(
         _reflected,
-        "linalg_householder_product",
-        "LinalgHouseholderProductBackward0",
-        "input tau result",
-        2,
-        0,
-        0,
+        ("linalg_householder_product", "LinalgHouseholderProductBackward0", "input tau result"),
+        (2, 0, 0),
         {},
         A,
         tau,

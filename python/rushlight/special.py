@@ -88,7 +88,7 @@ def ndtr(input: Tensor) -> Tensor:
 def log_ndtr(input: Tensor) -> Tensor:
     """Return the logarithm of `ndtr`, exact far below zero too."""
     (found,) = native._as_one(
-        _log_ndtr, "special_log_ndtr", "SpecialLogNdtrBackward0", "self result", 1, 0, 0, {}, input
+        _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
     )
     return found
 
@@ -105,7 +105,7 @@ def _log_ndtr(input: Tensor) -> Tensor:
 def ndtri(input: Tensor) -> Tensor:
     """Return the number below which normal numbers are with each probability."""
     (found,) = native._as_one(
-        _ndtri, "special_ndtri", "SpecialNdtriBackward0", "- result", 1, 0, 0, {}, input
+        _ndtri, ("special_ndtri", "SpecialNdtriBackward0", "- result"), (1, 0, 0), {}, input
     )
     return found
 

@@ -10,7 +10,7 @@ use super::apply::Outputs;
 use super::record::{gradient_edges, needed};
 use super::{accumulate, reshape};
 use crate::error::Result;
-use crate::graph::mode::{Flags, FlagsGuard, GradModeGuard, flags, special};
+use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
 use crate::graph::{At, Edge, Form, Gradients, NodeRef, packing};
 use crate::tensor::Tensor;
@@ -32,29 +32,29 @@ pub(super) struct Stretch {
 }
 
 /// `x` as where recorded operations end: with the history of `x`, if that is to be tracked.
-fn end(x: &Tensor, tracking: bool) -> Result<Tensor> {
+fn end(x: &Tensor, wanted: bool, tracking: bool) -> Result<Tensor> {
     let _mode = GradModeGuard::new(tracking);
     let followed = special() || tracking && x.requires_grad();
     let end = if followed { reshape::alias(x)? } else { x.detach() };
-    if end.dtype().is_differentiable() && !end.requires_grad() {
+    if wanted && !end.requires_grad() {
         end.set_requires_grad(true)?;
     }
     Ok(end)
 }
 
 impl Stretch {
-    /// Computes `function` of `inputs` again, recording. Those after the first so many are constants.
+    /// Computes `function` of `inputs` again, recording what leads to those that are `wanted`; the others
+    /// have the history that they had, if that is to be tracked.
     pub(super) fn record(
         function: Function<'_>,
         inputs: &[Tensor],
-        variable: usize,
+        wanted: &dyn Fn(usize) -> bool,
         tracking: bool,
     ) -> Result<Stretch> {
         let _unpacked = packing::aside();
-        let _recording = FlagsGuard::new(Flags { grad: true, inference: false, ..flags() });
-        let ends = inputs.iter().take(variable).map(|x| end(x, tracking));
-        let constants = inputs.iter().skip(variable).map(|x| Ok(x.detach()));
-        let inputs: Vec<Tensor> = ends.chain(constants).collect::<Result<_>>()?;
+        let _recording = GradModeGuard::new(true);
+        let ends = inputs.iter().enumerate().map(|(index, x)| end(x, wanted(index), tracking));
+        let inputs: Vec<Tensor> = ends.collect::<Result<_>>()?;
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         let outputs = function(&inputs)?;
         let outputs: Vec<&Tensor> = outputs.iter().collect();

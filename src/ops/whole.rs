@@ -12,6 +12,7 @@ use super::create;
 use super::stretch::Stretch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::mode::{Flags, FlagsGuard};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::shape::{SharedLayout, signed};
 use crate::tensor::Tensor;
@@ -83,8 +84,11 @@ impl Kept {
 }
 
 impl Whole {
-    fn again(&self, kept: &Kept, at: &At<'_>) -> Result<Stretch> {
-        Stretch::record(&*self.parts, &kept.load(at)?, self.counted, at.tracking)
+    /// The parts, recorded as far as they lead to the inputs that are `wanted`.
+    fn again(&self, kept: &Kept, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
+        // What is made in inference mode could not be recorded.
+        let _counting = FlagsGuard::new(Flags { inference: false, ..mode::flags() });
+        Stretch::record(&*self.parts, &kept.load(at)?, wanted, at.tracking)
     }
 }
 
@@ -146,11 +150,14 @@ impl Op for Whole {
     }
 
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        self.again(saved, at)?.back(gradients)
+        let edges = at.node.edges();
+        let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
+        self.again(saved, at, &wanted)?.back(gradients)
     }
 
     fn jvp(&self, saved: &Kept, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        self.again(saved, at)?.forth(tangents)
+        let wanted = |index| tangents.get(index).is_some_and(Option::is_some);
+        self.again(saved, at, &wanted)?.forth(tangents)
     }
 
     fn batch(&self, _call: &Call<'_>) -> Result<Answer> {

@@ -136,3 +136,40 @@ def test_targets_of_losses_have_no_gradient():
         "cannot have requires_grad True.",
     ):
         F.soft_margin_loss(numbers(3), numbers(3))
+
+
+def test_the_gradient_of_a_linear_operation_has_no_history():
+    x = numbers(3, 2)
+    y = torch.cholesky_solve(x, triangle().detach())
+    (gradient,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert not gradient.requires_grad
+
+
+def test_the_gradient_depends_on_the_other_input():
+    x, a = numbers(3, 2), triangle()
+    (gradient,) = torch.autograd.grad(torch.cholesky_solve(x, a).sum(), x, create_graph=True)
+    assert torch.autograd.grad(gradient.sum(), a)[0].shape == (3, 3)
+
+
+def test_backward_runs_in_inference_mode():
+    x = numbers(2, 2)
+    y = torch.block_diag(x, x).sum()
+    with torch.inference_mode():
+        y.backward()
+    assert x.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_a_node_may_have_many_inputs():
+    parts = [torch.ones(1, 1, requires_grad=True) for _ in range(300)]
+    torch.block_diag(*parts).sum().backward()
+    assert all(part.grad.item() == 1 for part in parts)
+
+
+def test_what_is_saved_is_freed():
+    y = F.soft_margin_loss(numbers(3), torch.ones(3))
+    y.backward()
+    text = "Trying to backward through the graph a second time"
+    with raises(RuntimeError, text):
+        y.backward()
+    with raises(RuntimeError, text):
+        y.grad_fn._saved_self  # noqa: B018

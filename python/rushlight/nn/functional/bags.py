@@ -84,8 +84,10 @@ def embedding_bag(
         numbers, of_bag = numbers[kept], of_bag[kept]
     counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
 
+    weighed = per_sample_weights is not None
+
     def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
-        shares = rest[0].flatten() if per_sample_weights is not None else None
+        shares = rest[0].flatten() if weighed else None
         found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
         empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
@@ -99,18 +101,17 @@ def embedding_bag(
                 result = result / counts.clamp(min=1).unsqueeze(1)
         return result, every_bag, counts, counts
 
-    weighed = per_sample_weights is not None
     places = [given, offsets]
     result, *_ = native._as_one(
         bagged,
-        "_embedding_bag",
-        "EmbeddingBagBackward0",
-        "weight per_sample_weights indices offsets - result1 result2 result3"
-        if weighed
-        else "- indices offsets - result1 result2 result3",
-        2 if weighed else 1,
-        0 if weighed or mode == "max" else 1,
-        0,
+        (
+            "_embedding_bag",
+            "EmbeddingBagBackward0",
+            "weight per_sample_weights indices offsets - result1 result2 result3"
+            if weighed
+            else "- indices offsets - result1 result2 result3",
+        ),
+        (2 if weighed else 1, 0 if weighed or mode == "max" else 1, 0),
         {
             "mode": _MODES.index(mode),
             "padding_idx": -1 if padding_idx is None else padding_idx,

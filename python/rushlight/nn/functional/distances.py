@@ -131,12 +131,8 @@ def pairwise_distance(
 
     (found,) = native._as_one(
         distance,
-        "norm",
-        "NormBackward1",
-        "self result",
-        1,
-        0,
-        0,
+        ("norm", "NormBackward1", "self result"),
+        (1, 0, 0),
         {"p": float(p), "dim": [max(difference.dim() - 1, 0)], "keepdim": keepdim},
         difference,
     )

@@ -162,12 +162,8 @@ def grid_sample(
     rank = input.dim() - 2
     (result,) = native._as_one(
         sampled,
-        f"grid_sampler_{rank}d",
-        f"GridSampler{rank}DBackward0",
-        "input grid -",
-        2,
-        0,
-        0,
+        (f"grid_sampler_{rank}d", f"GridSampler{rank}DBackward0", "input grid -"),
+        (2, 0, 0),
         {
             "align_corners": bool(align_corners),
             "interpolation_mode": _MODES.index(mode),
@@ -224,12 +220,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
     (found,) = native._as_one(
         grid,
-        "affine_grid_generator",
-        "AffineGridGeneratorBackward0",
-        "- -",
-        1,
-        1,
-        0,
+        ("affine_grid_generator", "AffineGridGeneratorBackward0", "- -"),
+        (1, 1, 0),
         {"align_corners": align_corners, "size": list(size)},
         theta,
     )

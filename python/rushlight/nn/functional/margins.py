@@ -79,12 +79,8 @@ def soft_margin_loss(
 
     (loss,) = native._as_one(
         losses,
-        "soft_margin_loss",
-        "SoftMarginLossBackward0",
-        "self target -",
-        1,
-        0,
-        0,
+        ("soft_margin_loss", "SoftMarginLossBackward0", "self target -"),
+        (1, 0, 0),
         {"reduction": reduction_number(reduction)},
         input,
         target,
@@ -211,12 +207,12 @@ def multi_margin_loss(
     inputs = [input, target] if weight is None else [input, target, weight]
     (loss,) = native._as_one(
         losses,
-        "multi_margin_loss",
-        "MultiMarginLossBackward0",
-        "self target -" if weight is None else "self target weight -",
-        1,
-        0,
-        0,
+        (
+            "multi_margin_loss",
+            "MultiMarginLossBackward0",
+            "self target -" if weight is None else "self target weight -",
+        ),
+        (1, 0, 0),
         parameters | ({"weight": ...} if weight is None else {}),
         *inputs,
     )
@@ -263,12 +259,8 @@ def multilabel_margin_loss(
 
     loss, _ = native._as_one(
         losses,
-        "multilabel_margin_loss_forward",
-        "MultilabelMarginLossBackward0",
-        "self target - is_target",
-        1,
-        0,
-        2,
+        ("multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", "self target - is_target"),
+        (1, 0, 2),
         {"reduction": reduction_number(reduction)},
         input,
         target,

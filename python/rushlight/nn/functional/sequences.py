@@ -62,12 +62,8 @@ def ctc_loss(
 
     losses = native._as_one(
         losses_of,
-        "_ctc_loss",
-        "CtcLossBackward0",
-        "log_probs targets result0 result1",
-        1,
-        0,
-        2,
+        ("_ctc_loss", "CtcLossBackward0", "log_probs targets result0 result1"),
+        (1, 0, 2),
         {
             "blank": blank,
             "input_lengths": inputs,

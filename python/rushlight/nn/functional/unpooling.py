@@ -91,12 +91,8 @@ def _unpooled(
         input, indices = input.unsqueeze(-1), indices.unsqueeze(-1)
     (result,) = native._as_one(
         unpooled,
-        f"max_unpool{rank}d",
-        f"MaxUnpool{rank}DBackward0",
-        "- indices -",
-        1,
-        1,
-        0,
+        (f"max_unpool{rank}d", f"MaxUnpool{rank}DBackward0", "- indices -"),
+        (1, 1, 0),
         {},
         input,
         indices,
