@@ -48,6 +48,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod whole;
 mod writes;
 
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
@@ -115,6 +116,8 @@ mod _rushlight {
     use super::transform::{
         admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
     };
+    #[pymodule_export]
+    use super::whole::as_one;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

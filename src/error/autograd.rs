@@ -69,6 +69,10 @@ macro_rules! autograd {
     DetachView {},
     /// `.data` of a tensor that requires grad assigned integers.
     DataDType {},
+    /// A tensor that is to show the memory of one of another element type.
+    SetDType { source: DType, target: DType },
+    /// The gradient through a tensor that came to show other memory.
+    SetDerivative {},
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// A type of gradients that the present gradient does not have.

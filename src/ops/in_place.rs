@@ -43,7 +43,7 @@ fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
 }
 
 /// Whether the history of `x` may be given a new end.
-fn check_history(x: &Tensor) -> Result<()> {
+pub(super) fn check_history(x: &Tensor) -> Result<()> {
     check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
