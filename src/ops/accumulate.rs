@@ -4,7 +4,7 @@ use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{Form, mode};
 use crate::kernels::{map, zip};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// a + b
@@ -88,10 +88,18 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
 
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
-    if like.is_contiguous() || !like.is_dense() {
+    if !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
-    super::cast::clone_as(gradient, like)
+    if gradient.batch().is_some() || !mode::is_grad_enabled() {
+        return super::cast::clone_as(gradient, like);
+    }
+    // Recorded, it is a write to a tensor that lies as the leaf does.
+    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
+    let copy = Array { layout, ..Array::uninit_shape(like.shape(), gradient.dtype())? };
+    let copy = Tensor::from_array(copy);
+    super::cast::copy_(&copy, gradient)?;
+    Ok(copy)
 }
 
 /// The sum over the dimensions along which a tensor of `shape` was repeated.

@@ -75,7 +75,7 @@ pub mod record;
 pub mod rectifiers;
 pub mod reduce;
 pub mod reinterpret;
-pub mod replace;
+mod repeated;
 pub mod representation;
 pub mod reshape;
 pub mod resize;

@@ -26,7 +26,7 @@ pub(super) fn trace<R: Rule + 'static>(
 
 fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
-    if standing.requires_grad && mode::is_grad_enabled() {
+    if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
         record_boxed(rule, edges, outputs)?;
@@ -34,6 +34,13 @@ fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> 
         stop(standing, outputs);
     }
     Ok(())
+}
+
+/// Whether an operation passes autograd by although an input requires grad: all were made in inference mode,
+/// and none is a number.
+#[inline]
+pub(super) fn passes_by<'a>(inputs: impl IntoIterator<Item = Option<&'a Tensor>>) -> bool {
+    mode::frozen_leaves() && inputs.into_iter().all(|input| input.is_some_and(Tensor::is_inference))
 }
 
 /// A rule that is made at most once, boxed.

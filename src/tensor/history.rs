@@ -149,6 +149,9 @@ impl Tensor {
         if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
             return Err(Error::InferenceRequiresGrad {}.into());
         }
+        if requires_grad && !core.array.storage.is_counted() {
+            mode::expect_frozen_leaves();
+        }
         core.requires_grad = requires_grad;
         Ok(())
     }
@@ -365,16 +368,18 @@ impl Tensor {
         }
     }
 
-    /// Sets the element type that the gradient of this leaf is to have.
-    pub fn set_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
-        if let (Some(dtype), Some(grad)) = (dtype, self.grad())
-            && grad.dtype() != dtype
-        {
-            return Err(Error::GradDTypeTaken { wanted: dtype, got: grad.dtype() }.into());
+    /// Whether the gradient, if there is one, has that element type.
+    pub fn check_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
+        match (dtype, self.grad().map(|grad| grad.dtype())) {
+            (Some(wanted), Some(got)) if got != wanted => Err(Error::GradDTypeTaken { wanted, got }.into()),
+            _ => Ok(()),
         }
+    }
+
+    /// Sets the element type that the gradient of this leaf is to have.
+    pub fn set_grad_dtype(&self, dtype: Option<DType>) {
         *self.cold().grad_dtype.lock() = dtype.map_or(GradDType::Any, GradDType::Is);
         self.renew_accumulator();
-        Ok(())
     }
 
     /// Keeps the gradient of a tensor that is not a leaf.
