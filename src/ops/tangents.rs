@@ -254,7 +254,14 @@ pub(super) fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<
 /// A tangent of this element type, in memory as `x` is.
 pub(super) fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
     if let Some(mapping) = batch::highest([tangent, x]) {
-        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+        let tangent = &cast::to_dtype(tangent, dtype)?;
+        let fitting = batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype))?;
+        if !fitting.is(tangent) {
+            // The values were moved below: what is tracked above the mapping is that of the tangent.
+            fitting.set_edge(tangent.gradient_edge()?);
+            copy_tangents(&fitting, tangent)?;
+        }
+        return Ok(fitting);
     }
     if x.is_pending() {
         let shown = |t: &Tensor| if x.dtype().is_complex() { conj(t.clone()) } else { negative_view(t) };
