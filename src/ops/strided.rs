@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
+use super::batch::{self, Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::in_place;
 use crate::dtype::Ring;
@@ -81,8 +81,35 @@ pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
+/// A window on a sample, which must not show anything of the others.
+fn check_sample(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
+    let (size, stride) = (shape.to_vec(), strides.to_vec());
+    if size.len() != stride.len() {
+        return Err(Error::MappedStridedRank { size, stride }.into());
+    }
+    let own = x.memory().layout;
+    let offset = offset.unwrap_or(own.offset() as i64);
+    let steps = shape.iter().zip(strides).map(|(size, stride)| (size - 1).saturating_mul(*stride));
+    let end = steps.fold(offset, i64::saturating_add).saturating_add(1);
+    let (low, high) = (own.offset() as i64, own.end() as i64);
+    if !shape.contains(&0) && (offset < low || end > high) {
+        return Err(Error::MappedStridedBounds { size, stride, offset, end, low, high }.into());
+    }
+    let Some(&negative) = strides.iter().find(|&&stride| stride < 0) else { return Ok(()) };
+    let (mut all, mut batch) = (stride, x.batch());
+    while let Some(inner) = batch {
+        let lead = inner.dim.map(|dim| inner.value.layout().strides()[dim] as i64);
+        all.splice(0..0, lead);
+        batch = inner.value.batch();
+    }
+    Err(Error::StridedNegative { stride: negative, strides: all }.into())
+}
+
 /// The layout with these sizes and strides, if the memory has what it shows.
 fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Layout> {
+    if batch::is_batched(x) {
+        check_sample(x, shape, strides, offset)?;
+    }
     let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
