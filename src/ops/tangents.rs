@@ -20,7 +20,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
 use crate::graph::{
-    Edge, Level, Node, Rule, SavedTensor, Source, Tangents, check_kept, mode, packing, tangents,
+    Edge, Level, Node, Rule, SavedTensor, Source, Tangents, boundary, check_kept, mode, packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -71,7 +71,8 @@ pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)>
         let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
         return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
     }
-    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
+    let name = if boundary::depth() > 0 { "AliasBackward0" } else { "Identity" };
+    Ok((view::show_apart(name, x, level)?, tangent(x, level)?))
 }
 
 /// The tangent of the highest level at which there is one.

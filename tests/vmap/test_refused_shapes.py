@@ -17,7 +17,11 @@ REFUSED = {
         RuntimeError,
         "invalid shape dimension -2 at index 1 of shape [4, -2, 3]",
     ),
-    "reshape": (lambda x: x.reshape(4), RuntimeError, "shape '[4, 4]' is invalid for input of size 24"),
+    "flatten": (
+        lambda x: x.flatten(0, 1).view(4),
+        RuntimeError,
+        "shape '[4, 4]' is invalid for input of size 24",
+    ),
     "expand": (
         lambda x: x.expand(7, 5, 3),
         RuntimeError,
