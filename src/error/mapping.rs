@@ -37,6 +37,8 @@ macro_rules! mapping {
     MappedMask {},
     /// `masked_select` by a mask that differs between samples.
     MappedSelect {},
+    /// An operation that runs for one sample after the other, of none.
+    MappedNoSamples { operation: &'static str },
     /// `expand` of samples to fewer dimensions than they have.
     MappedExpandRank { wanted: usize, ndim: usize },
     /// A window on a sample with as many strides as sizes not given.

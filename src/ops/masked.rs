@@ -355,6 +355,11 @@ pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Re
     super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
 }
 
+/// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
+pub fn argwhere(x: &Tensor) -> Result<Tensor> {
+    batch::one_by_one(&[x], "argwhere", &|x| argwhere(x[0])).unwrap_or_else(|| nonzero(x))
+}
+
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     if batch::is_batched(x) {

@@ -173,3 +173,37 @@ def test_inference_tensors_are_constants_of_functions_that_are_transformed():
     assert torch.equal(grad(lambda x: (x * weights).sum())(x), weights.clone())
     assert torch.equal(vmap(grad(lambda x: (x * weights).sum()))(x.expand(2, 3))[1], weights.clone())
     assert torch.equal(jacrev(lambda x: x * weights)(x), torch.diag(weights.clone()))
+
+
+class Doubled(torch.autograd.Function):
+    """Computed by numpy, which knows of no transform."""
+
+    @staticmethod
+    def forward(x):
+        assert not isinstance(x.tolist(), torch.Tensor)
+        return torch.tensor(x.numpy() * 2)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Doubled.apply(x), in_dims[0]
+
+
+def test_a_forward_sees_the_numbers_whatever_transforms_are_around():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert torch.equal(grad(lambda x: Doubled.apply(x).sum())(x), torch.full((2, 2), 2.0))
+    assert torch.equal(grad(lambda x: Doubled.apply(x * x).sum())(x), 4 * x)
+    assert torch.equal(vmap(grad(lambda x: Doubled.apply(x).sum()))(x), torch.full((2, 2), 2.0))
+    assert torch.equal(grad(lambda x: vmap(Doubled.apply)(x).sum())(x), torch.full((2, 2), 2.0))
+
+
+def test_outside_of_a_forward_a_function_that_is_differentiated_does_not():
+    with raises(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"):
+        grad(lambda x: (torch.tensor(x.numpy()) * x).sum())(torch.ones(2))

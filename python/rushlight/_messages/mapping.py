@@ -98,6 +98,11 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         f"because for each batch this would return a differently shaped Tensor. {_TELL_US} if you need "
         "this feature.",
     ),
+    "MappedNoSamples": (
+        RuntimeError,
+        "Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over dims "
+        "of size 0.",
+    ),
     "MappedExpandRank": (
         RuntimeError,
         "expand: the number of sizes provided ({wanted}) must be greater or equal to the number of dimensions "

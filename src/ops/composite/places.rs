@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::batch;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
@@ -142,7 +143,7 @@ pub fn as_strided_scatter(
 
 /// The tensor with another value everywhere.
 pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
-    let copy = cast::clone(x)?;
+    let copy = batch::with_room(cast::clone(x)?, value.tensor().as_slice())?;
     cast::fill_(&copy, value)?;
     Ok(copy)
 }
