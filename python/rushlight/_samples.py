@@ -47,12 +47,14 @@ def _for_each(operation: str, again: Any, function: Any, args: tuple[Any, ...], 
     level = max((native._maybe_get_level(leaf) for leaf in leaves if isinstance(leaf, Tensor)), default=-1)
     if level < 0:
         return function(*args, **kwargs)
-    pairs = [native._unwrap_batched(leaf, level) if isinstance(leaf, Tensor) else (leaf, None) for leaf in leaves]
+    pairs = [
+        native._unwrap_batched(leaf, level) if isinstance(leaf, Tensor) else (leaf, None) for leaf in leaves
+    ]
     size = next((value.shape[dim] for value, dim in pairs if dim is not None), 1)
     if size == 0:
         raise RuntimeError(
-            f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over "
-            "dims of size 0."
+            f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap "
+            "over dims of size 0."
         )
 
     def sample(index: int) -> Any:
@@ -64,7 +66,9 @@ def _for_each(operation: str, again: Any, function: Any, args: tuple[Any, ...], 
     columns = zip(*(result for result, _ in results), strict=True)
     shared = all(dim is None for _, dim in pairs)
     stacked = [
-        column[0] if shared else native._add_batch_dim(native._below(level, native.stack, (column,)), 0, level)
+        column[0]
+        if shared
+        else native._add_batch_dim(native._below(level, native.stack, (column,)), 0, level)
         for column in columns
     ]
     return tree_unflatten(stacked, results[0][1])

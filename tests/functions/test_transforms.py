@@ -162,7 +162,9 @@ def test_a_view_that_a_function_made_may_be_written_to_inside_of_a_transform():
 
 def test_outside_it_may_not():
     x = torch.ones(2, 3, requires_grad=True)
-    with raises(RuntimeError, "Output 0 of Flat is a view and is being modified inplace. This view was created"):
+    with raises(
+        RuntimeError, "Output 0 of Flat is a view and is being modified inplace. This view was created"
+    ):
         Flat.apply(x * 1).mul_(2)
 
 

@@ -143,7 +143,9 @@ def test_removing_leaves_the_present_value_or_the_original():
 
 def test_a_tensor_of_several_originals_cannot_go_back():
     made = layer(Outer())
-    text = "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of"
+    text = (
+        "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of"
+    )
     with raises(ValueError, text):
         parametrize.remove_parametrizations(made, "weight", leave_parametrized=False)
     parametrize.remove_parametrizations(made, "weight")
@@ -154,9 +156,15 @@ def test_a_tensor_of_several_originals_cannot_go_back():
 
 REFUSED = [
     (Made(lambda x: x[:1]), "Registering a parametrization may not change the shape of the tensor, unless "),
-    (Made(lambda x: x.double()), "Registering a parametrization may not change the dtype of the tensor, unless "),
+    (
+        Made(lambda x: x.double()),
+        "Registering a parametrization may not change the dtype of the tensor, unless ",
+    ),
     (Made(lambda x: 3), "A parametrization must return a tensor. Got int."),
-    (Inverse(lambda x: 3), "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got int"),
+    (
+        Inverse(lambda x: 3),
+        "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got int",
+    ),
     (
         Inverse(lambda x: x.double()),
         "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
@@ -210,7 +218,9 @@ def test_copies_are_their_own_and_pickles_are_refused():
     copied = copy.deepcopy(made)
     assert torch.equal(copied.weight, made.weight)
     assert copied.parametrizations.weight.original is not made.parametrizations.weight.original
-    with raises(RuntimeError, "Serialization of parametrized modules is only supported through state_dict()."):
+    with raises(
+        RuntimeError, "Serialization of parametrized modules is only supported through state_dict()."
+    ):
         pickle.dumps(made)
 
 

@@ -126,12 +126,42 @@ def test_derivatives_within_a_mapping_tell_the_same():
 
 STRIDED = [
     ((2, 3), (1,), None, "size and stride must have the same length! Got size [2, 3] and stride [1]"),
-    ((11,), (1,), None, "in range [0, 11], but `tensor` can only access some memory in range [0, 10]. This is"),
-    ((2,), (1,), 9, "in range [9, 11], but `tensor` can only access some memory in range [0, 10]. This is not"),
-    ((2,), (1,), -1, "in range [-1, 1], but `tensor` can only access some memory in range [0, 10]. This is not"),
-    ((2,), (1,), 30, "in range [30, 32], but `tensor` can only access some memory in range [0, 10]. This is not"),
-    ((2,), (20,), None, "in range [0, 21], but `tensor` can only access some memory in range [0, 10]. This is"),
-    ((2,), (-1,), None, "as_strided: Negative strides are not supported at the moment, got strides: [10, -1]"),
+    (
+        (11,),
+        (1,),
+        None,
+        "in range [0, 11], but `tensor` can only access some memory in range [0, 10]. This is",
+    ),
+    (
+        (2,),
+        (1,),
+        9,
+        "in range [9, 11], but `tensor` can only access some memory in range [0, 10]. This is not",
+    ),
+    (
+        (2,),
+        (1,),
+        -1,
+        "in range [-1, 1], but `tensor` can only access some memory in range [0, 10]. This is not",
+    ),
+    (
+        (2,),
+        (1,),
+        30,
+        "in range [30, 32], but `tensor` can only access some memory in range [0, 10]. This is not",
+    ),
+    (
+        (2,),
+        (20,),
+        None,
+        "in range [0, 21], but `tensor` can only access some memory in range [0, 10]. This is",
+    ),
+    (
+        (2,),
+        (-1,),
+        None,
+        "as_strided: Negative strides are not supported at the moment, got strides: [10, -1]",
+    ),
 ]
 
 
@@ -146,7 +176,9 @@ def test_a_window_on_a_part_of_a_sample_stays_within_the_part():
     samples = torch.arange(30.0).view(3, 10)
     found = vmap(lambda x: x[2:].as_strided((3,), (2,)))(samples)
     assert torch.equal(found, samples[:, 2:8:2])
-    with raises(RuntimeError, "result = tensor.as_strided([3], [1], 0) can access memory outside of `tensor`."):
+    with raises(
+        RuntimeError, "result = tensor.as_strided([3], [1], 0) can access memory outside of `tensor`."
+    ):
         vmap(lambda x: x[2:].as_strided((3,), (1,), 0))(samples)
 
 

@@ -56,9 +56,10 @@ impl Whole {
     fn told(&self, error: Error) -> Error {
         let further = self.count();
         match error {
-            Error::ViewSize { shape, numel } => {
-                Error::ViewSize { shape: self.shape(shape), numel: numel * self.lead.iter().product::<usize>() }
-            }
+            Error::ViewSize { shape, numel } => Error::ViewSize {
+                shape: self.shape(shape),
+                numel: numel * self.lead.iter().product::<usize>(),
+            },
             Error::ViewAmbiguous { shape } => Error::ViewAmbiguous { shape: self.shape(shape) },
             Error::ViewNegative { size, index, shape } => {
                 Error::ViewNegative { size, index: index + further, shape: self.shape(shape) }

@@ -38,8 +38,12 @@ __all__ = [
 class _Cache:
     """The tensors that were computed since the outermost `cached` began."""
 
-    depth = 0
-    tensors: dict[tuple[int, str], Tensor] = {}
+    def __init__(self) -> None:
+        self.depth = 0
+        self.tensors: dict[tuple[int, str], Tensor] = {}
+
+
+_CACHE = _Cache()
 
 
 @contextmanager
@@ -53,13 +57,13 @@ def cached() -> Iterator[None]:
     ...     layer.weight is layer.weight
     True
     """
-    _Cache.depth += 1
+    _CACHE.depth += 1
     try:
         yield
     finally:
-        _Cache.depth -= 1
-        if not _Cache.depth:
-            _Cache.tensors = {}
+        _CACHE.depth -= 1
+        if not _CACHE.depth:
+            _CACHE.tensors = {}
 
 
 def _register(module: Module, name: str, tensor: Tensor) -> None:
@@ -165,17 +169,19 @@ class ParametrizationList(ModuleList):
             _overwrite(self.original, value)
             return
         if not isinstance(value, Sequence):
-            raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}."
+            )
         if len(value) != self.ntensors:
             raise ValueError(
-                f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence "
-                f"of length {len(value)}."
+                f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a "
+                f"sequence of length {len(value)}."
             )
         for position, part in enumerate(value):
             if not isinstance(part, Tensor):
                 raise ValueError(
-                    "'right_inverse' must return a sequence of tensors or reference-type opaques. Got element "
-                    f"{position} of type {type(part).__name__}."
+                    "'right_inverse' must return a sequence of tensors or reference-type opaques. Got "
+                    f"element {position} of type {type(part).__name__}."
                 )
             original = getattr(self, f"original{position}")
             _refuse_type(f"Tensor {position}", part, f"original{position}", original)
@@ -237,12 +243,12 @@ def _give_class(module: Module) -> None:
 def _give_property(module: Module, name: str) -> None:
     def computed(self: Any) -> Any:
         parametrization = self.parametrizations[name]
-        if not _Cache.depth:
+        if not _CACHE.depth:
             return parametrization()
         key = (id(module), name)
-        if key not in _Cache.tensors:
-            _Cache.tensors[key] = parametrization()
-        return _Cache.tensors[key]
+        if key not in _CACHE.tensors:
+            _CACHE.tensors[key] = parametrization()
+        return _CACHE.tensors[key]
 
     def assigned(self: Any, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)
@@ -359,7 +365,7 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: M, tensor_name: str | None = None
 ) -> M:
-    """Give `to_module` the parametrizations of another module, of one tensor or of all, and their originals."""
+    """Give a module the parametrizations of another, of one tensor or of all, and their originals."""
     if not is_parametrized(from_module):
         return to_module
     for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
@@ -369,6 +375,8 @@ def transfer_parametrizations_and_params(
         for parametrization in source:
             register_parametrization(to_module, name, parametrization)
         target = to_module.parametrizations[name]
-        for original in ["original"] if source.is_tensor else map("original{}".format, range(source.ntensors)):
+        for original in (
+            ["original"] if source.is_tensor else map("original{}".format, range(source.ntensors))
+        ):
             setattr(target, original, getattr(source, original))
     return to_module
