@@ -9,6 +9,7 @@ use super::in_place;
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
+use crate::graph::mode;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout, SharedLayout};
@@ -139,7 +140,20 @@ fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> R
 
 /// The elements of the memory of `x` at these sizes and strides, from now on, in `x` itself.
 pub fn as_strided_(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
-    let (layout, source) = (checked(x, shape, strides, offset)?, x.layout());
+    lay_out(x, checked(x, shape, strides, offset)?)
+}
+
+/// Shows `x` in a layout from now on, for each of the samples that it may stand for.
+fn lay_out(x: &Tensor, layout: Layout) -> Result<()> {
+    if let Some(batch) = if mode::special() { x.batch() } else { None } {
+        let around = match batch.dim {
+            Some(_) => batch.value.layout().around(batch.dim, &layout),
+            None => layout.clone(),
+        };
+        batch::below(&batch.mapping, || lay_out(&batch.value, around))?;
+        x.set_batch_first();
+    }
+    let source = x.layout();
     in_place::lay_out(x, layout.clone(), rule(source, SharedLayout::new(layout)))
 }
 
