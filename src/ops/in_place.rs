@@ -378,13 +378,15 @@ fn through_any(
 
 /// Whether values broadcast to `x`.
 pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let whole = values;
     let (output, values) = (x.layout(), values.layout());
     let (output, values) = (output.shape(), values.shape());
     if shape::is_expandable(values, output) {
         return Ok(());
     }
     shape::broadcast(output, values)?;
-    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+    let error = Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() };
+    Err(batch::whole(error, &[x, whole]))
 }
 
 /// Whether a result can be written to `x`.
@@ -396,7 +398,7 @@ pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
     let (output, broadcast) = (x.layout(), result.layout());
     if output.shape() != broadcast.shape() {
         let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
+        return Err(batch::whole(Error::OutputShape { output, broadcast }, &[x, result]));
     }
     Ok(())
 }

@@ -296,6 +296,9 @@ impl Tensor {
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
+        if let Some(batch) = self.batch() {
+            return Tensor::batched(batch.value.data()?, batch.dim, &batch.mapping);
+        }
         let mut array = self.memory();
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
