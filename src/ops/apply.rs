@@ -259,7 +259,7 @@ impl<O: Op> Rule for Recorded<O> {
     fn traits(&self) -> Traits {
         // What holds tensors by itself, such as indices, has to be dropped as a whole.
         let is_light = !std::mem::needs_drop::<O>();
-        Traits { is_light, is_weighed: self.work().is_some(), ..Traits::default() }
+        Traits { caller_only: self.op.caller_only(), is_weighed: self.work().is_some(), is_light }
     }
 
     fn name(&self) -> &str {
@@ -298,10 +298,6 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn inputs(&self) -> Option<Inputs> {
         self.op.inputs()
-    }
-
-    fn caller_only(&self) -> bool {
-        self.op.caller_only()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
