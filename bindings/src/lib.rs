@@ -49,6 +49,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod whole;
 mod writes;
 
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
@@ -87,8 +88,8 @@ mod _rushlight {
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
-        nesting, open, randomness, unwrap, within,
+        alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim,
+        maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};
@@ -118,6 +119,8 @@ mod _rushlight {
     use super::transform::{
         admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
     };
+    #[pymodule_export]
+    use super::whole::as_one;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

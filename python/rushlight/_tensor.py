@@ -131,6 +131,10 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     return iter(self.unbind(0))
 
 
+def __reversed__(self: Tensor) -> Tensor:
+    return self if self.dim() == 0 else self.flip(0)
+
+
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float)):
         equal: Any = self == element
@@ -250,6 +254,7 @@ _METHODS = (
     type_as,
     new_tensor,
     __iter__,
+    __reversed__,
     __contains__,
     __format__,
     __rdiv__,

@@ -14,22 +14,21 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled()
-        && !mode::special()
-        && a.is_sole()
-        && a.is_contiguous()
-        && a.dtype() == b.dtype()
-    {
-        add_in_place(&a, b)?;
-        return Ok(a);
+    if !mode::is_grad_enabled() && !mode::special() && a.is_only_handle() {
+        if add_dense(&a, b, true)? {
+            return Ok(a);
+        }
+        if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+            add_in_place(&a, b)?;
+            return Ok(a);
+        }
     }
     super::add(&a, b)
 }
 
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
-    if !mode::special() && add_dense(&a.array(), &b.array()) {
-        a.bump_version()?;
+    if !mode::special() && add_dense(a, b, false)? {
         return Ok(());
     }
     let _off = mode::GradModeGuard::off();
@@ -42,10 +41,25 @@ pub fn ones(form: &Form) -> Result<Tensor> {
     super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }
 
-/// The common case of `add_in_place`: elements that lie one after another, to which as many such
-/// elements are added, or one element again and again as the gradient of a sum is.
-fn add_dense(a: &Array, b: &Array) -> bool {
-    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() || a.overlaps(b) {
+/// The common case of `add_in_place`, if this is one; if `sole`, only where nobody else holds the memory.
+/// Both tensors are read where they lie.
+fn add_dense(a: &Tensor, b: &Tensor, sole: bool) -> Result<bool> {
+    // The same tensor is not read twice at a time.
+    if a.is(b) {
+        return Ok(false);
+    }
+    let (target, operand) = (a.read(), b.read());
+    let may = !sole || target.array().storage.is_unique();
+    if !(may && add_elements(target.array(), operand.array())) {
+        return Ok(false);
+    }
+    target.bump_version().map(|()| true)
+}
+
+/// Adds to elements that lie one after another as many such elements, or one element again and again as
+/// the gradient of a sum is. Answers whether they lie so.
+fn add_elements(a: &Array, b: &Array) -> bool {
+    if a.dtype != b.dtype || a.dtype.is_pending() || !a.layout.is_alike(&b.layout) || a.overlaps(b) {
         return false;
     }
     dispatch!(field a.dtype, T => {

@@ -16,7 +16,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing,
+    writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -42,7 +43,7 @@ pub(super) fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
 }
 
 /// Whether the history of `x` may be given a new end.
-fn check_history(x: &Tensor) -> Result<()> {
+pub(super) fn check_history(x: &Tensor) -> Result<()> {
     check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
@@ -256,8 +257,8 @@ impl Rule for CopySlices {
         visit(&self.write);
     }
 
-    fn caller_only(&self) -> bool {
-        self.write.rule().caller_only()
+    fn traits(&self) -> Traits {
+        Traits { caller_only: self.write.traits().caller_only, ..Traits::default() }
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -377,13 +378,15 @@ fn through_any(
 
 /// Whether values broadcast to `x`.
 pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let whole = values;
     let (output, values) = (x.layout(), values.layout());
     let (output, values) = (output.shape(), values.shape());
     if shape::is_expandable(values, output) {
         return Ok(());
     }
     shape::broadcast(output, values)?;
-    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+    let error = Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() };
+    Err(batch::whole(error, &[x, whole]))
 }
 
 /// Whether a result can be written to `x`.
@@ -395,7 +398,7 @@ pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
     let (output, broadcast) = (x.layout(), result.layout());
     if output.shape() != broadcast.shape() {
         let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
+        return Err(batch::whole(Error::OutputShape { output, broadcast }, &[x, result]));
     }
     Ok(())
 }

@@ -304,7 +304,10 @@ pub(super) fn index(x: &Tensor, indices: &[(usize, Tensor)]) -> Result<Tensor> {
 
 /// A mask that differs between samples names different numbers of elements.
 fn check_masks(indices: &[(usize, Tensor)]) -> Result<()> {
-    match indices.iter().any(|(_, index)| super::index::is_mask(index) && batch::is_batched(index)) {
+    match indices
+        .iter()
+        .any(|(_, index)| super::index::is_mask(index) && batch::is_batched(index) && index.differs())
+    {
         true => Err(Error::MappedMask {}.into()),
         false => Ok(()),
     }

@@ -96,8 +96,8 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    let memory = tensor.memory();
-    Form { layout: memory.layout, dtype: memory.dtype.resolved() }
+    let reading = tensor.read();
+    Form { layout: reading.array().layout.clone(), dtype: reading.array().dtype.resolved() }
 }
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
@@ -116,7 +116,7 @@ fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array)
     let differentiable = y.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
-        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        true => Tensor::output_of(node, y),
         false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
     })
 }
@@ -151,7 +151,7 @@ pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
 /// Makes the floating-point outputs those of a node.
 pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
-        if output.dtype().is_differentiable() {
+        if (number as usize) < node.outputs() && node.form(number).dtype.is_differentiable() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         } else {
             output.set_cut(Cut::here(Reason::Integer));

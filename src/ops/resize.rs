@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::record::{form, gradient_edges, records};
 use super::{copy, in_place};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, Rule};
+use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -66,6 +66,9 @@ pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
     let (got, expected) = (source.dtype(), x.dtype());
     if got != expected {
         return Err(Error::SetDType { got, expected }.into());
+    }
+    if mode::special() {
+        packing::tell(x)?;
     }
     let edges = if recording { Some(gradient_edges(&inputs)?) } else { None };
     // Who kept the elements that were shown is told that they are gone.

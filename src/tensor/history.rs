@@ -172,19 +172,20 @@ impl Tensor {
     /// Where a gradient with respect to this tensor goes: the operation that made it, or the leaf's
     /// accumulator; nowhere when it does not require grad.
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
-        if self.is_over() {
+        let (birth, requires_grad, kept) = {
+            let core = self.0.core.read();
+            let kept = if core.birth.is_view() { None } else { core.kept_edge() };
+            (core.birth, core.requires_grad, kept)
+        };
+        if !birth.is_here() && self.is_over() {
             return Ok(None);
         }
-        let (is_view, requires_grad) = {
-            let core = self.0.core.read();
-            if !core.birth.is_view()
-                && let Some(edge) = core.kept_edge()
-            {
-                return Ok(Some(edge));
-            }
-            (core.birth.is_view(), core.requires_grad)
-        };
-        if is_view && let Some(edge) = self.edge()? {
+        if kept.is_some() {
+            return Ok(kept);
+        }
+        if birth.is_view()
+            && let Some(edge) = self.edge()?
+        {
             return Ok(Some(edge));
         }
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
@@ -225,7 +226,7 @@ impl Tensor {
         let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
             return Tensor::with_history(array, edge);
         };
-        if leaf.memory().is(&array) { leaf } else { Tensor::apart(array, edge) }
+        if leaf.memory().is(&array) { leaf.clone() } else { Tensor::apart(array, edge) }
     }
 
     /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
@@ -295,6 +296,9 @@ impl Tensor {
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
+        if let Some(batch) = self.batch() {
+            return Tensor::batched(batch.value.data()?, batch.dim, &batch.mapping);
+        }
         let mut array = self.memory();
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
@@ -332,10 +336,13 @@ impl Tensor {
     }
 
     /// Runs `update` on the gradient under its lock, so that two threads that accumulate into one
-    /// leaf both count.
-    pub(crate) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
+    /// leaf both count. It answers what takes the gradient's place, if anything does.
+    pub(crate) fn update_grad(
+        &self,
+        update: impl FnOnce(Option<&Tensor>) -> Result<Option<Tensor>>,
+    ) -> Result<()> {
         let mut slot = self.cold().grad.lock();
-        let updated = update(slot.clone())?;
+        let Some(updated) = update(slot.as_ref())? else { return Ok(()) };
         let old = slot.replace(updated);
         drop(slot);
         drop(old);

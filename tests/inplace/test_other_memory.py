@@ -24,6 +24,7 @@ def test_each_counts_its_own_writes():
 def test_the_strides_are_those_of_the_other():
     assert torch.empty(0).set_(torch.ones(2, 3).t()).stride() == (1, 3)
     assert torch.empty(0).set_(torch.arange(6.0), 1, (2,), (2,)).tolist() == [1.0, 3.0]
+    assert torch.ones(1).set_(torch.arange(6.0), 1, (2, 2)).tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
 def test_without_another_there_is_nothing_left():
@@ -42,7 +43,11 @@ def test_backward_notices_that_what_it_kept_is_gone():
     y = x * x
     with torch.no_grad():
         x.set_(torch.zeros(2))
-    with raises(RuntimeError, "one of the variables needed for gradient computation has been modified by an"):
+    text = (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [2]] is at version 1; expected version 0 instead."
+    )
+    with raises(RuntimeError, text):
         y.sum().backward()
 
 
@@ -55,9 +60,15 @@ def test_there_is_no_derivative(swapped):
         y.sum().backward()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "name"), [("int64", "long int"), ("float64", "double"), ("complex64", "c10::complex<float>")]
+)
+def test_the_element_type_stays(dtype, name):
+    with raises(RuntimeError, f"Could not set tensor of type {name} to a tensor of type float"):
+        torch.ones(2).set_(torch.ones(2, dtype=getattr(torch, dtype)))
+
+
 def test_what_cannot_be_set():
-    with raises(RuntimeError, "Could not set tensor of type double to a tensor of type float"):
-        torch.ones(2).set_(torch.ones(2, dtype=torch.float64))
     with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
         torch.ones(2, requires_grad=True).set_(torch.ones(2))
     with torch.inference_mode():

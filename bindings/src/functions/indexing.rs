@@ -171,7 +171,7 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
-        masked::nonzero(a.tensor(0)?).answer(a.py())
+        masked::argwhere(a.tensor(0)?).answer(a.py())
     }),
 ];
 

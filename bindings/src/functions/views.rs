@@ -18,6 +18,15 @@ const MOVE: &[&str] =
     &["(Tensor input, int source, int destination)", "(Tensor input, int[] source, int[] destination)"];
 const LIKE: &[&str] = &["(Tensor input, Tensor other)"];
 
+/// How far elements are apart that lie in order.
+fn in_order(size: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; size.len()];
+    for dim in (1..size.len()).rev() {
+        strides[dim - 1] = strides[dim] * size[dim].max(1);
+    }
+    strides
+}
+
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     method(
@@ -115,7 +124,7 @@ pub(super) const TABLE: &[Function] = &[
         &[
             "(Tensor input)",
             "(Tensor input, Tensor source)",
-            "(Tensor input, Tensor source, int storage_offset, int[] size, int[] stride)",
+            "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
         ],
         "Has the tensor show what another shows, in the same memory, or nothing.",
         |a| {
@@ -124,8 +133,10 @@ pub(super) const TABLE: &[Function] = &[
                 0 => create::empty(&[0], x.dtype()).map_err(raise)?,
                 1 => a.tensor(1)?.clone(),
                 _ => {
-                    let (size, stride) = (a.ints(3)?, a.ints(4)?);
-                    strided::as_strided(a.tensor(1)?, &size, &stride, Some(a.int(2)?)).map_err(raise)?
+                    let (size, stride) = (a.ints(3)?, a.dims(4)?);
+                    let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
+                    let source = a.tensor(1)?.detach();
+                    strided::as_strided(&source, &size, &stride, Some(a.int(2)?)).map_err(raise)?
                 }
             };
             in_place(a, resize::set_(x, &source))
