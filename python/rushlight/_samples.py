@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
-
 from . import _rushlight as native
 from ._rushlight import Tensor
 
@@ -29,12 +27,15 @@ def sample_by_sample(operation: str) -> Callable[[F], F]:
     """
 
     def decorate(function: Any) -> Any:
-        @wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if native._vmap_nesting():
                 return _for_each(operation, wrapper, function, args, kwargs)
             return function(*args, **kwargs)
 
+        # As `functools.wraps` does, which would take longer to import than all of this.
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(wrapper, name, getattr(function, name))
+        vars(wrapper)["__wrapped__"] = function
         return wrapper
 
     return decorate
