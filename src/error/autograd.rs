@@ -71,6 +71,10 @@ macro_rules! autograd {
     DataDType {},
     /// A tensor that is to show the memory of one of another element type.
     SetDType { source: DType, target: DType },
+    /// The gradient of a leaky rectifier in place that turns signs round.
+    LeakyReluInPlace {},
+    /// The gradient of an exponential unit in place that turns signs round.
+    EluInPlace {},
     /// The gradient through a tensor that came to show other memory.
     SetDerivative {},
     /// `.grad` assigned a tensor of another type.

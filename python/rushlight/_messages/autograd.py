@@ -156,6 +156,19 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "Could not set tensor of type {source:C} to a tensor of type {target:C}",
     ),
+    "LeakyReluInPlace": (
+        RuntimeError,
+        "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. "
+        "This is caused by calling in-place forward function with a negative slope, please call "
+        "out-of-place version instead. File an issue at https://github.com/pytorch/pytorch if you do require "
+        "supporting in-place leakRelu backward calculation with negative slope",
+    ),
+    "EluInPlace": (
+        RuntimeError,
+        "In-place elu backward calculation is triggered with a negative slope which is not supported. This "
+        "is caused by calling in-place forward function with a negative slope, please call out-of-place "
+        "version instead.",
+    ),
     "SetDerivative": (RuntimeError, "derivative for set_ is not implemented"),
     "DataDType": (
         RuntimeError,
