@@ -16,6 +16,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod callbacks;
 mod collector;
 mod convert;
 mod device;
@@ -65,6 +66,8 @@ mod _rushlight {
         accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
     };
     #[pymodule_export]
+    use super::callbacks::queue;
+    #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
@@ -85,8 +88,8 @@ mod _rushlight {
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
-        nesting, open, randomness, unwrap, within,
+        alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim,
+        maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};
@@ -101,7 +104,7 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode, redispatch,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};

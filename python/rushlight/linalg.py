@@ -14,6 +14,7 @@ from . import _rushlight as native
 from . import return_types
 from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
+from ._samples import any_of_all
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -319,7 +320,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
     residuals = found.flatten()[:0]
-    if rows > columns and (driver == "gels" or bool((ranks == columns).all())):
+    if rows > columns and (driver == "gels" or not any_of_all(ranks != columns)):
         residuals = ((A @ found - right) ** 2).sum(-2)
     solution = found.squeeze(-1) if vector else found
     return return_types.linalg_lstsq((solution, residuals, ranks, values))

@@ -69,14 +69,14 @@ macro_rules! autograd {
     DetachView {},
     /// `.data` of a tensor that requires grad assigned integers.
     DataDType {},
-    /// A tensor that is to show the memory of one of another element type.
-    SetDType { source: DType, target: DType },
     /// The gradient of a leaky rectifier in place that turns signs round.
     LeakyReluInPlace {},
     /// The gradient of an exponential unit in place that turns signs round.
     EluInPlace {},
-    /// The gradient through a tensor that came to show other memory.
-    SetDerivative {},
+    /// Backward through an operation without a derivative.
+    DerivativeMissing { operation: &'static str },
+    /// `set_` with a tensor of another type.
+    SetDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// A type of gradients that the present gradient does not have.

@@ -9,7 +9,7 @@ use super::record::trace;
 use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -256,6 +256,12 @@ pub(super) struct Recorded<O: Op> {
 }
 
 impl<O: Op> Rule for Recorded<O> {
+    fn traits(&self) -> Traits {
+        // What holds tensors by itself, such as indices, has to be dropped as a whole.
+        let is_light = !std::mem::needs_drop::<O>();
+        Traits { caller_only: self.op.caller_only(), is_weighed: self.work().is_some(), is_light }
+    }
+
     fn name(&self) -> &str {
         self.op.name()
     }
@@ -290,17 +296,8 @@ impl<O: Op> Rule for Recorded<O> {
         O::VIEW
     }
 
-    fn is_light(&self) -> bool {
-        // What holds tensors by itself, such as indices, has to be dropped as a whole.
-        !std::mem::needs_drop::<O>()
-    }
-
     fn inputs(&self) -> Option<Inputs> {
         self.op.inputs()
-    }
-
-    fn caller_only(&self) -> bool {
-        self.op.caller_only()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -241,6 +241,7 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Err(Error::SelectMask {}.into());
     }
+    let mask = &batch::alike_in_all(mask);
     if batch::is_batched(mask) {
         return Err(Error::MappedSelect {}.into());
     }
@@ -370,8 +371,14 @@ pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Re
     super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
 }
 
+/// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
+pub fn argwhere(x: &Tensor) -> Result<Tensor> {
+    batch::one_by_one(&[x], "argwhere", &|x| argwhere(x[0])).unwrap_or_else(|| nonzero(x))
+}
+
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
+    let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
@@ -394,7 +401,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
 
 /// `nonzero_by_dimension` as the choice by a condition without alternatives.
 pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
-    match batch::is_batched(condition) {
+    match batch::is_batched(&batch::alike_in_all(condition)) {
         true => Err(Error::MappedShape { operation: "where" }.into()),
         false => nonzero_by_dimension(condition),
     }
@@ -402,6 +409,7 @@ pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
 
 /// The coordinates of the elements that are not zero, a tensor for each dimension.
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         return Err(Error::MappedDecision { operation: "nonzero_numpy" }.into());
     }

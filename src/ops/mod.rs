@@ -75,7 +75,7 @@ pub mod record;
 pub mod rectifiers;
 pub mod reduce;
 pub mod reinterpret;
-pub mod replace;
+mod repeated;
 pub mod representation;
 pub mod reshape;
 pub mod resize;
@@ -231,7 +231,7 @@ macro_rules! elementwise2 {
 }
 
 elementwise2! {
-    add, add_: arithmetic::Add { alpha: Scalar::Int(1) }, "The sum of two operands.";
+    add, add_: arithmetic::Plus, "The sum of two operands.";
     sub, sub_: arithmetic::Sub { alpha: Scalar::Int(1) }, "The difference of two operands.";
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";

@@ -130,7 +130,7 @@ def test_nodes_are_instances_of_one_class():
     x = leaf()
     assert isinstance((x * 2).grad_fn, graph.Node)
     assert not isinstance(x, graph.Node)
-    with raises(TypeError, "Can't instantiate abstract class Node with abstract methods _input_metadata, "):
+    with raises(TypeError, "Can't instantiate abstract class Node with"):
         graph.Node()
 
 

@@ -1,5 +1,4 @@
 //! Methods that give a tensor in another element type, and `to`, which torch lets name anything.
-use super::entries::{in_place, method};
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{Function, METHOD};
@@ -18,21 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const LOST_PART: &std::ffi::CStr = c"Casting complex values to real discards the imaginary part";
 
-const SET: &[&str] = &[
-    "(Tensor input)",
-    "(Tensor input, Tensor source)",
-    "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
-];
-
-/// How far elements are apart that lie in order.
-fn in_order(size: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; size.len()];
-    for dim in (1..size.len()).rev() {
-        strides[dim - 1] = strides[dim] * size[dim].max(1);
-    }
-    strides
-}
-
 const NAMED: &[&str] = &["(Tensor input, *, memory_format? memory_format=None)"];
 
 /// An entry for a method that is named for its element type.
@@ -46,19 +30,6 @@ const fn named(
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    method("set_", SET, "Shows the memory of another tensor from now on.", |a| {
-        let (x, source) = (a.tensor(0)?, a.optional_tensor(1));
-        let shown = || match (a.overload(), source) {
-            (2, Some(source)) => {
-                let (size, stride) = (a.ints(3)?, a.dims(4)?);
-                let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
-                ops::strided::as_strided(&source.detach(), &size, &stride, Some(a.int(2)?)).map_err(raise)
-            }
-            (_, Some(source)) => Ok(source.clone()),
-            _ => ops::create::empty(&[0], x.dtype()).map_err(raise),
-        };
-        in_place(a, ops::replace::set_(x, &shown()?))
-    }),
     named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
     named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
     named("cfloat", "The elements as complex numbers in single precision.", |a| given(a, DType::Complex64)),

@@ -152,10 +152,6 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
         "matches the existing gradient's dtype.",
     ),
-    "SetDType": (
-        RuntimeError,
-        "Could not set tensor of type {source:C} to a tensor of type {target:C}",
-    ),
     "LeakyReluInPlace": (
         RuntimeError,
         "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. "
@@ -169,7 +165,8 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "is caused by calling in-place forward function with a negative slope, please call out-of-place "
         "version instead.",
     ),
-    "SetDerivative": (RuntimeError, "derivative for set_ is not implemented"),
+    "DerivativeMissing": (RuntimeError, "derivative for {operation} is not implemented"),
+    "SetDType": (RuntimeError, "Could not set tensor of type {got:C} to a tensor of type {expected:C}"),
     "DataDType": (
         RuntimeError,
         "data set to a tensor that requires gradients must be floating point or complex dtype",

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::batch;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
@@ -169,7 +170,7 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
         }
         Operand::Tensor(number) => {
             let parts: Parts = Arc::new(|inputs| {
-                let copy = cast::clone(inputs[0])?;
+                let copy = batch::with_room(cast::clone(inputs[0])?, &[inputs[1]])?;
                 cast::fill_(&copy, inputs[1])?;
                 Ok(smallvec![copy])
             });

@@ -59,24 +59,15 @@ impl Dropout {
         if self.channels && layout.ndim() < 2 {
             return Err(Error::FeatureDropoutRank {}.into());
         }
-        let noise = match self.channels {
-            true => {
-                let mut shape = vec![1; layout.ndim()];
-                shape[..2].copy_from_slice(&[layout.shape()[0] as i64, layout.shape()[1] as i64]);
-                create::empty(&shape, x.dtype())?
-            }
-            false if batch::is_mapping() => create::empty(&shape::signed(layout.shape()), x.dtype())?,
-            false => room_like(x)?,
-        };
-        let noise = match batch::is_mapping() {
-            // Whether each sample has noise of its own is for the mapping to say.
-            true => {
-                random::bernoulli(&create::full_like(&noise.detach(), keep.into(), x.dtype())?, generator)?
-            }
-            false => {
-                draw(&noise, keep, generator)?;
-                noise
-            }
+        let mut shape = shape::signed(layout.shape());
+        if self.channels {
+            shape[2..].fill(1);
+        }
+        let drawn = |noise: Tensor| draw(&noise, keep, generator).map(|()| noise);
+        // Whether each sample has noise of its own is for the mapping to say.
+        let noise = match self.channels || batch::is_mapping() {
+            true => batch::creation(&shape, &|shape| drawn(create::empty(shape, x.dtype())?))?,
+            false => drawn(room_like(x)?)?,
         };
         if !self.alpha {
             scale_up(&noise, keep)?;

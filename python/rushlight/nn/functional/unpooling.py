@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._samples import any_of_all
 from ..._typename import scalar_name
 from .shapes import avg_pool1d, avg_pool2d, avg_pool3d
 
@@ -76,7 +77,7 @@ def _unpooled(
         )
     lead = list(input.shape[:-count])
     beyond = (indices < 0) | (indices >= prod(sizes))
-    if beyond.any():
+    if any_of_all(beyond):
         volumes = "x".join(str(size) for size in [*sizes, *column])
         raise RuntimeError(
             f"Found an invalid max index: {int(indices[beyond][0])} (output volumes are of size {volumes})"
