@@ -490,4 +490,4 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
                 f"multi_dot(): tensors {number - 1} and {number} with shapes {shapes} cannot be multiplied"
             )
         result = result @ tensor
-    return result
+    return result if len(tensors) == 2 else result.view(result.shape)

@@ -32,7 +32,6 @@ logit = native.logit
 logsumexp = native.logsumexp
 multigammaln = _nn.special_multigammaln
 polygamma = native.polygamma
-round = native.round
 sinc = native.sinc
 softmax = native.softmax
 xlog1py = _nn.special_xlog1py
@@ -100,6 +99,11 @@ def _log_ndtr(input: Tensor) -> Tensor:
     # Where the probability is near to one, what is missing from one says more.
     near = (-native.erfc(t.clamp(min=-1.0)) / 2).log1p()
     return native.where(t < -_HALF_ROOT, far, near)
+
+
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """Return every element rounded to so many decimal places, halves to even ones."""
+    return native.round(input, decimals=decimals, out=out)
 
 
 def ndtri(input: Tensor) -> Tensor:

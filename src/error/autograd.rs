@@ -69,6 +69,10 @@ macro_rules! autograd {
     DetachView {},
     /// `.data` of a tensor that requires grad assigned integers.
     DataDType {},
+    /// The gradient of a leaky rectifier in place that turns signs round.
+    LeakyReluInPlace {},
+    /// The gradient of an exponential unit in place that turns signs round.
+    EluInPlace {},
     /// Backward through an operation without a derivative.
     DerivativeMissing { operation: &'static str },
     /// `set_` with a tensor of another type.

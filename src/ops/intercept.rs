@@ -221,9 +221,21 @@ pub(super) fn written(
     operands: &[Operand<'_>],
     write: impl Fn() -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
+    written_with(node, operands, Attributes::new(), write)
+}
+
+/// `written` by an operation that has parameters.
+#[cold]
+pub(super) fn written_with(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    attributes: Attributes,
+    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
     let target = operands.first().and_then(|target| target.tensor()).cloned();
     let compute = Box::new(move || write().map(|()| target.iter().cloned().collect()));
-    let operation = Operation { in_place: true, ..Operation::new(node, values(operands), compute) };
+    let operation =
+        Operation { in_place: true, attributes, ..Operation::new(node, values(operands), compute) };
     operation.run(&Tensor::from_array).map(drop)
 }
 

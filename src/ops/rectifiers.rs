@@ -5,7 +5,7 @@ use super::select::where_;
 use super::unary::{Elementwise, Integers, Keeps};
 use super::{add, clamp, compare, fixed, mul};
 use crate::dtype::{Number, Real, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::tensor::Tensor;
@@ -20,7 +20,9 @@ pub struct LeakyRelu {
 impl Elementwise for LeakyRelu {
     const NAME: &'static str = "leaky_relu_cpu";
     const NODE: &'static str = "LeakyReluBackward0";
+    const NODE_IN_PLACE: &'static str = "LeakyReluBackward1";
     const KEEPS: Keeps = Keeps::Input;
+    const IN_PLACE_BY_OUTPUT: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn shown(&self) -> Attributes {
@@ -34,6 +36,11 @@ impl Elementwise for LeakyRelu {
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         let slope = self.slope;
         fixed::map(x, move |x| if x > 0.0 { 1.0 } else { slope })
+    }
+
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        // The sign of the output is that of the input.
+        if self.slope < 0.0 { Err(Error::LeakyReluInPlace {}.into()) } else { self.derivative(y) }
     }
 }
 
@@ -49,6 +56,7 @@ pub struct Threshold {
 impl Elementwise for Threshold {
     const NAME: &'static str = "threshold_cpu";
     const NODE: &'static str = "ThresholdBackward0";
+    const NODE_IN_PLACE: &'static str = "ThresholdBackward1";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
 

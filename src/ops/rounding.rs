@@ -89,22 +89,21 @@ impl Elementwise for RoundDecimals {
         let power = T::from_f64(10f64.powi(self.decimals.saturating_abs()));
         if self.decimals < 0 { to_even(x / power) * power } else { to_even(x * power) / power }
     }
+
+    fn refusal(&self, dtype: DType) -> Error {
+        let operation = if self.decimals == 0 { "round_vml_cpu" } else { Self::NAME };
+        Error::NotImplementedFor { operation, dtype }
+    }
 }
 
 /// Every element rounded to so many decimal places.
 pub fn round_decimals(x: &Tensor, decimals: i64) -> Result<Tensor> {
-    match places(decimals) {
-        0 => super::round(x),
-        decimals => unary::apply(RoundDecimals { decimals }, x),
-    }
+    unary::apply(RoundDecimals { decimals: places(decimals) }, x)
 }
 
 /// Every element rounded to so many decimal places, in place.
 pub fn round_decimals_(x: &Tensor, decimals: i64) -> Result<()> {
-    match places(decimals) {
-        0 => super::round_(x),
-        decimals => unary::apply_in_place(RoundDecimals { decimals }, x),
-    }
+    unary::apply_in_place(RoundDecimals { decimals: places(decimals) }, x)
 }
 
 fn places(decimals: i64) -> i32 {

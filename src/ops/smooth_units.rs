@@ -9,7 +9,7 @@ use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes};
 use crate::kernels::math;
@@ -35,7 +35,9 @@ fn whole(factor: f64) -> Scalar {
 impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     const NAME: &'static str = "elu_cpu";
     const NODE: &'static str = if CONTINUOUS { "CeluBackward0" } else { "EluBackward0" };
+    const NODE_IN_PLACE: &'static str = if CONTINUOUS { "CeluBackward1" } else { "EluBackward1" };
     const KEEPS: Keeps = Keeps::Input;
+    const IN_PLACE_BY_OUTPUT: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn shown(&self) -> Attributes {
@@ -59,6 +61,15 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
         let below = exp(&mul(&clamp::clamp_max(x, 0.0)?, self.input_scale)?)?;
         let below = mul(&below, self.scale * self.alpha * self.input_scale)?;
         where_(&compare::le(x, 0)?, &below, self.scale)
+    }
+
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        // The sign of the output is that of the input.
+        if self.alpha < 0.0 {
+            return Err(Error::EluInPlace {}.into());
+        }
+        let below = mul(&add(y, self.scale * self.alpha)?, self.input_scale)?;
+        where_(&compare::le(y, 0)?, &below, self.scale)
     }
 }
 

@@ -37,7 +37,6 @@ pub struct Softmax {
     /// The dimension as the caller named it.
     given: i64,
     log: bool,
-    dtype: DType,
 }
 
 impl Op for Softmax {
@@ -54,9 +53,8 @@ impl Op for Softmax {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = copy::as_type(&x, self.dtype)?;
-        let mut y = Array::uninit(&x.layout, self.dtype)?;
-        dispatch!(float self.dtype, T => match self.log {
+        let mut y = Array::uninit(&x.layout, x.dtype)?;
+        dispatch!(float x.dtype, T => match self.log {
             true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
             false => kernels::softmax(x.view::<T>(), self.dim, y.fresh()),
         }, else {
@@ -67,7 +65,7 @@ impl Op for Softmax {
                 (false, true) => "softmax_lastdim_kernel_impl",
                 (false, false) => "softmax_kernel_impl",
             };
-            return Err(Error::NotImplementedFor { operation, dtype: self.dtype }.into())
+            return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
@@ -82,10 +80,10 @@ impl Op for Softmax {
     }
 
     fn jvp(&self, y: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (y, t) = (at.load(y)?, cast::to_dtype(tangent(tangents), self.dtype)?);
+        let (y, t) = (at.load(y)?, tangent(tangents));
         one(match self.log {
-            true => sub(&t, &total(&mul(&exp(&y)?, &t)?, self.dim)?)?,
-            false => apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[&t, &y])?,
+            true => sub(t, &total(&mul(&exp(&y)?, t)?, self.dim)?)?,
+            false => apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[t, &y])?,
         })
     }
 
@@ -196,7 +194,11 @@ impl SoftmaxGradient {
 
 fn along(x: &Tensor, dim: i64, dtype: Option<DType>, log: bool) -> Result<Tensor> {
     let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
-    apply_one(Softmax { dim, given, log, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+    let x = match dtype {
+        Some(dtype) => cast::to_dtype(x, dtype)?,
+        None => x.clone(),
+    };
+    apply_one(Softmax { dim, given, log }, &[&x])
 }
 
 /// eˣ, scaled to add up to one along a dimension.

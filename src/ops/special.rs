@@ -208,6 +208,7 @@ struct Polygamma {
 impl Elementwise for Polygamma {
     const NAME: &'static str = "polygamma";
     const NODE: &'static str = "PolygammaBackward0";
+    const NODE_IN_PLACE: &'static str = "PolygammaBackward1";
     const KEEPS: Keeps = Keeps::Input;
 
     fn shown(&self) -> Attributes {

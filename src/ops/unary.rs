@@ -51,6 +51,16 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     const NODE: &'static str;
     /// What the derivative is computed from.
     const KEEPS: Keeps;
+    /// torch's name of the node of the operation in place.
+    const NODE_IN_PLACE: &'static str = Self::NODE;
+    /// Whether the derivative of the operation in place is computed from the output, though that of the
+    /// operation is not.
+    const IN_PLACE_BY_OUTPUT: bool = false;
+
+    /// dy/dx from the output, of the operation in place.
+    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
+        unreachable!("it is asked for where it is said to be")
+    }
     /// What becomes of integers.
     const INTEGERS: Integers = Integers::Promote;
 
@@ -130,11 +140,22 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
 struct Recorded<E: Elementwise> {
     op: E,
     kept: Option<SavedTensor>,
+    in_place: bool,
 }
 
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
         self.kept.as_ref().map(|kept| at.load(kept)).transpose()
+    }
+
+    /// A gradient or tangent times the derivative.
+    fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        match kept {
+            Some(y) if self.in_place && E::IN_PLACE_BY_OUTPUT => {
+                super::mul(t, &self.op.derivative_in_place(y)?)
+            }
+            kept => self.op.chain(kept, t),
+        }
     }
 }
 
@@ -144,7 +165,7 @@ impl<E: Elementwise> Rule for Recorded<E> {
     }
 
     fn name(&self) -> &str {
-        E::NODE
+        if self.in_place { E::NODE_IN_PLACE } else { E::NODE }
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -154,11 +175,11 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
-        one(self.op.chain(kept.as_ref(), single(gradients))?)
+        one(self.chain(kept.as_ref(), single(gradients))?)
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(self.op.chain(self.load(at)?.as_ref(), tangent(tangents))?)
+        one(self.chain(self.load(at)?.as_ref(), tangent(tangents))?)
     }
 
     fn keeps(&self) -> bool {
@@ -166,7 +187,8 @@ impl<E: Elementwise> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let name = if E::KEEPS == Keeps::Output { "result" } else { "self" };
+        let by_output = E::KEEPS == Keeps::Output || self.in_place && E::IN_PLACE_BY_OUTPUT;
+        let name = if by_output { "result" } else { "self" };
         self.kept.iter().map(|kept| (name, kept)).collect()
     }
 
@@ -222,7 +244,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    record_new(Recorded { op, kept }, smallvec![edge], y)
+    record_new(Recorded { op, kept, in_place: false }, smallvec![edge], y)
 }
 
 /// `apply` where more than the history of the operand may matter.
@@ -239,6 +261,7 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
             op,
             kept: kept::<E>(Some(x.array()), values),
+            in_place: false,
         })?;
         return Ok(y);
     }
@@ -251,7 +274,11 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         false => Tensor::from_array(forward(&op, &array)?),
     };
     let values = y.array();
-    trace(&[x], std::slice::from_ref(&y), |_| Recorded { op, kept: kept::<E>(Some(array), values) })?;
+    trace(&[x], std::slice::from_ref(&y), |_| Recorded {
+        op,
+        kept: kept::<E>(Some(array), values),
+        in_place: false,
+    })?;
     Ok(y)
 }
 
@@ -285,7 +312,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     // The old values are about to go.
-    let before = match write.is_traced() && E::KEEPS == Keeps::Input {
+    let before = match write.is_traced() && E::KEEPS == Keeps::Input && !E::IN_PLACE_BY_OUTPUT {
         true => Some(copy::dense(&target)?),
         false => None,
     };
@@ -296,7 +323,13 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         }
         false => overwrite(&op, &target)?,
     }
-    write.finish(|_| Recorded { op, kept: kept::<E>(before, target) })
+    write.finish(|_| {
+        let kept = match E::IN_PLACE_BY_OUTPUT {
+            true => Some(SavedTensor::new(target, Source::Output(0))),
+            false => kept::<E>(before, target),
+        };
+        Recorded { op, kept, in_place: true }
+    })
 }
 
 fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {

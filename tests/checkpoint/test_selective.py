@@ -401,3 +401,17 @@ def test_the_contexts_that_do_nothing():
     first, second = noop_context_fn()
     with first as a, second as b:
         assert (a, b) == (None, None)
+
+
+def test_a_policy_sees_how_random_numbers_are_drawn():
+    policy = keeping()
+    part = lambda x: torch.nn.functional.dropout(x, 0.5) * x.detach().bernoulli()  # noqa: E731
+    selectively(part, policy, matrix())
+    assert policy.asked == [
+        "aten.empty_like.default",
+        "aten.bernoulli_.float",
+        "aten.div_.Scalar",
+        "aten.mul.Tensor",
+        "aten.bernoulli.default",
+        "aten.mul.Tensor",
+    ]

@@ -152,6 +152,19 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
         "matches the existing gradient's dtype.",
     ),
+    "LeakyReluInPlace": (
+        RuntimeError,
+        "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. "
+        "This is caused by calling in-place forward function with a negative slope, please call "
+        "out-of-place version instead. File an issue at https://github.com/pytorch/pytorch if you do require "
+        "supporting in-place leakRelu backward calculation with negative slope",
+    ),
+    "EluInPlace": (
+        RuntimeError,
+        "In-place elu backward calculation is triggered with a negative slope which is not supported. This "
+        "is caused by calling in-place forward function with a negative slope, please call out-of-place "
+        "version instead.",
+    ),
     "DerivativeMissing": (RuntimeError, "derivative for {operation} is not implemented"),
     "SetDType": (RuntimeError, "Could not set tensor of type {got:C} to a tensor of type {expected:C}"),
     "DataDType": (

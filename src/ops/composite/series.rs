@@ -34,14 +34,14 @@ pub fn diff(
     }
     let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
     let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
-    let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+    let place = shape::normalize_dim(dim, y.ndim())?;
     if times == 0 {
         return if parts.len() > 1 { Ok(y) } else { cast::clone(&y) };
     }
     // Once nothing is left, nothing changes any more.
-    let times = times.min(y.layout().shape()[dim as usize] as i64);
+    let times = times.min(y.layout().shape()[place] as i64);
     for _ in 0..times {
-        let length = y.layout().shape()[dim as usize] as i64;
+        let length = y.layout().shape()[place] as i64;
         let few = (length - 1).max(0);
         let (later, earlier) = (part::narrow(&y, dim, length - few, few)?, part::narrow(&y, dim, 0, few)?);
         y = match y.dtype() {
@@ -89,7 +89,7 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
         Operand::Scalar(width) if length > 0 => {
             // Every point counts, the outer ones by half.
             let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
-            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width)
+            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width.to_f64().into())
         }
         distance => trapezoids(y, distance, dim, "trapezoid", sum),
     }

@@ -147,11 +147,11 @@ fn correlations(covariances: &Tensor) -> Result<Tensor> {
     let scaled = div(covariances, &squeeze::unsqueeze(&deviations, 1)?)?;
     let scaled = div(&scaled, &squeeze::unsqueeze(&deviations, 0)?)?;
     if scaled.dtype().is_complex() {
-        let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1.0).into()), Some(1.0.into()));
+        let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1).into()), Some(1.into()));
         let (real, imaginary) = (part(conjugate::real(&scaled))?, part(conjugate::imag(&scaled))?);
         return crate::ops::complex::complex(&real, &imaginary);
     }
-    clamp::clamp(&scaled, Some((-1.0).into()), Some(1.0.into()))
+    clamp::clamp(&scaled, Some((-1).into()), Some(1.into()))
 }
 
 /// What a quantile is that lies between two elements.

@@ -236,6 +236,9 @@ pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
         crate::ops::cast::copy_(&result, &unit)?;
         return Ok(result);
     }
+    if power == 3 {
+        return matmul(&matmul(a, a)?, a);
+    }
     let (mut rest, mut square, mut result) = (power.unsigned_abs(), base, None::<Tensor>);
     loop {
         if rest & 1 == 1 {

@@ -126,7 +126,7 @@ fn of_probabilities(
         Reduction::Sum => neg(&sum(&terms, None, false, None)?),
         Reduction::Mean => {
             let samples = layout.numel().checked_div(classes).unwrap_or(0);
-            div_number(&neg(&sum(&terms, None, false, None)?)?, (samples as f64).into())
+            div_number(&neg(&sum(&terms, None, false, None)?)?, (samples as i64).into())
         }
     }
 }

@@ -3,8 +3,9 @@
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
+use crate::graph::shown::shown;
 use crate::ops::random::{self, Generator};
-use crate::ops::{add, batch, cast, create, div_, in_place, mul};
+use crate::ops::{add, batch, cast, create, div_, in_place, intercept, mul};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -62,20 +63,60 @@ impl Dropout {
         if self.channels {
             shape[2..].fill(1);
         }
-        let probability = create::full(&[], keep.into(), DType::Float64)?;
-        let drawn = |noise: Tensor| random::bernoulli_(&noise, &probability, generator).map(|()| noise);
+        let drawn = |noise: Tensor| draw(&noise, keep, generator).map(|()| noise);
         // Whether each sample has noise of its own is for the mapping to say.
         let noise = match self.channels || batch::is_mapping() {
             true => batch::creation(&shape, &|shape| drawn(create::empty(shape, x.dtype())?))?,
-            false => drawn(create::zeros_like(&x.detach())?)?,
+            false => drawn(room_like(x)?)?,
         };
         if !self.alpha {
-            div_(&noise, keep)?;
+            scale_up(&noise, keep)?;
             return Ok((noise.clone(), noise));
         }
         let scale = 1.0 / ((LIMIT * LIMIT * self.probability + 1.0) * keep).sqrt();
         let shift = mul(&add(&noise, -1.0)?, LIMIT * scale)?;
         let shift = add(&shift, LIMIT * scale * self.probability)?;
         Ok((mul(&noise, scale)?, cast::to_dtype(&shift, x.dtype())?))
+    }
+}
+
+/// Room for factors of the elements of `x`.
+fn room_like(x: &Tensor) -> Result<Tensor> {
+    let x = x.detach();
+    match intercept::is_active() {
+        true => {
+            let like = x.clone();
+            intercept::elementwise(
+                "EmptyLike",
+                &[(&x).into()],
+                move || Ok(create::zeros_like(&like)?.array()),
+            )
+        }
+        false => create::zeros_like(&x),
+    }
+}
+
+/// Overwrites the elements with ones, with this probability, and zeros.
+fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> {
+    let probability = create::full(&[], keep.into(), DType::Float64)?;
+    match intercept::is_active() {
+        true => {
+            let (target, generator) = (noise.clone(), generator.cloned());
+            intercept::written_with("Bernoulli", &[noise.into()], shown! { p: keep }, move || {
+                random::bernoulli_(&target, &probability, generator.as_ref())
+            })
+        }
+        false => random::bernoulli_(noise, &probability, generator),
+    }
+}
+
+/// Makes up for those that are left out.
+fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
+    match intercept::is_intercepting() {
+        true => {
+            let target = noise.clone();
+            intercept::written("DivScalar", &[noise.into(), keep.into()], move || div_(&target, keep))
+        }
+        false => div_(noise, keep),
     }
 }
