@@ -4,6 +4,7 @@ use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::batch;
 use crate::ops::complex::real_product;
 use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
@@ -350,6 +351,11 @@ impl Composed for Cross {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
+    let tensors: Vec<&Tensor> = std::iter::once(x).chain(weights).collect();
+    let each = |tensors: &[&Tensor]| bincount(tensors[0], tensors.get(1).copied(), least);
+    if let Some(counts) = batch::one_by_one(&tensors, "bincount", &each) {
+        return counts;
+    }
     if x.dtype().is_float() || x.dtype() == crate::dtype::DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }

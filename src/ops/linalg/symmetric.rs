@@ -9,13 +9,13 @@ use crate::kernels::factor::rotations;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{add, div, part, select, sub};
+use crate::ops::{add, div, mul, part, select, sub};
 use crate::tensor::Tensor;
 
 /// V Λ Vᵀ = A, of which one triangle is read
 ///
 /// With M = Vᵀ dA V and E[i][j] = λ[j] - λ[i]: dΛ is the diagonal of M and dV = V (M / E), and Ā is
-/// V (Λ̄ + Vᵀ V̄ / E) Vᵀ, without the diagonals where there is a division
+/// V (Λ̄ + N / E) Vᵀ with N = (Vᵀ V̄ - V̄ᵀ V) / 2, without the diagonals where there is a division
 #[derive(Clone)]
 struct Eigh {
     upper: bool,
@@ -70,7 +70,10 @@ impl Op for Eigh {
     fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
         let along = gradients[0].as_ref().map(diagonal).transpose()?;
-        let turning = |g: &Tensor| over_differences(&matmul(&turned(&v)?, g)?, &values);
+        let turning = |g: &Tensor| {
+            let m = matmul(&turned(&v)?, g)?;
+            over_differences(&mul(&sub(&m, &turned(&m)?)?, 0.5)?, &values)
+        };
         let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
         let middle = match (along, turning) {
             (Some(along), Some(turning)) => add(&along, &turning)?,
