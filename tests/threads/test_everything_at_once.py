@@ -10,7 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight.autograd import forward_ad
 from rushlight.autograd.graph import saved_tensors_hooks
-from rushlight.func import grad, hessian, jvp, vmap
+from rushlight.func import grad, hessian, jacrev, jvp, vmap
 from rushlight.utils.checkpoint import checkpoint
 from support import assert_tensor, run_together
 
@@ -128,32 +128,48 @@ def test_hooks_on_saved_tensors_are_of_the_thread_that_set_them():
     in_threads(work)
 
 
+SAMPLES = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
+
+
+def loss(weight, sample):
+    return (weight * sample).sum() ** 3
+
+
 def test_transforms_run_in_several_threads():
     weight = leaf(1.0, 2.0)
-    samples = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
-
-    def loss(weight, sample):
-        return (weight * sample).sum() ** 3
-
-    alone = vmap(grad(loss), in_dims=(None, 0))(weight, samples)
-    curved = hessian(loss)(weight, samples[2])
-    moved = jvp(lambda weight: loss(weight, samples[2]), (weight,), (torch.ones_like(weight),))
+    alone = vmap(grad(loss), in_dims=(None, 0))(weight, SAMPLES)
+    slopes = jacrev(torch.sin)(weight)
 
     def work(place):
         for _ in range(ROUNDS):
-            if place % 3 == 0:
-                assert torch.equal(vmap(grad(loss), in_dims=(None, 0))(weight, samples), alone)
-            elif place % 3 == 1:
-                assert torch.equal(hessian(loss)(weight, samples[2]), curved)
+            if place % 2:
+                assert torch.equal(vmap(grad(loss), in_dims=(None, 0))(weight, SAMPLES), alone)
             else:
-                primal, tangent = jvp(
-                    lambda weight: loss(weight, samples[2]), (weight,), (torch.ones_like(weight),)
-                )
-                assert torch.equal(primal, moved[0]) and torch.equal(tangent, moved[1])
-            (weight * samples).sum().backward()
+                assert torch.equal(jacrev(torch.sin)(weight), slopes)
+            (weight * SAMPLES).sum().backward()
 
     in_threads(work)
     assert_tensor(weight.grad, np.array([2.0, 2.0]) * THREADS * ROUNDS)
+
+
+@pytest.mark.own
+def test_transforms_in_forward_direction_run_in_several_threads_and_beside_a_dual_level():
+    weight, sample = leaf(1.0, 2.0), SAMPLES[2]
+    curved = hessian(loss)(weight, sample)
+    moved = jvp(torch.sin, (weight,), (torch.ones_like(weight),))[1]
+
+    def work(place):
+        for _ in range(ROUNDS):
+            if place == 0:
+                with forward_ad.dual_level():
+                    dual = forward_ad.make_dual(weight.detach(), torch.ones_like(weight))
+                    assert forward_ad.unpack_dual(dual * dual).tangent.tolist() == [2.0, 4.0]
+            elif place % 2:
+                assert torch.equal(hessian(loss)(weight, sample), curved)
+            else:
+                assert torch.equal(jvp(torch.sin, (weight,), (torch.ones_like(weight),))[1], moved)
+
+    in_threads(work)
 
 
 def test_plain_work_goes_on_beside_a_dual_level():
