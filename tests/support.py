@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import sysconfig
 import textwrap
 import threading
 import warnings
@@ -145,9 +144,3 @@ def run_together(*works):
         assert not thread.is_alive()
     if failures:
         raise failures[0]
-
-
-needs_lock = pytest.mark.skipif(
-    bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    reason="the collector looks through the graph only where the interpreter has its lock",
-)

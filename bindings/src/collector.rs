@@ -13,15 +13,20 @@
 //!
 //! Programs may run while it is at it (finalisers), and change things. The snapshot holds them, so that
 //! none goes; a stand-in whose thing is held by more than before, or holds something else than before,
-//! shows nothing at all, which keeps what it holds.
+//! shows nothing at all, which keeps what it holds. The same goes for objects.
+//!
+//! Where threads run at once, others go on while the snapshot is made, so that it may show a thing as it never
+//! was. But they stand still while the collector follows objects, and what is compared then is what is there.
+//! A handle that was found comes to be missing from a holder that has changed, and a handle that nobody found
+//! keeps its stand-in. Work without the lock does not stand still: while there is any, nothing is shown.
 
 mod classes;
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -40,8 +45,10 @@ use crate::unlocked;
 use classes::{Classes, address};
 
 /// How many nodes and tensors are walked over for a collection of each generation. Circles in larger
-/// graphs are left for a later one.
-const MOST: [usize; 3] = [1_000, 10_000, 200_000];
+/// graphs are left for a later one. Where threads run at once a collection that nobody asked for is one of
+/// everything, and comes after many more new objects.
+const MOST: [usize; 3] =
+    if cfg!(threads_at_once) { [50_000, 50_000, 200_000] } else { [1_000, 10_000, 200_000] };
 
 /// Whether anything of the engine may hold anything of Python.
 static HOSTED: AtomicBool = AtomicBool::new(false);
@@ -59,11 +66,10 @@ pub(crate) fn is_hosting() -> bool {
     HOSTED.load(Ordering::Relaxed)
 }
 
-/// Has the collector tell when it begins and ends. What has no lock that stops all threads cannot be
-/// looked through: there circles that lead through the engine stay.
+/// Has the collector tell when it begins and ends.
 pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
     register_bareness(is_bare);
-    if cfg!(Py_GIL_DISABLED) {
+    if cfg!(all(Py_GIL_DISABLED, not(threads_at_once))) {
         return Ok(());
     }
     let gc = py.import("gc")?;
@@ -114,31 +120,44 @@ fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
     let py = info.py();
     let generation: usize = info.get_item("generation")?.map_or(Ok(0), |found| found.extract())?;
     let generation = generation.min(MOST.len() - 1);
-    let before = SNAPSHOT.swap(ptr::null_mut(), Ordering::AcqRel);
-    if !before.is_null() {
-        // SAFETY: it comes from `into_raw` below, and was just taken out.
-        unsafe { Box::from_raw(before) }.end(py);
+    if let Some(before) = exchange(None) {
+        before.end(py);
     }
     let Some(collector) = COLLECTOR.get(py).filter(|_| !unlocked::is_anyone()) else { return Ok(()) };
     if phase == "stop" {
-        circle::open_circles(MOST[generation]);
+        // Handles that move from one to another while they are counted would be missed: see `is_source`.
+        if !cfg!(threads_at_once) {
+            circle::open_circles(MOST[generation]);
+        }
     } else if is_hosting()
         && collector.is_last(py)?
         && let Some(snapshot) = Snapshot::new(collector.get_objects.bind(py), generation)?
     {
-        SNAPSHOT.store(Box::into_raw(snapshot), Ordering::Release);
+        // There was none.
+        let _ = exchange(Some(snapshot));
     }
     Ok(())
 }
 
-/// What was seen when the collection that goes on began; null when there is none.
-static SNAPSHOT: AtomicPtr<Snapshot> = AtomicPtr::new(ptr::null_mut());
+/// What was seen when the collection that goes on began. Nothing of Python happens while it is exchanged, so
+/// that no thread stands still with the lock taken.
+static SNAPSHOT: RwLock<Option<Box<Snapshot>>> = RwLock::new(None);
 
+/// Whether there is a snapshot.
+static PRESENT: AtomicBool = AtomicBool::new(false);
+
+fn exchange(snapshot: Option<Box<Snapshot>>) -> Option<Box<Snapshot>> {
+    PRESENT.store(snapshot.is_some(), Ordering::Release);
+    std::mem::replace(&mut *SNAPSHOT.write().unwrap_or_else(PoisonError::into_inner), snapshot)
+}
+
+/// Looks at the snapshot, if there is one and nobody may be changing what it shows.
 #[inline]
-fn snapshot<'a>() -> Option<&'a Snapshot> {
-    // SAFETY: null, or what `collecting` put there. It is taken away with the GIL held, which whoever
-    // asks holds too, and not while the collector follows objects.
-    unsafe { SNAPSHOT.load(Ordering::Acquire).as_ref() }
+fn with_snapshot<R>(look: impl FnOnce(&Snapshot) -> R) -> Option<R> {
+    if !PRESENT.load(Ordering::Acquire) || unlocked::is_anyone() {
+        return None;
+    }
+    SNAPSHOT.try_read().ok()?.as_deref().map(look)
 }
 
 struct Snapshot {
@@ -155,7 +174,10 @@ impl Snapshot {
     /// What the objects of a generation and of younger ones lead to, unless that is too much.
     fn new(get_objects: &Bound<'_, PyAny>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
         let py = get_objects.py();
-        if generation == MOST.len() - 1 && !TRACKED_EARLIER.swap(true, Ordering::Relaxed) {
+        if !cfg!(threads_at_once)
+            && generation == MOST.len() - 1
+            && !TRACKED_EARLIER.swap(true, Ordering::Relaxed)
+        {
             let objects = get_objects.call0()?;
             objects.cast::<PyList>()?.iter().for_each(|object| track_inside(&object));
         }
@@ -166,7 +188,9 @@ impl Snapshot {
         }
         let (mut census, mut holders) = (Census::default(), HashMap::new());
         let mut classes = Classes::default();
-        for young in 0..=generation {
+        // Where threads run at once there are no generations.
+        let generations = if cfg!(threads_at_once) { 0..=0 } else { 0..=generation };
+        for young in generations {
             for object in get_objects.call1((young,))?.cast::<PyList>()?.iter() {
                 let Some(class) = classes.of(&object) else { continue };
                 let mut members = Vec::new();
@@ -176,6 +200,9 @@ impl Snapshot {
                     _ => {}
                 });
                 holders.insert(address, members);
+                if census.len() > MOST[generation] {
+                    return Ok(None);
+                }
             }
         }
         if !census.walk(MOST[generation], |_| false) {
@@ -222,6 +249,31 @@ impl Snapshot {
             }
         });
         same && known.next().is_none()
+    }
+
+    /// A member that is taken apart, unless it is held by more than before, or holds what it did not. Others that
+    /// were taken apart before it may have taken from it.
+    fn going(&self, place: u32) -> Option<census::Thing> {
+        let (thing, before) = (self.census.thing(place), self.census.held(place));
+        let mut known = self.census.handles(place) <= self.handles[place as usize];
+        thing.visit_holdings(&mut |holding| {
+            if matches!(holding, Holding::Node(_) | Holding::Tensor(_)) {
+                known &= self.census.place(&holding).is_some_and(|held| before.contains(&held));
+            }
+        });
+        known.then(|| thing.clone())
+    }
+
+    /// What an object held, by member, if it holds the same now.
+    fn stand_ins_of<T>(&self, part: &T, now: impl FnOnce(&T, &mut dyn FnMut(Holding<'_>))) -> Option<&[u32]> {
+        let members = self.holders.get(&address(part))?;
+        let (mut known, mut same) = (members.iter(), true);
+        now(part, &mut |holding| {
+            if matches!(holding, Holding::Node(_) | Holding::Tensor(_)) {
+                same &= known.next().copied() == self.census.place(&holding);
+            }
+        });
+        (same && known.next().is_none()).then_some(members)
     }
 
     fn visit(&self, place: u32, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -276,7 +328,17 @@ pub(crate) fn visit_host(holding: &Holding<'_>, visit: &PyVisit<'_>) -> Result<(
     }
 }
 
-/// The members that lead to anything of Python.
+/// Whether what leads to a member is to be shown: it holds something of Python, or is a leaf that circles
+/// through recorded gradients may lead through, where these are not looked for afterwards.
+fn is_source(census: &Census, place: u32) -> bool {
+    let is_leaf = |thing: &census::Thing| match thing {
+        census::Thing::Tensor(tensor) => tensor.has_recorded_gradient(),
+        census::Thing::Node(_) => false,
+    };
+    census.has_hosts(place) || cfg!(threads_at_once) && is_leaf(census.thing(place))
+}
+
+/// The members that lead to anything that is to be shown.
 fn leading(census: &Census) -> Vec<bool> {
     let count = census.len();
     // By member, who holds it: the numbers of all holders one after another, and where each's begin.
@@ -291,7 +353,7 @@ fn leading(census: &Census) -> Vec<bool> {
         free[held as usize] += 1;
     }
     let mut leading = vec![false; count];
-    let mut pending: Vec<u32> = places.clone().filter(|&place| census.has_hosts(place)).collect();
+    let mut pending: Vec<u32> = places.clone().filter(|&place| is_source(census, place)).collect();
     while let Some(place) = pending.pop() {
         if !std::mem::replace(&mut leading[place as usize], true) {
             pending.extend(&holders[begins[place as usize]..begins[place as usize + 1]]);
@@ -307,30 +369,22 @@ pub(crate) fn visit_held<T>(
     now: impl FnOnce(&T, &mut dyn FnMut(Holding<'_>)),
     visit: &PyVisit<'_>,
 ) -> Result<(), PyTraverseError> {
-    let Some((snapshot, members)) = members_of(part) else { return Ok(()) };
-    let (mut known, mut same) = (members.iter(), true);
-    now(part, &mut |holding| {
-        if matches!(holding, Holding::Node(_) | Holding::Tensor(_)) {
-            same &= known.next().copied() == snapshot.census.place(&holding);
-        }
-    });
-    if !same || known.next().is_some() {
-        return Ok(());
-    }
-    members.iter().try_for_each(|&member| visit.call(&snapshot.stand_ins[member as usize]))
+    let show = |snapshot: &Snapshot| {
+        let mut stand_ins = snapshot.stand_ins_of(part, now)?.iter();
+        Some(stand_ins.try_for_each(|&member| visit.call(&snapshot.stand_ins[member as usize])))
+    };
+    with_snapshot(show).flatten().unwrap_or(Ok(()))
 }
 
-/// The stand-in of the tensor of an object, for a slot.
+/// Shows the stand-in of the tensor of an object, for a slot: what `visit` answers, and zero without one.
 #[inline]
-pub(crate) fn stand_in_of(body: &TensorBase) -> Option<*mut ffi::PyObject> {
-    let (snapshot, members) = members_of(body)?;
-    let stand_in = snapshot.stand_ins[*members.first()? as usize].as_ref();
-    stand_in.map(Py::as_ptr)
-}
-
-fn members_of<T>(part: &T) -> Option<(&'static Snapshot, &'static [u32])> {
-    let snapshot = snapshot()?;
-    Some((snapshot, snapshot.holders.get(&address(part))?))
+pub(crate) fn visit_tensor(body: &TensorBase, visit: impl FnOnce(*mut ffi::PyObject) -> c_int) -> c_int {
+    let show = |snapshot: &Snapshot| {
+        let member =
+            *snapshot.stand_ins_of(body, |body, show| show(Holding::Tensor(body.tensor())))?.first()?;
+        Some(visit(snapshot.stand_ins[member as usize].as_ref()?.as_ptr()))
+    };
+    with_snapshot(show).flatten().unwrap_or(0)
 }
 
 /// Stands for a node or a tensor during a collection.
@@ -342,14 +396,13 @@ struct StandIn {
 #[pymethods]
 impl StandIn {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        snapshot().map_or(Ok(()), |snapshot| snapshot.visit(self.place, &visit))
+        with_snapshot(|snapshot| snapshot.visit(self.place, &visit)).unwrap_or(Ok(()))
     }
 
     fn __clear__(&self, py: Python<'_>) {
-        if let Some(snapshot) = snapshot().filter(|snapshot| snapshot.is_unchanged(self.place)) {
-            let thing = snapshot.census.thing(self.place);
+        if let Some(thing) = with_snapshot(|snapshot| snapshot.going(self.place)).flatten() {
             thing.let_go();
-            if let census::Thing::Node(node) = thing {
+            if let census::Thing::Node(node) = &thing {
                 crate::node::forget_metadata(py, node);
             }
         }

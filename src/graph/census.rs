@@ -19,6 +19,7 @@ use super::node::{NodeId, NodeRef};
 use crate::tensor::Tensor;
 
 /// A node or a tensor, with a handle of the census' own.
+#[derive(Clone)]
 pub enum Thing {
     /// A node.
     Node(NodeRef),

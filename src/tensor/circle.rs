@@ -106,7 +106,7 @@ impl Tensor {
     }
 
     /// Whether this is a leaf whose gradient has a history.
-    fn has_recorded_gradient(&self) -> bool {
+    pub fn has_recorded_gradient(&self) -> bool {
         let is_recorded = |gradient: Tensor| gradient.0.core.read().edge.is_some();
         self.grad().is_some_and(is_recorded)
     }

@@ -44,7 +44,8 @@ def test_what_is_wrong_with_a_sequence():
         checkpoint_sequential(functions, 2, leaf(), use_reentrant=False, a=1)
     with raises(ValueError, "range() arg 3 must not be zero"):
         checkpoint_sequential(functions, 5, leaf(), use_reentrant=False)
-    with raises(ZeroDivisionError, "integer division or modulo by zero"):
+    # What the interpreter says of it depends on its version.
+    with pytest.raises(ZeroDivisionError):
         checkpoint_sequential(functions, 0, leaf(), use_reentrant=False)
     with pytest.warns(UserWarning) as caught:
         checkpoint_sequential(functions, 2, leaf())

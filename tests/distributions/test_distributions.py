@@ -120,3 +120,11 @@ def test_dimensions_of_samples_may_be_those_of_one():
 def test_misuse_is_refused_in_words(call, text):
     with raises(ValueError, text):
         call()
+
+
+def test_the_entropy_of_counts_is_that_of_all_ways_to_count():
+    probs = torch.tensor([0.2, 0.3, 0.5])
+    counts = D.Multinomial(3, probs)
+    ways = [[i, j, 3 - i - j] for i in range(4) for j in range(4 - i)]
+    logarithms = counts.log_prob(torch.tensor(ways, dtype=torch.float32))
+    assert counts.entropy().item() == pytest.approx(-(logarithms.exp() * logarithms).sum().item(), rel=1e-5)

@@ -6,7 +6,6 @@ import weakref
 import pytest
 import rushlight as torch
 from rushlight.autograd import Function
-from support import needs_lock
 
 
 class Twice(Function):
@@ -62,7 +61,6 @@ def hook_that_holds_the_output(x, witness):
     y.register_hook(lambda gradient: (witness, y))
 
 
-@needs_lock
 @pytest.mark.own
 @pytest.mark.parametrize(
     "make",

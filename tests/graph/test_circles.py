@@ -9,7 +9,7 @@ import pytest
 import rushlight as torch
 from rushlight.autograd import Function
 from rushlight.autograd.graph import saved_tensors_hooks
-from support import needs_lock, run_script
+from support import run_script
 
 
 class Witness:
@@ -189,7 +189,6 @@ CIRCLES = [
 ]
 
 
-@needs_lock
 @pytest.mark.own
 @pytest.mark.parametrize("make", CIRCLES)
 def test_a_circle_is_gone_after_a_collection(make):
@@ -202,7 +201,6 @@ def test_a_circle_is_gone_after_a_collection(make):
     assert not gc.garbage
 
 
-@needs_lock
 @pytest.mark.own
 def test_circles_are_found_by_the_collector_of_the_young_too():
     seen = []
@@ -351,7 +349,6 @@ def test_collections_while_other_threads_differentiate_take_nothing_from_them():
     assert not failures
 
 
-@needs_lock
 @pytest.mark.own
 def test_collecting_all_the_time_with_threads_hooks_and_finalisers_breaks_nothing():
     output = run_script(

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import rushlight as torch
-from support import needs_lock, run_script
+from support import run_script
 
 needs_linux = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 
@@ -143,7 +143,6 @@ def step():
     assert megabytes_grown(body, first=100, then=3000) < 5
 
 
-@needs_lock
 @needs_linux
 @pytest.mark.own
 def test_ten_thousand_recorded_backwards_through_functions_and_hooks_leave_memory_flat():
@@ -167,7 +166,6 @@ def step():
     assert megabytes_grown(body, first=1000, then=10_000, collected=True) < 5
 
 
-@needs_lock
 @pytest.mark.own
 def test_no_circle_that_python_can_see_survives_a_collection():
     output = run_script(

@@ -11,7 +11,7 @@ UnpackedDualTensor(primal=tensor(9.), tangent=tensor(6.))
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from threading import local
+from threading import Lock, get_ident, local
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
@@ -34,9 +34,12 @@ __all__ = [
 _NESTED = "Nested forward mode AD is not supported at the moment"
 
 # The level as the functions here count: zero inside of a level, less outside. In the engine levels
-# have numbers that never come again: that of this level is kept beside it.
+# have numbers that never come again: that of this level is kept beside it. Threads share the level, but
+# only the one that entered it is inside.
 _current_level = -1
 _entered = 0
+_entered_by = 0
+_entering = Lock()
 
 
 class _Transforms(local):
@@ -51,11 +54,12 @@ _transforms = _Transforms()
 
 def enter_dual_level() -> int:
     """Enter a level of forward mode, at which tensors may be given tangents; there is one at a time."""
-    global _current_level, _entered
-    if _current_level >= 0 or _transforms.levels:
-        raise RuntimeError(_NESTED)
-    _current_level, _entered = 0, _core._enter_dual_level()
-    return _current_level
+    global _current_level, _entered, _entered_by
+    with _entering:
+        if _current_level >= 0 or _transforms.levels:
+            raise RuntimeError(_NESTED)
+        _current_level, _entered, _entered_by = 0, _core._enter_dual_level(), get_ident()
+        return _current_level
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -84,7 +88,7 @@ class UnpackedDualTensor(NamedTuple):
 @contextmanager
 def _transform() -> Iterator[int]:
     """Enter a level for a transform on this thread; such levels nest. Yield where on the tape it begins."""
-    if _current_level >= 0 and not _transforms.levels:
+    if _current_level >= 0 and _entered_by == get_ident() and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
     since = _core._enter_transform()

@@ -8,6 +8,7 @@ from .. import _rushlight as native
 from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
+from .chances import Binomial
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
@@ -44,7 +45,8 @@ class _Choice(Distribution):
         """The probabilities."""
         return logits_to_probs(self.logits)
 
-    def _entropy(self) -> Tensor:
+    def entropy(self) -> Tensor:
+        """Return the entropy of one choice."""
         least = native.finfo(self.logits.dtype).min
         return -(self.logits.clamp(min=least) * self.probs).sum(-1)
 
@@ -115,10 +117,6 @@ class Categorical(_Choice):
         places, logits = native.broadcast_tensors([places, self.logits])
         return logits.gather(-1, places[..., :1]).squeeze(-1)
 
-    def entropy(self) -> Tensor:
-        """Return the entropy."""
-        return self._entropy()
-
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return the numbers of all events."""
         values = native.arange(self._num_events).view(-1, *[1] * len(self._batch_shape))
@@ -171,10 +169,6 @@ class OneHotCategorical(_Choice):
             self._validate_sample(value)
         return (self.logits * value).sum(-1)
 
-    def entropy(self) -> Tensor:
-        """Return the entropy."""
-        return self._entropy()
-
 
 class Multinomial(_Choice):
     """How often each of several events happens in so many trials."""
@@ -224,3 +218,11 @@ class Multinomial(_Choice):
         logits = logits.masked_fill((value == 0) & (logits == -float("inf")), 0)
         ways = native.lgamma(value.sum(-1) + 1) - native.lgamma(value + 1).sum(-1)
         return ways + (logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        counts = Binomial(self.total_count, probs=self.probs, validate_args=False)
+        support = counts.enumerate_support(expand=False)[1:]
+        orders = (counts.log_prob(support).exp() * native.lgamma(support + 1)).sum([0, -1])
+        trials = native.tensor(self.total_count, dtype=self.probs.dtype)
+        return trials * super().entropy() - native.lgamma(trials + 1) + orders

@@ -56,11 +56,9 @@ pub(super) unsafe extern "C" fn traverse(
                 return stop;
             }
         }
-        if let Some(stand_in) = collector::stand_in_of(body) {
-            let stop = visit(stand_in, context);
-            if stop != 0 {
-                return stop;
-            }
+        let stop = collector::visit_tensor(body, |stand_in| visit(stand_in, context));
+        if stop != 0 {
+            return stop;
         }
         // A tensor that nobody else has and that owns its object is a circle of two.
         if is_circle(body) { visit(object, context) } else { 0 }
