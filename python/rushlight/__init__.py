@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from . import distributions as distributions
     from . import func as func
     from . import inspection as inspection
+    from . import library as library
     from . import linalg as linalg
     from . import memory as memory
     from . import nn as nn
@@ -57,6 +58,7 @@ else:
             "distributions",
             "func",
             "inspection",
+            "library",
             "linalg",
             "memory",
             "nn",

@@ -208,6 +208,9 @@ def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def __copy__(self: Tensor) -> Tensor:
     # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    from .utils.hooks import warn_if_has_hooks
+
+    warn_if_has_hooks(self)
     _check_storage(self)
     copied = self.detach()
     if type(self) is not Tensor:

@@ -174,9 +174,8 @@ pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
         let before = pending.len();
         pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
         if pending.len() == before {
-            let rule = node.rule();
-            if rule.leaf().is_some_and(|leaf| leaf.depth() <= depth)
-                || rule.transform().is_some_and(|transform| transform != since)
+            if node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
+                || node.rule().transform().is_some_and(|transform| transform != since)
             {
                 return true;
             }

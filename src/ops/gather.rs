@@ -138,8 +138,15 @@ impl Op for Scatter {
         }
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if matches!(self.mode, Mode::Combine(..)) { &[""] } else { Self::SAVED }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.given }
+        match self.mode {
+            Mode::Combine(..) => Attributes::new(),
+            _ => shown! { dim: self.given },
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -8,6 +8,7 @@ use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one,
 use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
+use super::whole::{Whole, whole_one};
 use super::{batch, binary, copy, create, reshape, split, view};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
@@ -346,9 +347,23 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
     if let Some(&index) = index.to_vec::<i64>().iter().find(outside) {
         return Err(Error::TakeRange { index, numel }.into());
     }
-    let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
-    let y = super::indexed::index_put(&line(x)?, &[&line(index)?], &line(source)?, accumulate)?;
-    reshape::reshape_to(&y, x.layout().shape())
+    let operation = Whole {
+        operation: "put",
+        name: "PutBackward0",
+        names: &["", "source", "index", ""],
+        counted: 2,
+        linear: 1,
+        constant: 0,
+        shown: shown! { accumulate: accumulate },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+            let (source, index) = (line(inputs[1])?, line(inputs[2])?);
+            let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
+            Ok(smallvec![reshape::reshape_to(&y, inputs[0].layout().shape())?])
+        }),
+    };
+    whole_one(operation, &[x, source, index])
 }
 
 /// `put` in place.

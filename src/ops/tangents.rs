@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
-use super::record::{MakeRule, attach, forms, needed, once, stop};
+use super::record::{MakeRule, attach, forms, needed, once, passes_by, stop};
 use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ pub(super) fn trace<R: Rule + 'static>(
 fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
-    let recording = mode::is_grad_enabled() && standing.requires_grad;
+    let recording = mode::is_grad_enabled() && standing.requires_grad && !passes_by(inputs.iter().copied());
     let passing = Passing::of(inputs)?;
     if !recording {
         stop(standing, outputs);

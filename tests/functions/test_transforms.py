@@ -134,6 +134,26 @@ def test_a_rule_runs_outside_of_the_mapping():
     assert torch.func.vmap(Noisy.apply)(samples).equal(samples)
 
 
+def test_the_node_of_a_mapped_function_is_named_for_it():
+    class Cube(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 3 * ctx.saved_tensors[0] ** 2
+
+    x = torch.ones(3, requires_grad=True)
+    assert torch.vmap(Cube.apply)(x).grad_fn.name() == "VmappedCubeBackward"
+
+
 class Flat(torch.autograd.Function):
     generate_vmap_rule = True
 

@@ -6,13 +6,13 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::{Named, ToPython};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
-use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu_factor, lu_solve, unpack};
+use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve, lu_unpack};
 use rushlight::ops::linalg::exponential::matrix_exp;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::eigh;
-use rushlight::ops::linalg::triangular::solve_triangular;
+use rushlight::ops::linalg::triangular::{solve_triangular, triangular_solve};
 use rushlight::ops::{create, permute};
 use rushlight::{Error, Result, Tensor};
 
@@ -95,10 +95,7 @@ pub(super) const TABLE: &[Function] = &[
         "linalg_lu",
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
         "Exchanges of rows and triangles whose products the matrices are.",
-        |a| {
-            let found = lu_factor(a.tensor(0)?, a.boolean(1), "linalg.lu");
-            named("linalg_lu", found.and_then(|(lu, pivots)| unpack(&lu, &pivots))).answer(a.py())
-        },
+        |a| named("linalg_lu", lu(a.tensor(0)?, a.boolean(1))).answer(a.py()),
     ),
     inner(
         "linalg_lu_factor",
@@ -164,13 +161,9 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The solutions of linear equations whose matrices are triangles, and these.",
         |a| {
-            let (b, matrix, upper, transposed) = (a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3));
-            let solved = || -> Result<(Tensor, Tensor)> {
-                let turned = if transposed { permute::transpose(matrix, -2, -1)? } else { matrix.clone() };
-                let x = solve_triangular(&turned, b, upper != transposed, true, a.boolean(4))?;
-                Ok((x, rushlight::ops::cast::clone(matrix)?))
-            };
-            named("triangular_solve", solved()).answer(a.py())
+            let solved =
+                triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
+            named("triangular_solve", solved).answer(a.py())
         },
     ),
     both(
@@ -209,7 +202,7 @@ fn parts(a: &Arguments<'_, '_>) -> Result<(Tensor, Tensor, Tensor)> {
     if pivots.dtype() != rushlight::dtype::DType::Int32 {
         return Err(Error::UnpackPivots {}.into());
     }
-    let (exchange, lower, upper) = unpack(lu, pivots)?;
+    let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
     let empty = || create::empty(&[0], lu.dtype());
     Ok((
         if a.boolean(3) { exchange } else { empty()? },

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::batch;
+use crate::ops::complex::real_product;
 use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
 use crate::ops::kept::Kept;
@@ -207,10 +208,7 @@ impl Composed for Distance {
             true => squeeze::unsqueeze(tangent, Distance::others(index))?,
             false => tangent.clone(),
         };
-        let along = match slope.dtype().is_complex() {
-            true => crate::ops::complex::real_product(&slope, &moved)?,
-            false => mul(&slope, &moved)?,
-        };
+        let along = real_product(&slope, &moved)?;
         let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
         Distance::signed(reduce::sum(&along, dims, false, None)?, index)
     }
@@ -261,11 +259,7 @@ impl Bounded {
 
     /// Σ Re(conj(a) b) over every part.
     fn product(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        let product = match a.dtype().is_complex() {
-            true => crate::ops::complex::real_product(a, b)?,
-            false => mul(a, b)?,
-        };
-        reduce::sum(&product, Some(&self.others), true, None)
+        reduce::sum(&real_product(a, b)?, Some(&self.others), true, None)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Positive matrices as a triangle times its transpose.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
-use super::solve::inverse;
+use super::solve::{broadcast, inverse};
 use super::triangular::solve_triangular;
 use super::{adjoint, check_square, elements, in_order, settled, sides, turned, unit};
 use crate::dtype::Complex;
@@ -14,6 +16,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
+use crate::ops::whole::{Whole, whole_one};
 use crate::ops::{add, cast, mul};
 use crate::tensor::{Array, Tensor};
 
@@ -134,6 +137,22 @@ pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tens
     if b.dtype() != triangle.dtype() {
         return Err(Error::RightSideDType { right: b.dtype(), left: triangle.dtype() }.into());
     }
+    let (b, triangle) = broadcast(b, triangle)?;
+    let operation = Whole {
+        operation: "cholesky_solve",
+        name: "CholeskySolveBackward0",
+        names: &["self", "input2", "result"],
+        counted: 2,
+        linear: 0,
+        constant: 0,
+        shown: shown! { upper: upper },
+        hosted: false,
+        parts: Arc::new(move |inputs| Ok(smallvec![solved(inputs[0], inputs[1], upper)?])),
+    };
+    whole_one(operation, &[&b, &triangle])
+}
+
+fn solved(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tensor> {
     let other = turned(triangle)?;
     let (lower, upper) = if upper { (&other, triangle) } else { (triangle, &other) };
     solve_triangular(upper, &solve_triangular(lower, b, false, true, false)?, true, true, false)
@@ -142,5 +161,16 @@ pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tens
 /// The inverses of the triangles times their transposes.
 pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
     let side = check_square(triangle, "cholesky_inverse")?;
-    cholesky_solve(&unit(side, triangle)?, triangle, upper)
+    let operation = Whole {
+        operation: "cholesky_inverse",
+        name: "CholeskyInverseBackward0",
+        names: &["self", "result"],
+        counted: 1,
+        linear: 0,
+        constant: 0,
+        shown: shown! { upper: upper },
+        hosted: false,
+        parts: Arc::new(move |inputs| Ok(smallvec![solved(&unit(side, inputs[0])?, inputs[0], upper)?])),
+    };
+    whole_one(operation, &[triangle])
 }

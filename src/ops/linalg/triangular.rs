@@ -1,16 +1,19 @@
 //! Equations whose matrix is a triangle.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
 use super::{Matrices, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{neg, sub, triangle};
+use crate::ops::whole::{Whole, whole};
+use crate::ops::{cast, neg, sub, triangle};
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
@@ -21,10 +24,21 @@ use crate::tensor::Tensor;
 struct SolveTriangular {
     upper: bool,
     unit: bool,
+    /// Whether it is A x = b, not x A = b, which is the same of transposes.
     left: bool,
 }
 
 impl SolveTriangular {
+    /// What stands on the left of the equation, or the tensor again.
+    fn seen(&self, x: &Tensor) -> Result<Tensor> {
+        if self.left { Ok(x.clone()) } else { turned(x) }
+    }
+
+    /// The same triangle transposed.
+    fn back(&self) -> SolveTriangular {
+        SolveTriangular { upper: !self.upper, ..*self }
+    }
+
     fn part(&self, x: &Tensor) -> Result<Tensor> {
         let inward = i64::from(self.unit);
         if self.upper { triangle::triu(x, inward) } else { triangle::tril(x, -inward) }
@@ -44,12 +58,15 @@ impl Op for SolveTriangular {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (Matrices::of(inputs[0])?, Matrices::of(inputs[1])?);
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = (self.seen(&inputs[0].detach())?, self.seen(&inputs[1].detach())?);
+        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
         let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
         for (a, right) in a.each().zip(b.each()) {
-            x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper, self.unit));
+            x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper == self.left, self.unit));
         }
-        Ok(smallvec![b.made(&[b.rows, b.columns], &x)?])
+        let x = self.seen(&b.made(&[b.rows, b.columns], &x)?)?;
+        Ok(smallvec![Tensor::from_array(cast::contiguous(&x)?.array())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -58,15 +75,22 @@ impl Op for SolveTriangular {
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let back = SolveTriangular { upper: !self.upper, ..*self };
-        let right = apply_one(back, &[&turned(&a)?, single(gradients)])?;
-        let left = at.needs(0).then(|| self.part(&neg(&matmul(&right, &turned(&x)?)?)?)).transpose()?;
+        let right = apply_one(self.back(), &[&turned(&a)?, single(gradients)])?;
+        let product = || match self.left {
+            true => matmul(&right, &turned(&x)?),
+            false => matmul(&turned(&x)?, &right),
+        };
+        let left = at.needs(0).then(|| self.part(&neg(&product()?)?)).transpose()?;
         Ok(smallvec![left, at.needs(1).then_some(right)])
     }
 
     fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let moved = tangents[0].as_ref().map(|t| matmul(&self.part(t)?, &x)).transpose()?;
+        let moved = |t: &Tensor| match self.left {
+            true => matmul(&self.part(t)?, &x),
+            false => matmul(&x, &self.part(t)?),
+        };
+        let moved = tangents[0].as_ref().map(moved).transpose()?;
         let right = match (&tangents[1], moved) {
             (Some(b), Some(moved)) => sub(b, &moved)?,
             (Some(b), None) => b.clone(),
@@ -85,13 +109,36 @@ impl Op for SolveTriangular {
 pub fn solve_triangular(a: &Tensor, b: &Tensor, upper: bool, left: bool, unit: bool) -> Result<Tensor> {
     const NAME: &str = "linalg.solve_triangular";
     check_equations(a, b, left, NAME)?;
-    let (matrix, right) = match left {
-        true => (a.clone(), b.clone()),
-        false => (turned(a)?, turned(b)?),
+    let (matrix, right) = super::solve::broadcast(a, b)?;
+    apply_one(SolveTriangular { upper, unit, left }, &[&matrix, &right])
+}
+
+/// The solutions of equations whose matrix is a triangle, or that transposed, and a copy of the triangle.
+pub fn triangular_solve(
+    b: &Tensor,
+    a: &Tensor,
+    upper: bool,
+    transposed: bool,
+    unit: bool,
+) -> Result<(Tensor, Tensor)> {
+    check_equations(a, b, true, "triangular_solve")?;
+    let (b, a) = super::solve::broadcast(b, a)?;
+    let operation = Whole {
+        operation: "triangular_solve",
+        name: "TriangularSolveBackward0",
+        names: &["self", "A", "solution", ""],
+        counted: 2,
+        linear: 0,
+        constant: 0,
+        shown: shown! { upper: upper, transpose: transposed, unitriangular: unit },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let turned = if transposed { turned(inputs[1])? } else { inputs[1].clone() };
+            let x = solve_triangular(&turned, inputs[0], upper != transposed, true, unit)?;
+            Ok(smallvec![x, cast::clone(inputs[1])?])
+        }),
     };
-    let (matrix, right) = super::solve::broadcast(&matrix, &right)?;
-    let x = apply_one(SolveTriangular { upper: upper == left, unit, left }, &[&matrix, &right])?;
-    if left { Ok(x) } else { turned(&x) }
+    whole(operation, &[&b, &a]).map(two)
 }
 
 /// Refuses equations that do not fit, for operations that take no vector as right side.

@@ -138,7 +138,7 @@ impl Op for Normalise {
         };
         match self.name {
             "NativeBatchNormBackward0" => reshape::reshape(&found, &[-1]),
-            "NativeGroupNormBackward0" => reshape::reshape(&found, &self.groups[..2]),
+            "NativeGroupNormBackward0" => Ok(at.output(&reshape::reshape(&found, &self.groups[..2])?, 0)),
             _ => Ok(found),
         }
     }

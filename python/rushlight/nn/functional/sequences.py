@@ -55,8 +55,23 @@ def ctc_loss(
     _check(longest, count, classes, inputs, labels, blank)
     if single and targets.dim() == 1:
         targets = targets.unsqueeze(0)
-    rows = _rows(targets, labels)
-    losses = _losses(steps, rows, inputs, labels, blank)
+
+    def losses_of(steps: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        return _losses(steps, _rows(targets, labels), inputs, labels, blank)
+
+    losses = native._as_one(
+        losses_of,
+        ("_ctc_loss", "CtcLossBackward0", "log_probs targets result0 result1"),
+        (1, 0, 2),
+        {
+            "blank": blank,
+            "input_lengths": inputs,
+            "target_lengths": labels,
+            "zero_infinity": zero_infinity,
+        },
+        steps,
+        targets,
+    )[0]
     if zero_infinity:
         losses = native.where(losses == math.inf, 0.0, losses).to(steps.dtype)
     if number == 1:
@@ -102,7 +117,9 @@ def _with_blanks(labels: Tensor, blank: int, width: int) -> Tensor:
     return native.cat([native.stack([blanks, labels], 1).reshape(-1), behind])
 
 
-def _losses(steps: Tensor, rows: list[Tensor], inputs: list[int], labels: list[int], blank: int) -> Tensor:
+def _losses(
+    steps: Tensor, rows: list[Tensor], inputs: list[int], labels: list[int], blank: int
+) -> tuple[Tensor, Tensor]:
     """Go along the steps with the probabilities of all beginnings of the labels with blanks between."""
     longest, count, _ = steps.shape
     width = 2 * max(labels, default=0) + 1
@@ -135,4 +152,5 @@ def _losses(steps: Tensor, rows: list[Tensor], inputs: list[int], labels: list[i
         last = kept[length - 1][item]
         ends = (last[2 * size], last[2 * size - 1]) if size > 0 else (last[0],)
         losses.append(-_added(*ends))
-    return native.stack(losses) if losses else steps.new_zeros(0)
+    states = native.stack(kept, 1) if kept else steps.new_zeros((count, 0, width))
+    return native.stack(losses) if losses else steps.new_zeros(0), states.detach()

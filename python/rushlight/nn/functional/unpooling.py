@@ -82,9 +82,23 @@ def _unpooled(
         raise RuntimeError(
             f"Found an invalid max index: {int(indices[beyond][0])} (output volumes are of size {volumes})"
         )
-    places = indices.reshape(*lead, prod(input.shape[-count:]))
-    zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
-    return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes)
+
+    def unpooled(input: Tensor, indices: Tensor) -> Tensor:
+        places = indices.reshape(*lead, prod(input.shape[len(lead) :]))
+        zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
+        return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes, *column)
+
+    if column:
+        input, indices = input.unsqueeze(-1), indices.unsqueeze(-1)
+    (result,) = native._as_one(
+        unpooled,
+        (f"max_unpool{rank}d", f"MaxUnpool{rank}DBackward0", "- indices -"),
+        (1, 1, 0),
+        {},
+        input,
+        indices,
+    )
+    return result.squeeze(-1) if column else result
 
 
 def max_unpool1d(
