@@ -173,12 +173,11 @@ pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
         }
         let before = pending.len();
         pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
-        if pending.len() == before {
-            if node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
-                || node.rule().transform().is_some_and(|transform| transform != since)
-            {
-                return true;
-            }
+        if pending.len() == before
+            && (node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
+                || node.rule().transform().is_some_and(|transform| transform != since))
+        {
+            return true;
         }
     }
     false

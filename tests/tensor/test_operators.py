@@ -138,3 +138,10 @@ def test_operators_record_history_on_either_side():
     ]:
         (g,) = torch.autograd.grad(y.sum(), x)
         assert g.item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_reversed_turns_the_first_dimension_around():
+    x = torch.arange(6).view(3, 2)
+    assert torch.equal(reversed(x), x.flip(0))
+    number = torch.tensor(2.0)
+    assert reversed(number) is number

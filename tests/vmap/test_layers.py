@@ -75,3 +75,18 @@ def test_running_statistics_that_samples_share_are_not_moved_by_each():
         RuntimeError, "Batch norm got a batched tensor as input while the running_mean or running_var, which"
     ):
         vmap(lambda x: F.batch_norm(x, torch.zeros(4), torch.ones(4), training=True))(INPUT)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_losses_of_labels_are_mapped_over_sequences_and_labels():
+    steps, labels = (
+        torch.randn(3, 4, 2, 5).log_softmax(-1),
+        torch.tensor([[[1, 2]] * 2, [[3, 3]] * 2, [[4, 1]] * 2]),
+    )
+
+    def loss(steps, labels):
+        return torch.nn.functional.ctc_loss(steps, labels, (4, 3), (2, 1), reduction="none")
+
+    expected = torch.stack([loss(*sample) for sample in zip(steps, labels, strict=True)])
+    torch.testing.assert_close(vmap(loss)(steps, labels), expected)
+    torch.testing.assert_close(vmap(loss, in_dims=(None, 0))(steps[0], labels)[0], expected[0])

@@ -85,3 +85,16 @@ def test_a_tensor_that_all_samples_share_is_written_into_out_of_place():
     assert torch.equal(found, torch.eye(3).expand(2, 3, 3))
     found = vmap(lambda y: torch.fill(zeros, y))(torch.tensor([1.0, 2.0]))
     assert torch.equal(found[1], torch.full((2, 3), 2.0))
+
+
+def test_rows_that_are_too_long_are_shortened_for_each_sample():
+    tables = torch.randn(3, 4, 2) * 3
+    places = torch.tensor([[0, 1], [2, 2], [3, 0]])
+
+    def look_up(place, table):
+        return torch.nn.functional.embedding(place, table, max_norm=1.0)
+
+    alone = [table.clone() for table in tables]
+    expected = torch.stack([look_up(place, table) for place, table in zip(places, alone, strict=True)])
+    torch.testing.assert_close(vmap(look_up)(places, tables), expected)
+    torch.testing.assert_close(tables, torch.stack(alone))

@@ -45,6 +45,13 @@ def embedding(
 def _shorten(weight: Tensor, input: Tensor, most: float, order: float) -> None:
     """Scale the rows that are named and longer than `most` down to it, in place."""
     table = weight.detach()
+    if native._is_batchedtensor(table) or native._is_batchedtensor(input):
+        # Which rows are named differs between samples: all are looked at.
+        named = input.reshape(-1, 1).eq(native.arange(len(table))).any(0)
+        lengths = table.norm(order, 1)
+        scale = native.where(named & (lengths > most), most / (lengths + 1e-7), 1.0)
+        table.mul_(scale.unsqueeze(1))
+        return
     for row in sorted(set(input.flatten().tolist())):
         length = table[row].norm(order).item()
         if length > most:

@@ -55,10 +55,9 @@ def ctc_loss(
     _check(longest, count, classes, inputs, labels, blank)
     if single and targets.dim() == 1:
         targets = targets.unsqueeze(0)
-    rows = _rows(targets, labels)
 
     def losses_of(steps: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        return _losses(steps, rows, inputs, labels, blank)
+        return _losses(steps, _rows(targets, labels), inputs, labels, blank)
 
     losses = native._as_one(
         losses_of,
@@ -99,34 +98,38 @@ def _check(
             )
 
 
-def _rows(targets: Tensor, labels: Sequence[int]) -> list[list[int]]:
+def _rows(targets: Tensor, labels: Sequence[int]) -> list[Tensor]:
     """Return the labels of every sequence."""
-    if targets.dim() == 2:
-        return [row[:length] for row, length in zip(targets.tolist(), labels, strict=True)]
-    flat, start, rows = targets.tolist(), 0, []
+    whole = targets.long()
+    if whole.dim() == 2:
+        return [row[:length] for row, length in zip(whole, labels, strict=True)]
+    start, rows = 0, []
     for length in labels:
-        rows.append(flat[start : start + length])
+        rows.append(whole[start : start + length])
         start += length
     return rows
 
 
+def _with_blanks(labels: Tensor, blank: int, width: int) -> Tensor:
+    """Return labels with a blank in front of each, and more of them behind up to a width."""
+    blanks = native.full_like(labels, blank)
+    behind = native.full((width - 2 * len(labels),), blank)
+    return native.cat([native.stack([blanks, labels], 1).reshape(-1), behind])
+
+
 def _losses(
-    steps: Tensor, rows: list[list[int]], inputs: list[int], labels: list[int], blank: int
+    steps: Tensor, rows: list[Tensor], inputs: list[int], labels: list[int], blank: int
 ) -> tuple[Tensor, Tensor]:
     """Go along the steps with the probabilities of all beginnings of the labels with blanks between."""
     longest, count, _ = steps.shape
     width = 2 * max(labels, default=0) + 1
-    spread = [[blank] * width for _ in rows]
-    for line, row in zip(spread, rows, strict=True):
-        line[1 : 2 * len(row) : 2] = row
-    places = native.tensor(spread).view(count, width)
+    spread = [_with_blanks(row, blank, width) for row in rows]
+    places = native.stack(spread) if spread else native.zeros((0, width), dtype=native.int64)
     # A label may follow the one before it directly if the two differ: the blank between is skipped.
-    skips = native.tensor(
-        [
-            [at > 1 and line[at] != blank and line[at] != line[at - 2] for at in range(width)]
-            for line in spread
-        ]
-    ).view(count, width)
+    later, earlier = places[:, 2:], places[:, :-2]
+    skips = native.cat(
+        [native.zeros_like(places[:, :2], dtype=native.bool), (later != blank) & (later != earlier)], 1
+    )
     none = native.full((count, 1), -math.inf, dtype=steps.dtype)
     logits = steps.gather(2, places.unsqueeze(0).expand(longest, count, width)) if longest else steps
     begun = native.arange(width) < 2
