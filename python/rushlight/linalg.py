@@ -212,16 +212,21 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
 
     if rtol is None:
         least = (
-            max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and A.is_floating_point() else 0.0
+            max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and _is_inexact(A) else 0.0
         )
         given = made(0.0 if atol is None else atol)
         rtol = native.where(given > 0, 0.0, least).double() if atol is not None else least
     return made(0.0 if atol is None else atol), made(rtol)
 
 
+def _is_inexact(A: Tensor) -> bool:
+    return A.is_floating_point() or A.is_complex()
+
+
 def _symmetric(A: Tensor) -> Tensor:
     """Return the matrices that the lower triangles stand for."""
-    return A.tril() + A.tril(-1).mT
+    below = A.tril(-1)
+    return below + native.diag_embed(A.diagonal(0, -2, -1).real) + below.mH
 
 
 def pinv(
@@ -262,7 +267,7 @@ def matrix_rank(
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
         )
-    if not A.is_floating_point():
+    if not _is_inexact(A):
         raise RuntimeError("This function doesn't handle types other than float and double")
     if 0 in A.shape:
         return native.zeros(A.shape[:-2], dtype=native.int64)
@@ -304,8 +309,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
     residuals = found.flatten()[:0]
-    if rows > columns and (driver == "gels" or bool((ranks == columns).all())):
-        residuals = ((A @ found - right) ** 2).sum(-2)
+    full = driver in ("gelsd", "gelss") and bool((ranks == columns).all())
+    if rows > columns and (full or driver == "gels"):
+        missing = A @ found - right
+        residuals = (missing * missing.conj()).real.sum(-2)
     solution = found.squeeze(-1) if vector else found
     return return_types.linalg_lstsq((solution, residuals, ranks, values))
 
@@ -402,7 +409,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     for step in reversed(range(tau.shape[-1])):
         vector = vectors[..., step : step + 1]
         scale = tau[..., step, None, None]
-        result = result - scale * (vector @ (vector.mT @ result))
+        result = result - scale * (vector @ (vector.mH @ result))
     return result
 
 

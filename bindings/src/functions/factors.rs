@@ -12,8 +12,9 @@ use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::eigh;
+use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::triangular::solve_triangular;
-use rushlight::ops::{create, permute};
+use rushlight::ops::{conjugate, create, permute};
 use rushlight::{Error, Result, Tensor};
 
 /// The entries.
@@ -164,13 +165,8 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The solutions of linear equations whose matrices are triangles, and these.",
         |a| {
-            let (b, matrix, upper, transposed) = (a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3));
-            let solved = || -> Result<(Tensor, Tensor)> {
-                let turned = if transposed { permute::transpose(matrix, -2, -1)? } else { matrix.clone() };
-                let x = solve_triangular(&turned, b, upper != transposed, true, a.boolean(4))?;
-                Ok((x, rushlight::ops::cast::clone(matrix)?))
-            };
-            named("triangular_solve", solved()).answer(a.py())
+            let solved = triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
+            named("triangular_solve", solved).answer(a.py())
         },
     ),
     both(
@@ -196,7 +192,7 @@ fn named<T>(class: &'static str, found: Result<T>) -> Result<Named<T>> {
 
 fn plain_svd(x: &Tensor, full: bool, vectors: bool) -> Result<(Tensor, Tensor, Tensor)> {
     let (u, s, vh) = svd(x, full)?;
-    let v = permute::transpose(&vh, -2, -1)?;
+    let v = conjugate::conj(permute::transpose(&vh, -2, -1)?)?;
     if vectors { Ok((u, s, v)) } else { Ok((create::zeros_like(&u)?, s, create::zeros_like(&v)?)) }
 }
 

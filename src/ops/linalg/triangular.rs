@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Matrices, sides, turned};
+use super::{Matrices, adjoint, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
 ///
-/// dx = A⁻¹ (db - dA x), b̄ = A⁻ᵀ x̄, Ā = -b̄ xᵀ, where dA and Ā have zeros beside the triangle, and on
+/// dx = A⁻¹ (db - dA x), b̄ = A⁻ᴴ x̄, Ā = -b̄ xᴴ, where dA and Ā have zeros beside the triangle, and on
 /// its diagonal if that is of ones
 #[derive(Clone)]
 struct SolveTriangular {
@@ -45,11 +45,13 @@ impl Op for SolveTriangular {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (a, b) = (Matrices::of(inputs[0])?, Matrices::of(inputs[1])?);
-        let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
-        for (a, right) in a.each().zip(b.each()) {
-            x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper, self.unit));
-        }
-        Ok(smallvec![b.made(&[b.rows, b.columns], &x)?])
+        factored!(a, T => {
+            let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
+            for (a, right) in a.each::<T>().zip(b.each::<T>()) {
+                x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper, self.unit));
+            }
+            Ok(smallvec![b.made(&[b.rows, b.columns], &x)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -59,8 +61,8 @@ impl Op for SolveTriangular {
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
         let back = SolveTriangular { upper: !self.upper, ..*self };
-        let right = apply_one(back, &[&turned(&a)?, single(gradients)])?;
-        let left = at.needs(0).then(|| self.part(&neg(&matmul(&right, &turned(&x)?)?)?)).transpose()?;
+        let right = apply_one(back, &[&adjoint(&a)?, single(gradients)])?;
+        let left = at.needs(0).then(|| self.part(&neg(&matmul(&right, &adjoint(&x)?)?)?)).transpose()?;
         Ok(smallvec![left, at.needs(1).then_some(right)])
     }
 
