@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from . import cuda as cuda
     from . import distributions as distributions
+    from . import fft as fft
     from . import func as func
     from . import inspection as inspection
     from . import linalg as linalg
@@ -55,6 +56,7 @@ else:
         rooms={
             "cuda",
             "distributions",
+            "fft",
             "func",
             "inspection",
             "linalg",

@@ -29,7 +29,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "householder_product",
     "inv",
@@ -66,7 +68,9 @@ _nn = native._nn
 cholesky = _nn.linalg_cholesky
 cross = _nn.linalg_cross
 det = _nn.linalg_det
+eig = _nn.linalg_eig
 eigh = _nn.linalg_eigh
+eigvals = _nn.linalg_eigvals
 eigvalsh = _nn.linalg_eigvalsh
 inv = _nn.linalg_inv
 lu = _nn.linalg_lu
@@ -305,10 +309,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         )
     found = pinv(A, rtol=rcond) @ right
     rows, columns = A.shape[-2:]
-    none = native.empty(0, dtype=A.dtype)
+    none = native.empty(0, dtype=A.dtype.to_real())
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
-    residuals = found.flatten()[:0]
+    residuals = none
     full = driver in ("gelsd", "gelss") and bool((ranks == columns).all())
     if rows > columns and (full or driver == "gels"):
         missing = A @ found - right

@@ -95,6 +95,10 @@ macro_rules! matrices {
     EigenvectorPhase { operation: &'static str },
     /// Gradients of singular vectors that depend on which of all directions in the complex plane they have.
     SingularVectorPhase {},
+    /// A Fourier transform of so many elements.
+    FourierPoints { points: i64 },
+    /// Eigenvalues of what is not a number.
+    EigenvaluesNotFinite { operation: &'static str },
     /// Singular values of what is not a number.
     SvdNotFinite { place: String },
     /// A pseudoinverse of what is no floating-point matrix.

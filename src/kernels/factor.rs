@@ -4,6 +4,7 @@
 pub mod exponential;
 pub mod orthogonal;
 pub mod rotations;
+pub mod spectrum;
 
 use crate::dtype::{Complex, Real, Ring};
 
@@ -13,6 +14,8 @@ pub trait Field: Ring {
     fn div(self, other: Self) -> Self;
     /// |a|
     fn magnitude(self) -> f64;
+    /// |Re a| + |Im a|, by which LAPACK chooses what to divide by.
+    fn weight(self) -> f64;
     /// The conjugate.
     fn conj(self) -> Self;
     /// The real part.
@@ -31,6 +34,9 @@ impl<T: Real> Field for T {
         self / other
     }
     fn magnitude(self) -> f64 {
+        self.abs().as_()
+    }
+    fn weight(self) -> f64 {
         self.abs().as_()
     }
     fn conj(self) -> Self {
@@ -56,6 +62,9 @@ impl Field for Complex<f64> {
     }
     fn magnitude(self) -> f64 {
         self.norm()
+    }
+    fn weight(self) -> f64 {
+        self.re.abs() + self.im.abs()
     }
     fn conj(self) -> Self {
         Complex::conj(&self)
@@ -101,7 +110,7 @@ pub fn eliminate_columns<T: Field>(matrix: &[T], height: usize, width: usize, ex
     for (step, pivot) in pivots.iter_mut().enumerate() {
         for row in step + 1..height {
             let (here, best) = (triangles[row * width + step], triangles[*pivot * width + step]);
-            if exchange && here.magnitude() > best.magnitude() {
+            if exchange && here.weight() > best.weight() {
                 *pivot = row;
             }
         }

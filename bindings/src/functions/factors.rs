@@ -8,11 +8,11 @@ use crate::returns::{Named, ToPython};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
 use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu_factor, lu_solve, unpack};
 use rushlight::ops::linalg::exponential::matrix_exp;
+use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::eigh;
-use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::triangular::solve_triangular;
 use rushlight::ops::{conjugate, create, permute};
 use rushlight::{Error, Result, Tensor};
@@ -165,7 +165,8 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The solutions of linear equations whose matrices are triangles, and these.",
         |a| {
-            let solved = triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
+            let solved =
+                triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
             named("triangular_solve", solved).answer(a.py())
         },
     ),

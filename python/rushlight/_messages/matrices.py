@@ -174,6 +174,8 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
         "e^{{i phi}}. The specified loss function depends on this phase term, making it ill-defined.",
     ),
+    "FourierPoints": (RuntimeError, "Invalid number of data points ({points}) specified"),
+    "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
     "SvdNotFinite": (
         LinAlgError,
         "linalg.svd: {place}The algorithm failed to converge because the input matrix contained "

@@ -18,6 +18,7 @@ macro_rules! factored {
 
 pub mod cholesky;
 pub mod determinant;
+pub mod eigen;
 pub mod elimination;
 pub mod exponential;
 pub mod norms;

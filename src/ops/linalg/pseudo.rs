@@ -3,9 +3,9 @@
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, place};
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::dtype::Ring;
 use crate::kernels::factor::{Field, rotations};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};

@@ -80,7 +80,10 @@ impl Op for Eigh {
         let along = gradients[0].as_ref().map(diagonal).transpose()?;
         let turning = |g: &Tensor| {
             let along = matmul(&adjoint(&v)?, g)?;
-            check_phase(&part::diagonal(&along, 0, -2, -1)?, Error::EigenvectorPhase { operation: "linalg_eigh" })?;
+            check_phase(
+                &part::diagonal(&along, 0, -2, -1)?,
+                Error::EigenvectorPhase { operation: "linalg_eigh" },
+            )?;
             over_differences(&along, &values)
         };
         let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
