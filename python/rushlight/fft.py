@@ -47,7 +47,7 @@ _nn = native._nn
 
 
 def _scale(norm: str | None, forward: bool) -> int:
-    """Return by what sums are divided: 0 by nothing, 1 by the root of how many there are, 2 by their number."""
+    """Return by what sums are divided: 0 by nothing, 1 by the root of their number, 2 by their number."""
     if norm is None or norm == "backward":
         return 0 if forward else 2
     if norm == "forward":
@@ -106,9 +106,7 @@ def _dims(input: Tensor, s: Sequence[int] | None, dim: Any) -> tuple[list[int], 
     if dims is not None and len(dims) != len(sizes):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     if len(sizes) > rank:
-        raise RuntimeError(
-            f"Got shape with {len(sizes)} values but input tensor only has {rank} dimensions."
-        )
+        raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {rank} dimensions.")
     for size in sizes:
         if size != -1 and size < 1:
             raise RuntimeError(f"Invalid number of data points ({size}) specified")
@@ -119,7 +117,9 @@ def _answer(found: Tensor, out: Tensor | None) -> Tensor:
     return found if out is None else out.resize_(found.shape).copy_(found)
 
 
-def _one(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, out: Tensor | None) -> Tensor:
+def _one(
+    input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, out: Tensor | None
+) -> Tensor:
     input = _inexact(input, False)
     dim = _dim(input, dim)
     input = _resized(input, [dim], [-1 if n is None else n])

@@ -215,9 +215,7 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
         return value if isinstance(value, Tensor) else native.tensor(value, dtype=native.float64)
 
     if rtol is None:
-        least = (
-            max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and _is_inexact(A) else 0.0
-        )
+        least = max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and _is_inexact(A) else 0.0
         given = made(0.0 if atol is None else atol)
         rtol = native.where(given > 0, 0.0, least).double() if atol is not None else least
     return made(0.0 if atol is None else atol), made(rtol)

@@ -9,7 +9,7 @@ from ..._hooks import RemovableHandle, register
 from ..._rushlight import Tensor, dtype, empty, float32, float64
 from ..._typename import typename
 from ...autograd.grad_mode import no_grad
-from ..parameter import Parameter
+from ..parameter import Buffer, Parameter
 from ._state import StateDict
 
 if TYPE_CHECKING:
@@ -192,6 +192,11 @@ class Module(StateDict):
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             own["_buffers"][name] = value
+        elif isinstance(value, Buffer):
+            if "_buffers" not in own:
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)
         else:
             super().__setattr__(name, value)
 
