@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
+    from . import signal as signal
     from . import special as special
     from . import testing as testing
     from . import utils as utils
@@ -50,6 +51,27 @@ if TYPE_CHECKING:
     from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
+    from ._spectra import (
+        bartlett_window as bartlett_window,
+    )
+    from ._spectra import (
+        blackman_window as blackman_window,
+    )
+    from ._spectra import (
+        hamming_window as hamming_window,
+    )
+    from ._spectra import (
+        hann_window as hann_window,
+    )
+    from ._spectra import (
+        istft as istft,
+    )
+    from ._spectra import (
+        kaiser_window as kaiser_window,
+    )
+    from ._spectra import (
+        stft as stft,
+    )
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
@@ -68,11 +90,19 @@ else:
             "random",
             "return_types",
             "serialization",
+            "signal",
             "special",
             "testing",
             "utils",
         },
         names={
+            "bartlett_window": "._spectra",
+            "blackman_window": "._spectra",
+            "hamming_window": "._spectra",
+            "hann_window": "._spectra",
+            "istft": "._spectra",
+            "kaiser_window": "._spectra",
+            "stft": "._spectra",
             "graph": ".inspection",
             "load": ".serialization",
             "ops": "._ops",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._rushlight import int64, tensor
@@ -48,11 +47,6 @@ class LazyModuleMixin(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.register_forward_pre_hook(_infer, with_kwargs=True)
-        warnings.warn(
-            "Lazy modules are a new feature under heavy development so changes to the API or functionality "
-            "can happen at any moment.",
-            stacklevel=3,
-        )
 
     def _own(self) -> list[Any]:
         return [*self._parameters.values(), *self._buffers.values()]
