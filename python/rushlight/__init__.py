@@ -51,27 +51,32 @@ if TYPE_CHECKING:
     from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
-    from ._spectra import (
-        bartlett_window as bartlett_window,
-    )
-    from ._spectra import (
-        blackman_window as blackman_window,
-    )
-    from ._spectra import (
-        hamming_window as hamming_window,
-    )
-    from ._spectra import (
-        hann_window as hann_window,
-    )
-    from ._spectra import (
-        istft as istft,
-    )
-    from ._spectra import (
-        kaiser_window as kaiser_window,
-    )
-    from ._spectra import (
-        stft as stft,
-    )
+    from ._losses import affine_grid_generator as affine_grid_generator
+    from ._losses import bilinear as bilinear
+    from ._losses import conv_tbc as conv_tbc
+    from ._losses import cosine_embedding_loss as cosine_embedding_loss
+    from ._losses import cosine_similarity as cosine_similarity
+    from ._losses import ctc_loss as ctc_loss
+    from ._losses import grid_sampler as grid_sampler
+    from ._losses import hinge_embedding_loss as hinge_embedding_loss
+    from ._losses import instance_norm as instance_norm
+    from ._losses import kl_div as kl_div
+    from ._losses import margin_ranking_loss as margin_ranking_loss
+    from ._losses import pairwise_distance as pairwise_distance
+    from ._losses import poisson_nll_loss as poisson_nll_loss
+    from ._losses import triplet_margin_loss as triplet_margin_loss
+    from ._losses import nonzero_static as nonzero_static
+    from ._lowrank import orgqr as orgqr
+    from ._lowrank import ormqr as ormqr
+    from ._lowrank import pca_lowrank as pca_lowrank
+    from ._lowrank import svd_lowrank as svd_lowrank
+    from ._spectra import bartlett_window as bartlett_window
+    from ._spectra import blackman_window as blackman_window
+    from ._spectra import hamming_window as hamming_window
+    from ._spectra import hann_window as hann_window
+    from ._spectra import istft as istft
+    from ._spectra import kaiser_window as kaiser_window
+    from ._spectra import stft as stft
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
@@ -96,17 +101,36 @@ else:
             "utils",
         },
         names={
+            "affine_grid_generator": "._losses",
             "bartlett_window": "._spectra",
+            "bilinear": "._losses",
             "blackman_window": "._spectra",
+            "conv_tbc": "._losses",
+            "cosine_embedding_loss": "._losses",
+            "cosine_similarity": "._losses",
+            "ctc_loss": "._losses",
+            "graph": ".inspection",
+            "grid_sampler": "._losses",
             "hamming_window": "._spectra",
             "hann_window": "._spectra",
+            "hinge_embedding_loss": "._losses",
+            "instance_norm": "._losses",
             "istft": "._spectra",
             "kaiser_window": "._spectra",
-            "stft": "._spectra",
-            "graph": ".inspection",
+            "kl_div": "._losses",
             "load": ".serialization",
+            "margin_ranking_loss": "._losses",
+            "nonzero_static": "._losses",
             "ops": "._ops",
+            "orgqr": "._lowrank",
+            "ormqr": "._lowrank",
+            "pairwise_distance": "._losses",
+            "pca_lowrank": "._lowrank",
+            "poisson_nll_loss": "._losses",
             "save": ".serialization",
+            "stft": "._spectra",
+            "svd_lowrank": "._lowrank",
+            "triplet_margin_loss": "._losses",
             "vmap": ".func",
         },
     )

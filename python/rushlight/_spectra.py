@@ -252,13 +252,13 @@ def istft(
     >>> torch.allclose(found, signal, atol=1e-4)
     True
     """
+    if window is None:
+        _warn_once(_NO_WINDOW_BACK)
     if not input.is_complex():
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
             "return_complex=True."
         )
-    if window is None:
-        _warn_once(_NO_WINDOW_BACK)
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     single = input.dim() == 2

@@ -310,7 +310,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     none = native.empty(0, dtype=A.dtype.to_real())
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
-    residuals = none
+    residuals = found.real.flatten()[:0]
     full = driver in ("gelsd", "gelss") and bool((ranks == columns).all())
     if rows > columns and (full or driver == "gels"):
         missing = A @ found - right

@@ -97,6 +97,8 @@ macro_rules! matrices {
     SingularVectorPhase {},
     /// A Fourier transform of so many elements.
     FourierPoints { points: i64 },
+    /// Complex results of numbers of a type that no complex type belongs to.
+    NoComplexType { dtype: DType },
     /// Eigenvalues of what is not a number.
     EigenvaluesNotFinite { operation: &'static str },
     /// Singular values of what is not a number.

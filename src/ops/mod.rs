@@ -22,6 +22,7 @@ mod composed;
 pub mod composite;
 pub mod conjugate;
 mod copy;
+pub mod counts;
 pub mod create;
 pub mod custom;
 pub mod default_dtype;
@@ -273,6 +274,8 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "cat",
     "celu",
     "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
     "clamp",
     "clone",
     "col2im",
@@ -289,12 +292,16 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "eig",
     "eigh",
     "elu",
     "embedding",
     "entr",
     "erfcx",
     "expand",
+    "fft_c2c",
+    "fft_c2r",
+    "fft_r2c",
     "fill_",
     "flatten",
     "flip",
@@ -311,6 +318,8 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "i0e",
     "i1",
     "i1e",
+    "igamma",
+    "igammac",
     "im2col",
     "index",
     "index_add",
@@ -396,6 +405,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "topk",
     "trace",
     "transpose",
+    "triangular_solve",
     "tril",
     "triu",
     "unbind",
@@ -410,4 +420,5 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "view",
     "where",
     "xlog1py",
+    "zeta",
 ];

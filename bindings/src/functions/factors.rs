@@ -42,7 +42,7 @@ pub(super) const TABLE: &[Function] = &[
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     ),
-    function(
+    both(
         "geqrf",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
         "The reflections whose product with a triangle the matrices are, as LAPACK keeps them.",

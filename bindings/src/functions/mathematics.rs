@@ -140,11 +140,11 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, *, Tensor[] out=None) -> return_types.linalg_eig"],
         "The eigenvalues and eigenvectors of matrices.",
         |a| {
-            let elements = eig(a.tensor(0)?).map_err(raise)?;
+            let elements = eig(a.tensor(0)?, "linalg.eig").map_err(raise)?;
             Named { class: "linalg_eig", elements }.answer(a.py())
         },
     ),
     inner("linalg_eigvals", &["(Tensor input, *, Tensor out=None)"], "The eigenvalues of matrices.", |a| {
-        eig(a.tensor(0)?).map(|(values, _)| values).answer(a.py())
+        eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).answer(a.py())
     }),
 ];

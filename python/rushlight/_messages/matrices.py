@@ -175,6 +175,7 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "e^{{i phi}}. The specified loss function depends on this phase term, making it ill-defined.",
     ),
     "FourierPoints": (RuntimeError, "Invalid number of data points ({points}) specified"),
+    "NoComplexType": (RuntimeError, "Unknown Complex ScalarType for {dtype:Float}"),
     "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
     "SvdNotFinite": (
         LinAlgError,

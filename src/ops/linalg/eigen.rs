@@ -148,8 +148,11 @@ impl Op for Eigen {
     }
 }
 
-/// The eigenvalues of matrices, and their eigenvectors as columns.
-pub fn eig(a: &Tensor) -> Result<(Tensor, Tensor)> {
-    check_square(a, "linalg.eig")?;
+/// The eigenvalues of matrices, and their eigenvectors as columns, for an operation of that name.
+pub fn eig(a: &Tensor, operation: &'static str) -> Result<(Tensor, Tensor)> {
+    if a.ndim() > 1 && !a.dtype().is_float() && !a.dtype().is_complex() {
+        return Err(Error::NoComplexType { dtype: a.dtype() }.into());
+    }
+    check_square(a, operation)?;
     apply(Eigen, &[a]).map(two)
 }

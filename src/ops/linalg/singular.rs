@@ -126,7 +126,8 @@ impl Op for Svd {
         let factors = Factors::load(saved, at)?;
         let Factors { u, s, v } = &factors;
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
-        let mut middle = gradients[1].as_ref().map(diagonal).transpose()?;
+        let along = |g: &Tensor| cast::to_dtype(&diagonal(g)?, u.dtype());
+        let mut middle = gradients[1].as_ref().map(along).transpose()?;
         let mut around: Option<Tensor> = None;
         let plus = |sum: &mut Option<Tensor>, term: Tensor| -> Result<()> {
             *sum = Some(match sum.take() {

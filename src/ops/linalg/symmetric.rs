@@ -77,7 +77,8 @@ impl Op for Eigh {
 
     fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
-        let along = gradients[0].as_ref().map(diagonal).transpose()?;
+        let along = |g: &Tensor| crate::ops::cast::to_dtype(&diagonal(g)?, v.dtype());
+        let along = gradients[0].as_ref().map(along).transpose()?;
         let turning = |g: &Tensor| {
             let along = matmul(&adjoint(&v)?, g)?;
             check_phase(
