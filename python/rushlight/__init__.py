@@ -46,11 +46,6 @@ if TYPE_CHECKING:
     from . import special as special
     from . import testing as testing
     from . import utils as utils
-    from ._ops import ops as ops
-    from .func.vmap import vmap as vmap
-    from .inspection.graph import graph as graph
-    from .serialization import load as load
-    from .serialization import save as save
     from ._losses import affine_grid_generator as affine_grid_generator
     from ._losses import bilinear as bilinear
     from ._losses import conv_tbc as conv_tbc
@@ -62,14 +57,15 @@ if TYPE_CHECKING:
     from ._losses import instance_norm as instance_norm
     from ._losses import kl_div as kl_div
     from ._losses import margin_ranking_loss as margin_ranking_loss
+    from ._losses import nonzero_static as nonzero_static
     from ._losses import pairwise_distance as pairwise_distance
     from ._losses import poisson_nll_loss as poisson_nll_loss
     from ._losses import triplet_margin_loss as triplet_margin_loss
-    from ._losses import nonzero_static as nonzero_static
     from ._lowrank import orgqr as orgqr
     from ._lowrank import ormqr as ormqr
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
+    from ._ops import ops as ops
     from ._spectra import bartlett_window as bartlett_window
     from ._spectra import blackman_window as blackman_window
     from ._spectra import hamming_window as hamming_window
@@ -77,6 +73,10 @@ if TYPE_CHECKING:
     from ._spectra import istft as istft
     from ._spectra import kaiser_window as kaiser_window
     from ._spectra import stft as stft
+    from .func.vmap import vmap as vmap
+    from .inspection.graph import graph as graph
+    from .serialization import load as load
+    from .serialization import save as save
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),

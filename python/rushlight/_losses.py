@@ -140,6 +140,7 @@ def grid_sampler(
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less."""
-    found = input.nonzero()[:size]
+    found: Any = input.nonzero()
+    found = found[:size]
     rest = native.full((size - found.shape[0], found.shape[1]), fill_value, dtype=found.dtype)
     return native.cat([found, rest])

@@ -52,9 +52,7 @@ def pca_lowrank(
     if q is None:
         q = min(6, least)
     elif not 0 <= q <= least:
-        raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than min(m, n)={least}"
-        )
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={least}")
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
@@ -74,9 +72,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
     side = -2 if left else -1
     if other.shape[side] < tau.shape[-1]:
-        raise RuntimeError(
-            f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]"
-        )
+        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if other.shape[side] != input.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if tau.shape[-1] != min(other.shape[side], input.shape[-1]):

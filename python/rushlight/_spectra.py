@@ -32,8 +32,8 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
     if not dtype.is_floating_point:
         # The default is said in full, as tensor options are.
         raise RuntimeError(
-            f"{name} expects floating point dtypes, got: TensorOptions(dtype={_name_in_c(dtype)}, device=cpu, "
-            "layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
+            f"{name} expects floating point dtypes, got: TensorOptions(dtype={_name_in_c(dtype)}, "
+            "device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
             "memory_format=(nullopt))"
         )
     if length < 0:
@@ -108,25 +108,25 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
 
 
 _NO_WINDOW = (
-    "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
-    "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
-    "leakage.To suppress this warning and use a rectangular window, explicitly set "
+    "A window was not provided. A rectangular window will be applied,which is known to cause spectral "
+    "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
+    "spectral leakage.To suppress this warning and use a rectangular window, explicitly set "
     "`window=torch.ones(n_fft, device=<device>)`."
 )
 _NO_WINDOW_BACK = (
-    "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
-    "stft to make the inversion lossless.To suppress this warning and use a rectangular window, explicitly set "
-    "`window=torch.ones(n_fft, device=<device>)`."
+    "A window was not provided. A rectangular window will be applied.Please provide the same window used "
+    "by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
+    "explicitly set `window=torch.ones(n_fft, device=<device>)`."
 )
 
 _PARTS = (
-    "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors "
-    "for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+    "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+    "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
     "torch.view_as_real on the complex output to recover the old return format."
 )
 _SHORTER = (
-    "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
-    "Please check your center and hop_length settings."
+    "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
+    "tail. Please check your center and hop_length settings."
 )
 _told: set[str] = set()
 
@@ -277,8 +277,8 @@ def istft(
     if spectra.shape[2] != wanted:
         terms = "n_fft / 2 + 1" if onesided else "n_fft"
         raise RuntimeError(
-            f"{said}: expected the frequency dimension (3rd to the last) of the input tensor to match {terms} "
-            f"when onesided={onesided}, but got {spectra.shape[2]}"
+            f"{said}: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{terms} when onesided={onesided}, but got {spectra.shape[2]}"
         )
     norm = "ortho" if normalized else None
     if return_complex:

@@ -93,7 +93,7 @@ def _resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor
     return native.constant_pad_nd(input, padding) if padding else input
 
 
-def _dims(input: Tensor, s: Sequence[int] | None, dim: Any) -> tuple[list[int], list[int]]:
+def _dims(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
     """Return the dimensions to transform over, and sizes for them."""
     rank = input.dim()
     dims = None if dim is None else [_dim(input, one) for one in ([dim] if isinstance(dim, int) else dim)]
@@ -102,7 +102,7 @@ def _dims(input: Tensor, s: Sequence[int] | None, dim: Any) -> tuple[list[int], 
     if s is None:
         dims = list(range(rank)) if dims is None else dims
         return dims, [-1] * len(dims)
-    sizes = [s] if isinstance(s, int) else list(s)
+    sizes: list[int] = [s] if isinstance(s, int) else list(s)
     if dims is not None and len(dims) != len(sizes):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     if len(sizes) > rank:

@@ -122,7 +122,7 @@ class _Uninitialized:
         raise ValueError(_WITHOUT_VALUE.format(func))
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
     """A parameter without a shape; a lazy module gives it one when it sees its first input."""
 
     cls_to_become = Parameter

@@ -43,7 +43,8 @@ def _options(name: str, length: int, given: dict[str, Any]) -> dict[str, Any]:
     if layout is not native.strided:
         raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
     if dtype not in (native.float32, native.float64):
-        raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}".replace("rushlight", "torch"))
+        kind = str(dtype).replace("rushlight", "torch")
+        raise ValueError(f"{name} expects float32 or float64 dtypes, got: {kind}")
     return {"dtype": dtype, "requires_grad": given.get("requires_grad", False)}
 
 

@@ -21,13 +21,15 @@ def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, f
     """Return the interval to draw from, which lies in what the type can say."""
     is_integer = dtype == native.bool or dtype in _INTEGERS
     if dtype == native.bool:
-        least, beyond, usual = 0, 2, (0, 2)
+        bounds: tuple[float, float] = (0, 2)
+        usual = (0, 2)
     elif is_integer:
         info = native.iinfo(dtype)
-        least, beyond, usual = info.min, info.max + (dtype != native.int64), (-9, 10)
+        bounds, usual = (info.min, info.max + (dtype != native.int64)), (-9, 10)
     else:
         limits = native.finfo(dtype)
-        least, beyond, usual = limits.min, limits.max, (-9, 9)
+        bounds, usual = (limits.min, limits.max), (-9, 9)
+    least, beyond = bounds
     low = usual[0] if low is None else low
     high = usual[1] if high is None else high
     if math.isnan(low) or math.isnan(high):

@@ -102,6 +102,8 @@ class LazyLinear(LazyModuleMixin, Linear):
     """
 
     cls_to_become = Linear
+    weight: Any
+    bias: Any
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)
@@ -141,7 +143,7 @@ class _LazyConvolution(LazyModuleMixin):
         if self.transposed:
             names = ["stride", "padding", "output_padding", "groups", "bias", "dilation", *names[5:]]
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        options = {name: given.get(name) for name in ("device", "dtype")}
+        options: dict[str, Any] = {name: given.get(name) for name in ("device", "dtype")}
         bias = given.pop("bias", True)
         super().__init__(0, 0, kernel_size, bias=False, **given)
         self.weight = UninitializedParameter(**options)
@@ -221,7 +223,7 @@ class _LazyStatistics(LazyModuleMixin):
 
 
 class _LazyInstanceNorm(_LazyStatistics):
-    ranks: ClassVar[tuple[int, ...]]
+    ranks: ClassVar[Any]
 
     def _channels(self, input: Tensor) -> int:
         # A sample that is not in a batch has its channels in front.

@@ -196,7 +196,7 @@ class Module(StateDict):
             if "_buffers" not in own:
                 raise AttributeError("cannot assign buffer before Module.__init__() call")
             self._forget(name, keep="_buffers")
-            self.register_buffer(name, value, value.persistent)
+            self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
         else:
             super().__setattr__(name, value)
 
