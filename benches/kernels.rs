@@ -27,23 +27,26 @@ fn elementwise(criterion: &mut Criterion) {
             bencher.iter(|| zip::zip(black_box(a.view()), black_box(b.view()), &mut out, |a, b| a + b));
         });
     }
+    let mut out = Box::new_uninit_slice(1_000_000);
+    for shape @ [rows, columns] in
+        [[1000, 1000], [1024, 900], [10, 100_000], [15_625, 64], [250_000, 4], [4, 4]]
+    {
+        let (a, turned) = (numbers(&shape), numbers(&[columns, rows]));
+        let (row, column, one) = (numbers(&[columns]), numbers(&[rows, 1]), numbers(&[]));
+        let operands = [
+            ("a row", row.broadcast(IxDyn(&shape))),
+            ("a column", column.broadcast(IxDyn(&shape))),
+            ("one element", one.broadcast(IxDyn(&shape))),
+            ("transposed", Some(turned.t())),
+        ];
+        for (name, operand) in operands {
+            let Some(b) = operand else { continue };
+            group.bench_function(format!("add {name} {rows}x{columns}"), |bencher| {
+                bencher.iter(|| zip::zip(a.view(), b.view(), &mut out[..a.len()], |a, b| a + b));
+            });
+        }
+    }
     let square = numbers(&[1000, 1000]);
-    let (row, small) = (numbers(&[1000]), numbers(&[4, 4]));
-    let mut out = Box::new_uninit_slice(square.len());
-    let wide = row.broadcast(IxDyn(&[1000, 1000])).unwrap_or_else(|| square.view());
-    group.bench_function("add a row 1000x1000", |bencher| {
-        bencher.iter(|| zip::zip(square.view(), wide.view(), &mut out, |a, b| a + b));
-    });
-    group.bench_function("add a column 1000x1000", |bencher| {
-        let tall = wide.view().reversed_axes();
-        bencher.iter(|| zip::zip(square.view(), tall.view(), &mut out, |a, b| a + b));
-    });
-    group.bench_function("add transposed 1000x1000", |bencher| {
-        bencher.iter(|| zip::zip(square.view(), square.t(), &mut out, |a, b| a + b));
-    });
-    group.bench_function("add transposed 4x4", |bencher| {
-        bencher.iter(|| zip::zip(small.view(), small.t(), &mut out[..16], |a, b| a + b));
-    });
     group.bench_function("exp 1e6", |bencher| bencher.iter(|| map::map(square.view(), &mut out, math::exp)));
     group.finish();
 }

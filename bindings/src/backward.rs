@@ -12,6 +12,7 @@ use rushlight::graph::{Edge, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
+use crate::callbacks::Run;
 use crate::error::{carry, raise};
 use crate::node::node_of;
 use crate::origin::describe;
@@ -95,7 +96,9 @@ pub(crate) fn run_backward<'py>(
     }
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
+    let run = Run::begin();
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
+    run.finish(py)?;
     if !allow_unreachable.0
         && let Some(index) = found.iter().position(Option::is_none)
     {
@@ -118,7 +121,9 @@ pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Swit
     check_outside_of_transforms()?;
     let options = Options { retain_graph: retain_graph.is_some_and(|it| it.0), create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
-    engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map(drop).map_err(raise)
+    let run = Run::begin();
+    engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
+    run.finish(root.py())
 }
 
 /// Gradients of leaves are not put aside by a function that is itself differentiated or mapped.

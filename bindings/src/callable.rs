@@ -13,8 +13,9 @@ use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
 use crate::tensor::object::{as_tensor, wrap};
+use crate::tensor::shown;
 use crate::writes;
-use pyo3::exceptions::{PyRuntimeError, PySystemError, PyUserWarning};
+use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
@@ -73,7 +74,7 @@ pub(crate) fn install(
     let neural_name = neural.name()?;
     for (index, callable) in callables.iter().enumerate() {
         let name = callable.function.name;
-        let definition = definition(index, &callable.function)?;
+        let definition = definition(index, name, callable.function.doc)?;
         let keep = |object: Bound<'_, PyAny>| callable.object.set(py, object.unbind());
         if callable.form == Form::Method {
             let object = method(tensor, definition)?;
@@ -98,6 +99,17 @@ pub(crate) fn install(
     Ok(())
 }
 
+/// Makes a method of the tensor class that is not in the table: what it does stands in `shown`, under the
+/// number that it gets here behind those of the table.
+pub(crate) fn further<'py>(
+    tensor: &Bound<'py, PyType>,
+    number: usize,
+    name: &str,
+    doc: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    method(tensor, definition(Callable::all().len() + number, name, doc)?)
+}
+
 /// The Python objects of one entry.
 fn callables(function: Function) -> impl Iterator<Item = Callable> {
     let forms = [(FUNCTION | NN, Form::Function), (METHOD, Form::Method)];
@@ -111,15 +123,15 @@ fn callables(function: Function) -> impl Iterator<Item = Callable> {
 }
 
 /// What the interpreter wants to know of a callable. It lives as long as the process.
-fn definition(index: usize, function: &Function) -> PyResult<*mut ffi::PyMethodDef> {
+fn definition(index: usize, name: &str, doc: &str) -> PyResult<*mut ffi::PyMethodDef> {
     let entry = POOL.get(index / ROW).map(|row| row[index % ROW]);
     let entry = entry.ok_or_else(|| PySystemError::new_err("more native functions than entry points"))?;
     let text = |text: &str| CString::new(text).map(|text| text.into_raw().cast_const());
     Ok(Box::leak(Box::new(ffi::PyMethodDef {
-        ml_name: text(function.name)?,
+        ml_name: text(name)?,
         ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: entry },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
-        ml_doc: text(function.doc)?,
+        ml_doc: text(doc)?,
     })))
 }
 
@@ -263,7 +275,7 @@ fn dispatch<'py>(
     call: &Call<'_, 'py>,
 ) -> PyResult<Py<PyAny>> {
     let Some(callable) = Callable::all().get(index) else {
-        return Err(PySystemError::new_err("a native function was called before it was installed"));
+        return shown::call(py, index - Callable::all().len(), receiver, call);
     };
     if overrides::ever()
         && let Some(answer) = callable.offer(py, receiver, call)?
@@ -287,7 +299,7 @@ fn dispatch<'py>(
                     writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
-                return match signature.out.and_then(|slot| arguments.slots[slot]) {
+                let answer = match signature.out.and_then(|slot| arguments.slots[slot]) {
                     None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
                     None if mode::special() && !name.ends_with('_') => {
                         run().and_then(|made| within(py, made))
@@ -298,8 +310,9 @@ fn dispatch<'py>(
                         outputs::write(&arguments, out, run)
                     }
                 };
+                return answer.or_else(|error| callable.offer_late(py, receiver, call, error));
             }
-            Err(Mismatch::Raised(error)) => return Err(error),
+            Err(Mismatch::Raised(error)) => return callable.offer_late(py, receiver, call, error),
             Err(_) => {}
         }
     }
@@ -319,8 +332,10 @@ fn within(py: Python<'_>, made: Py<PyAny>) -> PyResult<Py<PyAny>> {
     bound.map_or(Ok(made), |bound| Ok(wrap(py, bound)?.unbind()))
 }
 
-/// Functions that make a tensor of anything, and the one that makes classes: nobody sees these calls.
-const UNSEEN: &[&str] = &["tensor", "as_tensor", "asarray", "as_subclass"];
+/// Functions that make a tensor of anything: modes see their calls, arguments do not.
+const OF_ANYTHING: &[&str] = &["tensor", "as_tensor", "asarray"];
+/// Functions whose calls nobody sees.
+const UNSEEN: &[&str] = &["as_subclass", "from_numpy", "manual_seed"];
 
 impl Callable {
     /// All of them, in the order of the table.
@@ -352,7 +367,7 @@ impl Callable {
         call: &Call<'_, 'py>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let name = self.function.name;
-        if UNSEEN.contains(&name) {
+        if UNSEEN.contains(&name) || OF_ANYTHING.contains(&name) && !overrides::in_mode() {
             return Ok(None);
         }
         let itself = || {
@@ -366,6 +381,21 @@ impl Callable {
             Ok((object.ok_or_else(missing)?, format!("{room}.{name}")))
         };
         overrides::offer(py, itself, receiver, call)
+    }
+
+    /// `offer` of a call that failed: an element of a list was no tensor, but may want to see it.
+    #[cold]
+    fn offer_late<'py>(
+        &self,
+        py: Python<'py>,
+        receiver: Option<&Bound<'py, PyAny>>,
+        call: &Call<'_, 'py>,
+        error: PyErr,
+    ) -> PyResult<Py<PyAny>> {
+        if overrides::ever() || !error.is_instance_of::<PyTypeError>(py) {
+            return Err(error);
+        }
+        self.offer(py, receiver, call)?.ok_or(error)
     }
 
     #[cold]

@@ -93,7 +93,7 @@ fn show<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyDict>> {
     }
     row.set_item("saved", saved)?;
     let leaf = node.leaf();
-    row.set_item("leaf", leaf.as_ref().map(|leaf| wrap(py, leaf.clone())).transpose()?)?;
+    row.set_item("leaf", leaf.map(|leaf| wrap(py, leaf.clone())).transpose()?)?;
     let memory = leaf.map(|leaf| block(py, "variable", &leaf.array())).transpose()?;
     row.set_item("memory", memory)?;
     Ok(row)

@@ -16,6 +16,7 @@ mod backward;
 mod body;
 mod border;
 mod callable;
+mod callbacks;
 mod collector;
 mod convert;
 mod device;
@@ -48,6 +49,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod whole;
 mod writes;
 
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
@@ -63,6 +65,8 @@ mod _rushlight {
     use super::backward::{
         accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
     };
+    #[pymodule_export]
+    use super::callbacks::queue;
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -84,8 +88,8 @@ mod _rushlight {
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim, maybe_get_level,
-        nesting, open, randomness, unwrap, within,
+        alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim,
+        maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};
@@ -100,7 +104,7 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode,
+        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode, redispatch,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
@@ -115,6 +119,8 @@ mod _rushlight {
     use super::transform::{
         admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
     };
+    #[pymodule_export]
+    use super::whole::as_one;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

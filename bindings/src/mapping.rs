@@ -122,6 +122,16 @@ pub(crate) fn get_unwrapped<'py>(py: Python<'py>, tensor: &Bound<'py, PyAny>) ->
     }
 }
 
+/// Return what a tensor is around if that is the same for all samples, else the tensor.
+#[pyfunction]
+#[pyo3(name = "_alike_in_all")]
+pub(crate) fn alike_in_all<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap(py, batch::alike_in_all(tensor.get().tensor()))
+}
+
 /// Return along which dimension of what it is around the samples of a tensor lie, -1 for none.
 #[pyfunction]
 #[pyo3(name = "_maybe_get_bdim")]

@@ -140,7 +140,7 @@ impl GraphNode {
     #[getter]
     fn variable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.node.leaf() {
-            Some(leaf) => wrap(py, leaf),
+            Some(leaf) => wrap(py, leaf.clone()),
             None => {
                 let name = short(&self.node.name()).to_owned();
                 Err(PyAttributeError::new_err(format!("'{name}' object has no attribute 'variable'")))

@@ -30,13 +30,26 @@ use crate::frame::{self, Running};
 struct Code {
     address: usize,
     number: u32,
-    /// Whether it is part of rushlight's own Python package, whose lines tell users nothing.
-    own: bool,
-    /// The value of `DROPS` for which the rest holds.
-    drops: u32,
+    /// The value of `DROPS` for which the rest holds, behind a bit that says whether it is part of
+    /// rushlight's own Python package, whose lines tell users nothing.
+    drops_and_own: u32,
 }
 
-const NO_CODE: Code = Code { address: 0, number: 0, own: false, drops: 0 };
+impl Code {
+    fn new(address: usize, number: u32, own: bool, drops: u32) -> Code {
+        Code { address, number, drops_and_own: drops << 1 | u32::from(own) }
+    }
+
+    fn is_own(self) -> bool {
+        self.drops_and_own & 1 != 0
+    }
+
+    fn holds(self, address: usize, drops: u32) -> bool {
+        self.address == address && self.drops_and_own & !1 == drops << 1
+    }
+}
+
+const NO_CODE: Code = Code { address: 0, number: 0, drops_and_own: 0 };
 
 /// How many codes each thread remembers.
 const REMEMBERED: usize = 64;
@@ -81,13 +94,13 @@ fn code(running: &Running) -> Code {
         // Objects are at least 16 bytes apart.
         let slot = &last[(address >> 4 ^ address >> 10) % REMEMBERED];
         let known = slot.get();
-        if known.address == address && known.drops == drops {
+        if known.holds(address, drops) {
             return known;
         }
         // SAFETY: frames are shown with the interpreter's lock held, and the code of one is alive.
         let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), running.code) };
         let (number, own) = number_of(&code);
-        let known = Code { address, number, own, drops: DROPS.load(Ordering::Acquire) };
+        let known = Code::new(address, number, own, DROPS.load(Ordering::Acquire));
         slot.set(known);
         known
     })
@@ -109,11 +122,11 @@ fn locate() -> Origin {
     let mut depth = 0;
     frame::walk(|running| {
         let code = code(&running);
-        if !code.own || depth == 0 {
+        if !code.is_own() || depth == 0 {
             place = origin(code, &running);
         }
         depth += 1;
-        if code.own && depth <= OUTWARD { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if code.is_own() && depth <= OUTWARD { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     place
 }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -25,6 +25,8 @@ static EVER: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// How many blocks this thread is in that call functions as they are.
     static DISABLED: Cell<u32> = const { Cell::new(0) };
+    /// Whether the next call is made as it is; those inside of it are shown.
+    static SKIPPING: Cell<bool> = const { Cell::new(false) };
     /// The modes that this thread is in, the innermost last.
     static MODES: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
 }
@@ -153,9 +155,18 @@ fn handler<'py>(class: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyAny>
 /// The arguments of a call whose classes want to see it: one of each class, derived ones first.
 type Interested<'py> = SmallVec<[Bound<'py, PyAny>; 2]>;
 
-fn consider<'py>(object: &Bound<'py, PyAny>, interested: &mut Interested<'py>) -> PyResult<()> {
+/// Whether tensors themselves count among those whose class wants to see a call: they do where torch
+/// shows a call from Python, or an attribute.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plain {
+    Counts,
+    DoesNot,
+}
+
+fn consider<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interested<'py>) -> PyResult<()> {
     let class = object.get_type();
-    if class.as_type_ptr() == tensor_type() || interested.iter().any(|other| other.get_type().is(&class)) {
+    let is_plain = class.as_type_ptr() == tensor_type();
+    if is_plain && plain == Plain::DoesNot || interested.iter().any(|other| other.get_type().is(&class)) {
         return Ok(());
     }
     if handler(&class)?.is_none() || object.is_instance_of::<PyType>() {
@@ -173,15 +184,29 @@ fn consider<'py>(object: &Bound<'py, PyAny>, interested: &mut Interested<'py>) -
 }
 
 /// `consider` of an argument, or of the elements of a list.
-fn look<'py>(object: &Bound<'py, PyAny>, interested: &mut Interested<'py>) -> PyResult<()> {
+fn look<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interested<'py>) -> PyResult<()> {
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
-        return object.try_iter()?.try_for_each(|element| consider(&element?, interested));
+        return object.try_iter()?.try_for_each(|element| consider(&element?, plain, interested));
     }
-    consider(object, interested)
+    consider(object, plain, interested)
 }
 
 fn is_shown() -> bool {
-    DISABLED.get() == 0
+    DISABLED.get() == 0 && !SKIPPING.replace(false)
+}
+
+/// Call a function as it is, and show what it calls in turn.
+#[pyfunction]
+#[pyo3(name = "_redispatch")]
+pub(crate) fn redispatch<'py>(
+    func: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    SKIPPING.set(true);
+    let answer = func.call(args, kwargs);
+    SKIPPING.set(false);
+    answer
 }
 
 /// Shows a call to those who want to see it. The answer is theirs; `None` if there is nobody.
@@ -195,9 +220,10 @@ pub(crate) fn offer<'py>(
     let mut interested = Interested::new();
     if is_shown() {
         let all = receiver.into_iter().chain(call.positional).chain(call.values);
-        all.into_iter().try_for_each(|object| look(object, &mut interested))?;
+        all.into_iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
     }
-    if interested.is_empty() && !in_mode() {
+    let mode = innermost(py);
+    if interested.is_empty() && mode.is_none() {
         return Ok(None);
     }
     let (function, name) = function()?;
@@ -212,10 +238,9 @@ pub(crate) fn offer<'py>(
         }
         _ => None,
     };
-    match show(&function, &interested, &args, kwargs.as_ref())? {
+    match show(&function, &interested, &args, kwargs.as_ref(), tell_once)? {
         Some(answer) => Ok(Some(answer.unbind())),
-        None if interested.is_empty() => Ok(None),
-        None => Err(PyTypeError::new_err(nobody(&name, &interested))),
+        None => Err(PyTypeError::new_err(nobody(&name, mode.as_ref(), &interested))),
     }
 }
 
@@ -226,28 +251,70 @@ pub(crate) fn offer_operator<'py>(
     name: &str,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    offer_function(|| tensor_class(py).getattr(name), operands, py)
-}
-
-/// `offer_operator` for the function that `find` answers.
-#[cold]
-pub(crate) fn offer_function<'py>(
-    find: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
-    operands: &[&Bound<'py, PyAny>],
-    py: Python<'py>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut interested = Interested::new();
     if is_shown() {
-        operands.iter().try_for_each(|object| look(object, &mut interested))?;
+        operands.iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
     }
     if interested.is_empty() && !in_mode() {
         return Ok(None);
     }
-    let args = PyTuple::new(py, operands)?;
-    match show(&find()?, &interested, &args, None)? {
-        None if !interested.is_empty() => Ok(Some(py.NotImplemented().into_bound(py))),
-        answer => Ok(answer),
+    let (function, args) = (tensor_class(py).getattr(name)?, PyTuple::new(py, operands)?);
+    let answer = show(&function, &interested, &args, None, tell_once)?;
+    Ok(Some(answer.unwrap_or_else(|| py.NotImplemented().into_bound(py))))
+}
+
+/// `offer` for what is a method or an attribute of the first operand, whose class it asks alone. `function`
+/// is what reads or writes it, or calls it.
+#[cold]
+pub(crate) fn offer_member<'py>(
+    function: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    receiver: &Bound<'py, PyAny>,
+    args: impl FnOnce() -> PyResult<Bound<'py, PyTuple>>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = receiver.py();
+    let mode = innermost(py);
+    let mut interested = Interested::new();
+    if is_shown() {
+        let plain = if mode.is_some() { Plain::Counts } else { Plain::DoesNot };
+        consider(receiver, plain, &mut interested)?;
     }
+    if interested.is_empty() && mode.is_none() {
+        return Ok(None);
+    }
+    let function = function()?;
+    match show(&function, &interested, &args()?, kwargs, tell_once)? {
+        Some(answer) => Ok(Some(answer)),
+        None => {
+            let name = function.getattr(intern!(py, "__name__"))?;
+            Err(PyTypeError::new_err(nobody(&format!("torch.Tensor.{name}"), mode.as_ref(), &interested)))
+        }
+    }
+}
+
+fn innermost(py: Python<'_>) -> Option<Py<PyAny>> {
+    if !in_mode() {
+        return None;
+    }
+    MODES.with_borrow(|modes| modes.last().map(|mode| mode.clone_ref(py)))
+}
+
+/// Warns, once, of a `__torch_function__` that is a plain method.
+fn tell_once(py: Python<'_>) -> PyResult<()> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let text = c"Defining your `__torch_function__` as a plain method is deprecated and will be an error in \
+        future, please define it as a classmethod.";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+}
+
+/// The same where a function of Python shows its call.
+fn tell(py: Python<'_>) -> PyResult<()> {
+    let text = c"Defining your `__torch_function__ as a plain method is deprecated and will be an error in \
+        future, please define it as a classmethod.";
+    PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), text, 1)
 }
 
 /// Asks the innermost mode, which is left meanwhile, then the arguments; `None` if all decline.
@@ -256,36 +323,42 @@ fn show<'py>(
     interested: &Interested<'py>,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
+    warn: fn(Python<'py>) -> PyResult<()>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = function.py();
     let types = PyTuple::new(py, interested.iter().map(|object| object.get_type()))?;
-    let ask = |object: &Bound<'py, PyAny>| {
-        let answer =
-            object.call_method1(intern!(py, "__torch_function__"), (function, &types, args, kwargs))?;
+    let ask = |method: Bound<'py, PyAny>| {
+        let answer = method.call1((function, &types, args, kwargs))?;
         Ok::<_, PyErr>((!answer.is(py.NotImplemented())).then_some(answer))
     };
+    let method = |object: &Bound<'py, PyAny>| object.getattr(intern!(py, "__torch_function__"));
     if let Some(mode) = pop_mode() {
-        let answer = ask(mode.bind(py));
+        let answer = method(mode.bind(py)).and_then(ask);
         push_mode(mode);
         if let Some(answer) = answer? {
             return Ok(Some(answer));
         }
     }
     for object in interested {
-        if let Some(answer) = ask(object)? {
+        let method = method(object)?;
+        if method.getattr_opt(intern!(py, "__self__"))?.is_some_and(|owner| owner.is(object)) {
+            warn(py)?;
+        }
+        if let Some(answer) = ask(method)? {
             return Ok(Some(answer));
         }
     }
     Ok(None)
 }
 
-fn nobody(name: &str, interested: &Interested<'_>) -> String {
+fn nobody(name: &str, mode: Option<&Py<PyAny>>, interested: &Interested<'_>) -> String {
     let told = |object: &Bound<'_, PyAny>| {
         let class = object.get_type();
         let class = class.repr().map_or_else(|_| String::new(), |class| class.to_string());
         format!("  - tensor subclass {class}\n")
     };
-    let told: String = interested.iter().map(told).collect();
+    let mode = mode.map_or_else(String::new, |mode| format!("  - mode object {mode}\n"));
+    let told: String = std::iter::once(mode).chain(interested.iter().map(told)).collect();
     format!(
         "Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:\n\n\
          {told}\nFor more information, try re-running with TORCH_LOGS=not_implemented"
@@ -303,7 +376,7 @@ pub(crate) fn has_torch_function(arguments: &Bound<'_, PyAny>) -> PyResult<bool>
         return Ok(true);
     }
     let mut interested = Interested::new();
-    look(arguments, &mut interested)?;
+    look(arguments, Plain::DoesNot, &mut interested)?;
     Ok(!interested.is_empty())
 }
 
@@ -317,10 +390,16 @@ pub(crate) fn handle_torch_function<'py>(
     args: &Bound<'py, PyTuple>,
     kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
     let mut interested = Interested::new();
-    look(relevant, &mut interested)?;
-    match show(function, &interested, args, Some(kwargs))? {
-        Some(answer) => Ok(answer),
-        None => Err(PyTypeError::new_err(nobody(name, &interested))),
+    look(relevant, Plain::Counts, &mut interested)?;
+    if let Some(answer) = show(function, &interested, args, Some(kwargs), tell)? {
+        return Ok(answer);
     }
+    let types = PyList::new(py, interested.iter().map(|object| object.get_type()))?.repr()?;
+    let mode = innermost(py).map(|mode| format!(" nor was it found on the currently active mode {mode}"));
+    let mode = mode.unwrap_or_default();
+    Err(PyTypeError::new_err(format!(
+        "no implementation found for '{name}' on types that implement __torch_function__: {types}{mode}"
+    )))
 }

@@ -1,7 +1,9 @@
 //! Writes that transforms of functions do not allow: in place, and through `out=`. The messages name
 //! operations as torch's dispatcher does, overload and all; these names are here.
 
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
+use std::ffi::CString;
+
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::graph::mode;
@@ -51,6 +53,19 @@ impl<'a> Given<'a> {
         }
         given
     }
+}
+
+/// Warns of a write by `method` to a tensor that shows elements several times. `such` is what else does that.
+pub(crate) fn warn_repeated(py: Python<'_>, target: &Tensor, method: &str, such: &str) -> PyResult<()> {
+    let layout = target.layout();
+    if layout.shape().iter().zip(layout.strides()).all(|(&size, &stride)| size < 2 || stride > 0) {
+        return Ok(());
+    }
+    let text = CString::new(format!(
+        "Use of {method} on expanded tensors is deprecated. Please clone() the tensor before performing this \
+         operation. This also applies to advanced indexing e.g. {such}"
+    ))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 /// Refuses what a method may not do to its receiver. The name ends in an underscore.
@@ -131,6 +146,7 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         "index_fill_" => Name::Rule("index_fill_"),
         "index_put_" => Name::Rule("index_put_"),
         "scatter_add_" => Name::Rule("scatter_add_"),
+        "scatter_reduce_" => Name::Rule("scatter_reduce_"),
         "bernoulli_" if draws_for_each() => Name::Rule("inplace bernoulli"),
         "set_" | "detach_" | "requires_grad_" | "bernoulli_" => return None,
         _ => Name::Fallback,

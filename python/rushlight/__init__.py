@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import inspection as inspection
+    from . import library as library
     from . import linalg as linalg
     from . import memory as memory
     from . import nn as nn
@@ -86,6 +87,7 @@ else:
             "fft",
             "func",
             "inspection",
+            "library",
             "linalg",
             "memory",
             "nn",

@@ -153,20 +153,36 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 0., 0.],
             [0., 1., 1.]])
     """
-    blocks = []
-    for number, tensor in enumerate(_flattened(tensors)):
+    parts = _flattened(tensors)
+    for number, tensor in enumerate(parts):
         if tensor.dim() > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
                 f"{number} has {tensor.dim()} dimensions"
             )
-        blocks.append(native.atleast_2d(tensor))
-    width = sum(block.shape[1] for block in blocks)
-    rows, before = [], 0
-    for block in blocks:
-        rows.append(native.constant_pad_nd(block, (before, width - before - block.shape[1])))
-        before += block.shape[1]
-    return native.cat(rows) if rows else native.empty((1, 0))
+    if not parts:
+        return native.empty((1, 0))
+
+    def joined(*tensors: Tensor) -> Tensor:
+        blocks = [native.atleast_2d(tensor) for tensor in tensors]
+        width = sum(block.shape[1] for block in blocks)
+        rows, before = [], 0
+        for block in blocks:
+            rows.append(native.constant_pad_nd(block, (before, width - before - block.shape[1])))
+            before += block.shape[1]
+        return native.cat(rows)
+
+    count = len(parts)
+    if count > 64:  # So many inputs can be told apart by a node.
+        return joined(*parts)
+    (result,) = native._as_one(
+        joined,
+        ("block_diag", "BlockDiagBackward0", " ".join("-" * (count + 1))),
+        (count, (1 << count) - 1, 0),
+        {},
+        *parts,
+    )
+    return result
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+from contextlib import suppress
 from functools import cache
 
 from . import _rushlight
@@ -59,20 +60,20 @@ def _default(text: str) -> Any:
         return words[text]
     if text.startswith("["):
         return [_default(part) for part in text[1:-1].split(",")]
-    try:
-        return int(text)
-    except ValueError:
-        return float(text) if text[:1].isdigit() else text
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    return text.strip('"')
 
 
 class FunctionSchema:
     """What an operator takes and returns."""
 
-    def __init__(self, text: str) -> None:
-        self._text = f"aten::{text}"
+    def __init__(self, text: str, namespace: str = "aten") -> None:
+        self._text = f"{namespace}::{text}"
         full, _, rest = text.partition("(")
         self.name, _, self.overload_name = full.partition(".")
-        self.name = f"aten::{self.name}"
+        self.name = f"{namespace}::{self.name}"
         taken, _, returned = rest.rpartition(" -> ")
         self.arguments: list[Argument] = []
         star = False
@@ -103,7 +104,7 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, schema: FunctionSchema) -> None:
         self._packet, self._schema = packet, schema
         self._overloadname = schema.overload_name or "default"
-        self.namespace = "aten"
+        self.namespace = packet.namespace
         self.__name__ = f"{packet.__name__}.{self._overloadname}"
         self.__module__ = packet.__module__
         self.__qualname__ = self._name = f"{schema.name}.{schema.overload_name}".rstrip(".")
@@ -127,13 +128,17 @@ class OpOverload:
         calls: list[Call] = getattr(_running, "calls", [])
         if calls and calls[-1].is_of(self, args, kwargs):
             return calls[-1].proceed()
+        return self.compute(*args, **kwargs)
+
+    def compute(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute it."""
         return _function(self)(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='aten.{self._packet.__name__}', overload='{self._overloadname}')>"
+        return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __deepcopy__(self, memo: object = None) -> OpOverload:
         return self
@@ -142,10 +147,11 @@ class OpOverload:
 class OpOverloadPacket:
     """All operators of a name, such as `torch.ops.aten.add`."""
 
-    def __init__(self, name: str, schemas: list[FunctionSchema]) -> None:
+    def __init__(self, name: str, schemas: list[FunctionSchema], namespace: str = "aten") -> None:
         self.__name__ = name
-        self.__module__ = "torch._ops.aten"
-        self._qualified_op_name = f"aten::{name}"
+        self.namespace = namespace
+        self.__module__ = f"torch._ops.{namespace}"
+        self._qualified_op_name = f"{namespace}::{name}"
         self._overloads = {overload._overloadname: overload for overload in map(self._overload, schemas)}
 
     def _overload(self, schema: FunctionSchema) -> OpOverload:
@@ -166,13 +172,13 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it."""
-        return _function(next(iter(self._overloads.values())))(*args, **kwargs)
+        return next(iter(self._overloads.values())).compute(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+        return f"<OpOverloadPacket(op='{self}')>"
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __deepcopy__(self, memo: object = None) -> OpOverloadPacket:
         return self
@@ -248,19 +254,22 @@ def _in_place(text: str) -> FunctionSchema | None:
 
 
 class _OpNamespace:
-    """The operators of torch itself."""
+    """The operators of a library: of torch itself those in the table, of others what was added."""
 
-    __name__ = "torch.ops.aten"
+    def __init__(self, namespace: str) -> None:
+        self.__name__ = f"torch.ops.{namespace}"
+        self._namespace = namespace
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        packet = None if name.startswith("__") else table()[1].get(name)
+        known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
+        packet = known.get(name)
         if packet is None:
-            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+            raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
         self.__dict__[name] = packet
         return packet
 
     def __repr__(self) -> str:
-        return "<module 'torch.ops.aten' from 'torch.ops'>"
+        return f"<module '{self.__name__}' from 'torch.ops'>"
 
 
 class _Ops:
@@ -269,7 +278,13 @@ class _Ops:
     __name__ = "torch.ops"
 
     def __init__(self) -> None:
-        self.aten = _OpNamespace()
+        self.aten = _OpNamespace("aten")
+
+    def __getattr__(self, name: str) -> _OpNamespace:
+        if name.startswith("__"):
+            raise AttributeError(f"'_Ops' object has no attribute '{name}'")
+        self.__dict__[name] = namespace = _OpNamespace(name)
+        return namespace
 
     def __repr__(self) -> str:
         return "<module 'torch.ops' from '_ops.py'>"

@@ -145,11 +145,16 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     rows, columns = triu_indices(len(input), len(input), 1)
-    return (
-        native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
-        if input.numel()
-        else input.new_zeros(len(rows))
+    if not input.numel():
+        return input.new_zeros(len(rows))
+
+    def distances(input: Tensor) -> Tensor:
+        return native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
+
+    (result,) = native._as_one(
+        distances, ("_pdist_forward", "PdistBackward0", "self result"), (1, 0, 0), {"p": float(p)}, input
     )
+    return result
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:

@@ -6,6 +6,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._samples import sample_by_sample
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
@@ -145,6 +146,7 @@ def _counted(input: Tensor, bins: int, low: float, high: float) -> Tensor:
     return native.zeros(bins, dtype=input.dtype).index_add(0, places, native.ones_like(flat))
 
 
+@sample_by_sample("histc")
 def histc(
     input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None
 ) -> Tensor:
@@ -160,6 +162,7 @@ def histc(
     return found if out is None else out.copy_(found)
 
 
+@sample_by_sample("histogram")
 def histogram(
     input: Tensor,
     bins: Any,

@@ -131,6 +131,10 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     return iter(self.unbind(0))
 
 
+def __reversed__(self: Tensor) -> Tensor:
+    return self if self.dim() == 0 else self.flip(0)
+
+
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float)):
         equal: Any = self == element
@@ -204,6 +208,9 @@ def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def __copy__(self: Tensor) -> Tensor:
     # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
+    from .utils.hooks import warn_if_has_hooks
+
+    warn_if_has_hooks(self)
     _check_storage(self)
     copied = self.detach()
     if type(self) is not Tensor:
@@ -279,6 +286,7 @@ _METHODS = (
     type_as,
     new_tensor,
     __iter__,
+    __reversed__,
     __contains__,
     __format__,
     __rdiv__,

@@ -14,6 +14,7 @@ from . import _rushlight as native
 from . import return_types
 from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
+from ._samples import any_of_all
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -247,7 +248,16 @@ def pinv(
     tensor([[0.5000, 0.0000]])
     """
     absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
-    found = _nn.linalg_pinv(_symmetric(A) if hermitian else A, absolute, relative)
+    if hermitian:
+
+        def nearest(A: Tensor) -> Tensor:
+            return _nn.linalg_pinv(_symmetric(A), absolute, relative)
+
+        (found,) = native._as_one(
+            nearest, ("linalg_pinv", "LinalgPinvBackward0", "self result"), (1, 0, 0), {}, A
+        )
+    else:
+        found = _nn.linalg_pinv(A, absolute, relative)
     return found if out is None else out.copy_(found)
 
 
@@ -305,13 +315,19 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
-    found = pinv(A, rtol=rcond) @ right
+
+    def nearest(A: Tensor, right: Tensor) -> Tensor:
+        return pinv(A, rtol=rcond) @ right
+
+    (found,) = native._as_one(
+        nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right
+    )
     rows, columns = A.shape[-2:]
     none = native.empty(0, dtype=A.dtype.to_real())
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
     residuals = found.real.flatten()[:0]
-    full = driver in ("gelsd", "gelss") and bool((ranks == columns).all())
+    full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
     if rows > columns and (full or driver == "gels"):
         missing = A @ found - right
         residuals = (missing * missing.conj()).real.sum(-2)
@@ -405,6 +421,18 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
     if A.shape[-1] < tau.shape[-1]:
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    (product,) = native._as_one(
+        _reflected,
+        ("linalg_householder_product", "LinalgHouseholderProductBackward0", "input tau result"),
+        (2, 0, 0),
+        {},
+        A,
+        tau,
+    )
+    return product
+
+
+def _reflected(A: Tensor, tau: Tensor) -> Tensor:
     rows, columns = A.shape[-2:]
     result = native.eye(rows, columns, dtype=A.dtype).expand(A.shape)
     vectors = A.tril(-1) + native.eye(rows, columns, dtype=A.dtype)

@@ -14,9 +14,16 @@ tensor(3.)
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight
+from ._overridable import (
+    all_names,
+    get_ignored_functions,
+    get_overridable_functions,
+    get_testing_overrides,
+)
 from ._rushlight import (
     Tensor,
     _DisableTorchFunctionSubclass,
@@ -24,21 +31,27 @@ from ._rushlight import (
     _has_torch_function,
     _pop_torch_function_mode,
     _push_torch_function_mode,
+    _redispatch,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from typing_extensions import Self
 
 __all__ = [
     "BaseTorchFunctionMode",
     "TorchFunctionMode",
+    "enable_reentrant_dispatch",
     "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -102,30 +115,45 @@ def is_tensor_like(inp: Any) -> bool:
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Tell whether `func` is a method of tensors, or reads or writes an attribute of theirs."""
-    return func in _methods() or getattr(func, "__name__", None) == "__get__"
-
-
-def _methods() -> set[Any]:
-    methods = (getattr(Tensor, name, None) for name in dir(Tensor))
-    return {method for method in methods if callable(method)}
+    return func in get_overridable_functions()[Tensor] or getattr(func, "__name__", None) == "__get__"
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """Return where a function is found, from the package on.
+    """Return where a function is found, from the package on; `None` for one that nobody can override.
 
     >>> import rushlight as torch
     >>> torch.overrides.resolve_name(torch.Tensor.add)
     'torch.Tensor.add'
     """
-    if isinstance(f, str):
-        return f
-    name = getattr(f, "__name__", None)
-    if name is None:
-        return None
-    if f in _methods():
-        return f"torch.Tensor.{name}"
-    module = str(getattr(f, "__module__", None) or "torch").replace("rushlight", "torch", 1)
-    return f"{module}.{name}"
+    from ._ops import OpOverload, OpOverloadPacket
+
+    if isinstance(f, (OpOverload, OpOverloadPacket)):
+        return str(f)
+    return all_names().get(f)
+
+
+@contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """Let a handler of `__torch_dispatch__` record and run backward, which it may here anyway."""
+    yield
+
+
+def redispatch_function(
+    func: Callable[..., Any], types: Sequence[type], args: Any, kwargs: dict[str, Any] | None
+) -> Any:
+    """Call `func` as it is, and show the calls that it makes in turn.
+
+    >>> import rushlight as torch
+    >>> class Seen(torch.Tensor):
+    ...     @classmethod
+    ...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+    ...         print(func.__name__)
+    ...         return torch.overrides.redispatch_function(func, types, args, kwargs)
+    >>> torch.ones(2).as_subclass(Seen) + 1
+    add
+    tensor([2., 2.])
+    """
+    return _redispatch(func, tuple(args), kwargs)
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:

@@ -141,6 +141,13 @@ def ndtr(input: Tensor) -> Tensor:
 
 def log_ndtr(input: Tensor) -> Tensor:
     """Return the logarithm of `ndtr`, exact far below zero too."""
+    (found,) = native._as_one(
+        _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
+    )
+    return found
+
+
+def _log_ndtr(input: Tensor) -> Tensor:
     t = _real(input) * _HALF_ROOT
     low = t.clamp(max=0)
     far = (erfcx(-low) / 2).log() - low * low
@@ -151,4 +158,11 @@ def log_ndtr(input: Tensor) -> Tensor:
 
 def ndtri(input: Tensor) -> Tensor:
     """Return the number below which normal numbers are with each probability."""
+    (found,) = native._as_one(
+        _ndtri, ("special_ndtri", "SpecialNdtriBackward0", "- result"), (1, 0, 0), {}, input
+    )
+    return found
+
+
+def _ndtri(input: Tensor) -> Tensor:
     return native.erfinv(_real(input) * 2 - 1) / _HALF_ROOT

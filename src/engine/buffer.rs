@@ -15,9 +15,7 @@ impl Buffer {
     /// Adds a gradient. A sum that nobody else holds is added to in place, unless it is recorded.
     pub(super) fn add(&mut self, output: u32, gradient: Tensor) -> Result<()> {
         let output = output as usize;
-        if self.gradients.len() <= output {
-            self.gradients.resize(output + 1, None);
-        }
+        self.extend(output + 1);
         let sum = match self.gradients[output].take() {
             Some(sum) => accumulate::add_owned(sum, &gradient)?,
             None => gradient,
@@ -28,10 +26,13 @@ impl Buffer {
 
     /// Everything that arrived, as many as the node has outputs.
     pub(super) fn take(&mut self, outputs: usize) -> Gradients {
-        let mut gradients = std::mem::take(&mut self.gradients);
-        if gradients.len() < outputs {
-            gradients.resize(outputs, None);
+        self.extend(outputs);
+        std::mem::take(&mut self.gradients)
+    }
+
+    fn extend(&mut self, outputs: usize) {
+        while self.gradients.len() < outputs {
+            self.gradients.push(None);
         }
-        gradients
     }
 }

@@ -9,8 +9,11 @@ use crate::tensor::Tensor;
 
 /// The gradient in the form of the tensor that it belongs to.
 pub(super) fn fit(gradient: Tensor, form: &Form, node: &NodeRef, index: usize) -> Result<Tensor> {
+    if gradient.is_of_form(form) {
+        return Ok(gradient);
+    }
     let layout = gradient.layout();
-    let gradient = if layout.shape() == form.layout.shape() {
+    let gradient = if layout.is_alike(&form.layout) {
         gradient
     } else if shape::is_expandable(form.layout.shape(), layout.shape()) {
         accumulate::sum_to(&gradient, form.layout.shape())?

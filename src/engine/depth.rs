@@ -21,14 +21,14 @@ pub(super) struct DepthGuard(());
 
 impl DepthGuard {
     pub(super) fn enter() -> DepthGuard {
-        DEPTH.set(DEPTH.get() + 1);
+        DEPTH.with(|depth| depth.set(depth.get() + 1));
         DepthGuard(())
     }
 }
 
 impl Drop for DepthGuard {
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
+        DEPTH.with(|depth| depth.set(depth.get() - 1));
     }
 }
 

@@ -34,13 +34,18 @@ impl Deposit {
         let layout = tensor.layout();
         let mut astray = None;
         let put = tensor.update_grad(|before| {
-            let sum = match before {
-                None if recording || retained => return accumulate::copy_like(&gradient, &layout),
-                None => return accumulate::take_over(gradient, &layout),
-                Some(sum) if recording || retained => accumulate::add(&sum, &gradient)?,
-                Some(sum) => accumulate::add_in_place(&sum, &gradient).map(|()| sum)?,
+            let Some(before) = before else {
+                let first = match recording || retained {
+                    true => accumulate::copy_like(&gradient, &layout)?,
+                    false => accumulate::take_over(gradient, &layout)?,
+                };
+                return Ok(Some(first));
             };
-            let found = sum.layout();
+            let sum = match recording || retained {
+                true => Some(accumulate::add(before, &gradient)?),
+                false => accumulate::add_in_place(before, &gradient).map(|()| None)?,
+            };
+            let found = sum.as_ref().unwrap_or(before).layout();
             astray = (!retained && !lies_alike(&found, &layout)).then_some(found);
             Ok(sum)
         });

@@ -15,10 +15,12 @@ mod tie;
 
 pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, Gradients, NodeRef, anomaly, mode, profile};
+use crate::graph::{At, Edge, Form, Gradients, NodeRef, anomaly, mode, profile};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -56,11 +58,8 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
     })?;
     let gradient = match gradient {
         Some(gradient) => gradient,
-        None if tensor.numel() != 1 => return Err(Error::ImplicitGradient {}.into()),
-        None if !tensor.dtype().is_float() => {
-            return Err(Error::ImplicitGradientDType { dtype: tensor.dtype() }.into());
-        }
         None => {
+            check_implicit(edge.node.form(edge.output))?;
             let _profiled = profile::step("ones_like");
             accumulate::ones_like(tensor)?
         }
@@ -71,13 +70,19 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
 /// The gradient that an edge starts with if none is given.
 pub fn implicit(edge: &Edge) -> Result<Tensor> {
     let form = edge.node.form(edge.output);
+    check_implicit(form)?;
+    accumulate::ones(form)
+}
+
+/// Whether a root of this form may start with one.
+fn check_implicit(form: &Form) -> Result<()> {
     if form.layout.numel() != 1 {
         return Err(Error::ImplicitGradient {}.into());
     }
     if !form.dtype.is_float() {
         return Err(Error::ImplicitGradientDType { dtype: form.dtype }.into());
     }
-    accumulate::ones(form)
+    Ok(())
 }
 
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
@@ -95,7 +100,7 @@ pub fn run(
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
     let plan = plan::Plan::new(&roots, wanted, start);
-    let gradients: Vec<Tensor> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let gradients: SmallVec<[Tensor; 1]> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
@@ -134,7 +139,7 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     }
     if let (Some(leaf), Some(Some(gradient))) = (node.leaf(), gradients.first()) {
         if leaf.requires_grad() {
-            run::accumulate_now(node, &leaf, gradient.clone())?;
+            run::accumulate_now(node, leaf, gradient.clone())?;
         }
         return Ok(Gradients::new());
     }

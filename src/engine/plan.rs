@@ -2,7 +2,7 @@
 //! run here, and nothing recurses.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -39,7 +39,7 @@ pub(super) struct Task<'a> {
 
 /// A run, planned.
 pub(super) struct Plan<'a> {
-    pub(super) tasks: Vec<Task<'a>>,
+    pub(super) tasks: SmallVec<[Task<'a>; 8]>,
     /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
     pub(super) order: SmallVec<[u32; 8]>,
     /// Where the gradients of the roots go.
@@ -55,57 +55,53 @@ pub(super) struct Plan<'a> {
 /// Below this estimate threads cost more than they bring: waking one takes 30 to 60 microseconds.
 const WORTH_THREADS: u64 = 150_000;
 
-static RUNS: AtomicU32 = AtomicU32::new(1);
+/// Whether some thread is planning with claims on nodes.
+static CLAIMING: AtomicBool = AtomicBool::new(false);
 
 /// Finds the number of a node's task.
 ///
-/// Each node has room for one claim: a run's number and the task's. Two runs may visit the same node
-/// at once (threads, hooks that run backward), so a node that is claimed by another run is looked up
-/// in a table instead. There is one in practice, and it is empty.
-struct Claims<'a> {
-    run: u32,
-    elsewhere: HashMap<NodeId, u32>,
-    claimed: SmallVec<[&'a NodeRef; 8]>,
+/// Each node has room for one claim: the task's number and one more, zero where there is none. Only one
+/// plan is made with claims at a time; those that other threads make meanwhile look nodes up in a table.
+/// No code of the host runs between. Should planning panic all the same, every later plan has a table.
+enum Claims {
+    OnNodes,
+    InTable(HashMap<NodeId, u32>),
 }
 
-impl<'a> Claims<'a> {
+impl Claims {
     fn new() -> Self {
-        let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        // Zero means unclaimed, so a count that wraps around skips it.
-        let run = if run == 0 { RUNS.fetch_add(1, Ordering::Relaxed) } else { run };
-        Claims { run, elsewhere: HashMap::new(), claimed: SmallVec::new() }
+        match CLAIMING.swap(true, Ordering::Acquire) {
+            false => Claims::OnNodes,
+            true => Claims::InTable(HashMap::new()),
+        }
     }
 
     /// The task of a node, or `next` if it has none yet.
-    fn find_or_claim(&mut self, node: &'a NodeRef, next: u32) -> u32 {
-        let mine = u64::from(self.run) << 32;
-        match node.claim.compare_exchange(0, mine | u64::from(next), Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => {
-                self.claimed.push(node);
-                // The run that had claimed it when it was met first may be over by now.
-                let Some(first) = self.elsewhere.get(&node.id()).copied() else { return next };
-                node.claim.store(mine | u64::from(first), Ordering::Relaxed);
-                first
-            }
-            Err(claim) if claim >> 32 == u64::from(self.run) => claim as u32,
-            Err(_) => *self.elsewhere.entry(node.id()).or_insert(next),
+    fn find_or_claim(&mut self, node: &NodeRef, next: u32) -> u32 {
+        match self {
+            Claims::OnNodes => match node.claim.load(Ordering::Relaxed) {
+                0 => {
+                    node.claim.store(next + 1, Ordering::Relaxed);
+                    next
+                }
+                claim => claim - 1,
+            },
+            Claims::InTable(table) => *table.entry(node.id()).or_insert(next),
         }
     }
 
     fn find(&self, node: &NodeRef) -> Option<u32> {
-        let claim = node.claim.load(Ordering::Relaxed);
-        if claim >> 32 == u64::from(self.run) {
-            Some(claim as u32)
-        } else {
-            self.elsewhere.get(&node.id()).copied()
+        match self {
+            Claims::OnNodes => node.claim.load(Ordering::Relaxed).checked_sub(1),
+            Claims::InTable(table) => table.get(&node.id()).copied(),
         }
     }
-}
 
-impl Drop for Claims<'_> {
-    fn drop(&mut self) {
-        for node in &self.claimed {
-            node.claim.store(0, Ordering::Relaxed);
+    /// Takes the claims back that were made for these tasks.
+    fn give_up(self, tasks: &[Task<'_>]) {
+        if let Claims::OnNodes = self {
+            tasks.iter().for_each(|task| task.node.claim.store(0, Ordering::Relaxed));
+            CLAIMING.store(false, Ordering::Release);
         }
     }
 }
@@ -115,7 +111,7 @@ impl<'a> Plan<'a> {
     pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted, start: Origin) -> Plan<'a> {
         let mut claims = Claims::new();
         let mut plan = Plan {
-            tasks: Vec::new(),
+            tasks: SmallVec::new(),
             order: SmallVec::new(),
             roots: SmallVec::new(),
             results: 0,
@@ -130,19 +126,20 @@ impl<'a> Plan<'a> {
         // Tasks are visited in the order in which they are found; finding one adds it at the end.
         let mut visited = 0;
         while visited < plan.tasks.len() {
-            let node = plan.tasks[visited].node;
-            let arrive = |edge: &'a Option<Edge>| edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
-            let targets = node.edges().iter().map(arrive).collect();
-            plan.tasks[visited].targets = targets;
+            for edge in plan.tasks[visited].node.edges() {
+                let target = edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
+                plan.tasks[visited].targets.push(target);
+            }
             visited += 1;
         }
         plan.sort();
         plan.mark(wanted, &claims);
+        claims.give_up(&plan.tasks);
         plan.estimate();
         plan
     }
 
-    fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims<'a>) -> Target {
+    fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims) -> Target {
         let next = self.tasks.len() as u32;
         let task = claims.find_or_claim(&edge.node, next);
         if task == next {
@@ -154,7 +151,11 @@ impl<'a> Plan<'a> {
 
     fn sort(&mut self) {
         let tasks = &self.tasks;
-        self.order = (0..tasks.len() as u32).filter(|&task| !tasks[task as usize].is_leaf).collect();
+        for (task, number) in tasks.iter().zip(0..) {
+            if !task.is_leaf {
+                self.order.push(number);
+            }
+        }
         // Nodes of one thread never tie; among threads the order of discovery decides.
         let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].node.seq());
         if !self.order.is_sorted_by_key(key) {
@@ -163,7 +164,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Marks what is on the way to something wanted, and drops the targets that are not.
-    fn mark(&mut self, wanted: &Wanted, claims: &Claims<'a>) {
+    fn mark(&mut self, wanted: &Wanted, claims: &Claims) {
         let edges: Vec<Option<&Edge>> = match wanted {
             Wanted::AllLeaves => {
                 self.tasks.iter_mut().for_each(|task| task.needed = true);
@@ -255,10 +256,11 @@ impl<'a> Plan<'a> {
 
 impl<'a> Task<'a> {
     fn new(node: &'a NodeRef) -> Task<'a> {
-        let rule = node.rule();
-        let leaf = rule.leaf();
+        let traits = node.traits();
+        let leaf = node.leaf();
         let has_hooks = node.extras().is_some_and(|extras| !extras.hooks.is_empty())
             || leaf.and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty());
+        let weight = if traits.is_weighed { node.rule().work() } else { None };
         Task {
             node,
             targets: SmallVec::new(),
@@ -266,10 +268,10 @@ impl<'a> Task<'a> {
             needed: false,
             is_leaf: leaf.is_some(),
             caller_only: has_hooks
-                || rule.caller_only()
-                || packing::ever() && packing::leads_to_host(&rule.saved()),
+                || traits.caller_only
+                || packing::ever() && packing::leads_to_host(&node.rule().saved()),
             captures: SmallVec::new(),
-            work: rule.work().unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
+            work: weight.unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
         }
     }
 }

@@ -38,14 +38,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     let mut sweep = Sweep {
         plan,
         options,
-        arrivals: plan
-            .tasks
-            .iter()
-            .map(|task| Arrivals { buffer: Buffer::default(), waiting: task.arrivals })
-            .collect(),
+        arrivals: SmallVec::with_capacity(plan.tasks.len()),
         captured: vec![None; plan.results],
         deposits: Vec::new(),
     };
+    for task in &plan.tasks {
+        sweep.arrivals.push(Arrivals { buffer: Buffer::default(), waiting: task.arrivals });
+    }
     for (target, gradient) in plan.roots.iter().zip(roots) {
         let form = plan.tasks[target.task as usize].node.form(target.output);
         let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
@@ -64,11 +63,11 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     Ok(sweep.captured)
 }
 
-struct Sweep<'a> {
-    plan: &'a Plan<'a>,
+struct Sweep<'p, 'a> {
+    plan: &'p Plan<'a>,
     options: Options,
     /// By task.
-    arrivals: Vec<Arrivals>,
+    arrivals: SmallVec<[Arrivals; 8]>,
     captured: Vec<Option<Tensor>>,
     deposits: Vec<Deposit>,
 }
@@ -80,7 +79,7 @@ struct Arrivals {
     waiting: u32,
 }
 
-impl Sweep<'_> {
+impl Sweep<'_, '_> {
     /// A gradient arrives, or it turns out that there is none along that edge.
     fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
         let index = task as usize;
@@ -188,7 +187,8 @@ impl Step<'_> {
             let at = At { node: self.node, needed: self.wanted, tracking };
             let rule = self.node.rule();
             // The host's own rules have lines of their own.
-            let _line = (tracking && !rule.caller_only()).then(|| origin::within(self.node.origin()));
+            let _line =
+                (tracking && !self.node.traits().caller_only).then(|| origin::within(self.node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
             let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?
@@ -221,8 +221,7 @@ pub(super) fn tensor_hooks(
     gradients: &mut Gradients,
     deposits: &mut Vec<Deposit>,
 ) -> Result<()> {
-    let leaf = node.leaf();
-    let leaf = leaf.as_ref().and_then(Tensor::hooks_if_any);
+    let leaf = node.leaf().and_then(Tensor::hooks_if_any);
     let own = node.extras().map(|extras| &extras.hooks);
     for hooks in [leaf, own].into_iter().flatten() {
         at_outputs(hooks, gradients)?;
@@ -292,11 +291,11 @@ fn accumulate_leaf(
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
-        deposits.push(Deposit::leaf(leaf, gradient));
+        deposits.push(Deposit::leaf(leaf.clone(), gradient));
         return Ok(());
     }
     let incoming: Gradients = SmallVec::from_elem(Some(gradient.clone()), 1);
-    watched(&leaf, gradient, options.create_graph, &watchers)?;
+    watched(leaf, gradient, options.create_graph, &watchers)?;
     for hook in after {
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
     }

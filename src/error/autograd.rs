@@ -71,6 +71,10 @@ macro_rules! autograd {
     DetachView {},
     /// `.data` of a tensor that requires grad assigned integers.
     DataDType {},
+    /// Backward through an operation without a derivative.
+    DerivativeMissing { operation: &'static str },
+    /// `set_` with a tensor of another type.
+    SetDType { got: DType, expected: DType },
     /// `.grad` assigned a tensor of another type.
     GradDType { got: DType, expected: DType },
     /// A type of gradients that the present gradient does not have.

@@ -37,6 +37,14 @@ macro_rules! mapping {
     MappedMask {},
     /// `masked_select` by a mask that differs between samples.
     MappedSelect {},
+    /// An operation that runs for one sample after the other, of none.
+    MappedNoSamples { operation: &'static str },
+    /// `expand` of samples to fewer dimensions than they have.
+    MappedExpandRank { wanted: usize, ndim: usize },
+    /// A window on a sample with as many strides as sizes not given.
+    MappedStridedRank { size: Vec<i64>, stride: Vec<i64> },
+    /// A window on a sample that shows what is not of it.
+    MappedStridedBounds { size: Vec<i64>, stride: Vec<i64>, offset: i64, end: i64, low: i64, high: i64 },
     /// The memory of a tensor that stands for many samples.
     MappedMemory {},
     }} };

@@ -192,20 +192,26 @@ pub struct Strong<T: Home> {
 }
 
 impl<T: Home> Strong<T> {
-    /// Puts an item into a free slot. Inlined, so that the item is made where it stays.
-    #[inline]
+    /// Puts an item into a free slot.
     pub fn new(item: T) -> Self {
-        Strong::place(item, 1)
+        Strong::new_with(|| item)
+    }
+
+    /// Puts into a free slot what `make` answers. Inlined, so that the item is made where it stays: a copy
+    /// of what was just made in pieces waits for these.
+    #[inline(always)]
+    pub fn new_with(make: impl FnOnce() -> T) -> Self {
+        Strong::place(make, 1)
     }
 
     /// Puts an item into a free slot and gives its owner the handle that he keeps. It must be the last
     /// to go: the owner drops it when he goes himself, or by `disown`.
     pub fn new_owned(item: T) -> Self {
-        Strong::place(item, OWNED | 1)
+        Strong::place(|| item, OWNED | 1)
     }
 
-    #[inline]
-    fn place(item: T, count: u32) -> Self {
+    #[inline(always)]
+    fn place(make: impl FnOnce() -> T, count: u32) -> Self {
         let take = |free: &mut Vec<u32>| {
             if free.is_empty() {
                 T::arena().refill(free);
@@ -221,7 +227,7 @@ impl<T: Home> Strong<T> {
         });
         let slot = T::arena().slot(index);
         // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
-        unsafe { (*slot.item.get()).write(item) };
+        unsafe { (*slot.item.get()).write(make()) };
         slot.strong.store(count, Ordering::Relaxed);
         // Only the owner of an empty slot writes its generation, so this needs no atomic addition.
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);

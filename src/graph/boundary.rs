@@ -13,7 +13,7 @@
 //! outside: neither at one of the transform that ends, nor at one of a transform that has ended, which
 //! functions such as that of `func.vjp` keep.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,7 +41,11 @@ struct Open {
     admitted: Vec<WeakTensor>,
 }
 
-thread_local!(static FRAMES: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) });
+thread_local! {
+    static FRAMES: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
+    /// How many of them do not show in tensors at the moment.
+    static HIDDEN: Cell<usize> = const { Cell::new(0) };
+}
 
 /// How many transforms there are on all threads: zero in most programs, which ask no further.
 static ANYWHERE: AtomicUsize = AtomicUsize::new(0);
@@ -72,6 +76,19 @@ pub fn depth() -> usize {
     FRAMES.with_borrow(Vec::len)
 }
 
+/// Runs the forward of a function of the host, which sees plain tensors: the transforms that are open do
+/// not show in them.
+pub fn hidden<T>(f: impl FnOnce() -> T) -> T {
+    struct Restored(usize);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            HIDDEN.set(self.0);
+        }
+    }
+    let _restored = Restored(HIDDEN.replace(depth()));
+    f()
+}
+
 /// The numbers, among the transforms and mappings of this thread, of the outermost `depth` transforms
 /// and of those that `tensor` is an argument of.
 pub(crate) fn levels(depth: usize, tensor: &Tensor) -> Vec<usize> {
@@ -79,7 +96,8 @@ pub(crate) fn levels(depth: usize, tensor: &Tensor) -> Vec<usize> {
         open.admitted.iter().filter_map(WeakTensor::upgrade).any(|admitted| admitted.is(tensor))
     };
     FRAMES.with_borrow(|frames| {
-        let within = frames.iter().enumerate().filter(|(index, open)| *index < depth || is_argument(open));
+        let shown = frames.iter().enumerate().skip(HIDDEN.get());
+        let within = shown.filter(|(index, open)| *index < depth || is_argument(open));
         within.map(|(_, open)| open.level).collect()
     })
 }
@@ -156,9 +174,8 @@ pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
         let before = pending.len();
         pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
         if pending.len() == before {
-            let rule = node.rule();
-            if rule.leaf().is_some_and(|leaf| leaf.depth() <= depth)
-                || rule.transform().is_some_and(|transform| transform != since)
+            if node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
+                || node.rule().transform().is_some_and(|transform| transform != since)
             {
                 return true;
             }

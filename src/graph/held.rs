@@ -58,6 +58,9 @@ impl Beside {
 impl Held {
     /// Keeps `tensor` for `node`, packed if somebody on this thread asked for that.
     pub fn new(tensor: &Tensor, node: &NodeRef) -> Result<Held> {
+        if tensor.is_inference() {
+            return Err(Error::InferenceSaved {}.into());
+        }
         let version = tensor.version();
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
         let packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;

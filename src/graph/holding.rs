@@ -41,7 +41,7 @@ impl Node {
             }
         }
         let Some(rule) = self.try_rule() else { return };
-        if let Some(leaf) = rule.leaf() {
+        if let Some(leaf) = self.leaf() {
             visit(Holding::Tensor(leaf));
         }
         rule.visit_nodes(&mut |node| visit(Holding::Node(node)));

@@ -29,7 +29,7 @@ pub use holding::Holding;
 pub use hooks::{Call, Hook, HookId, Hooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
-pub use rule::{At, Gradients, Inputs, Rule};
+pub use rule::{At, Gradients, Inputs, Rule, Traits};
 pub use saved::{Kept, SavedTensor, Source, check_kept};
 pub use shown::{Attributes, Shown};
 pub use tangents::{Level, Tangents};

@@ -3,7 +3,7 @@
 //! process, which is all that an ordinary operation asks.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::storage;
 
@@ -123,6 +123,21 @@ pub fn special() -> bool {
 #[inline]
 pub fn is_plain() -> bool {
     !is_grad_enabled() && !special()
+}
+
+/// Whether a tensor that was made in inference mode ever required grad.
+static FROZEN_LEAVES: AtomicBool = AtomicBool::new(false);
+
+/// Whether there may be tensors that require grad although they were made in inference mode: operations on
+/// such tensors alone pass autograd by.
+#[inline]
+pub fn frozen_leaves() -> bool {
+    FROZEN_LEAVES.load(Ordering::Relaxed)
+}
+
+/// There is one from now on.
+pub(crate) fn expect_frozen_leaves() {
+    FROZEN_LEAVES.store(true, Ordering::Relaxed);
 }
 
 /// Has operations take the long way until it is dropped.

@@ -1,7 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicU32;
 
 use once_cell::race::OnceBox;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -12,7 +12,7 @@ use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::hooks::Hooks;
 use super::released;
-use super::rule::Rule;
+use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
 use super::undefined::Undefined;
 use crate::dtype::DType;
@@ -77,8 +77,11 @@ pub struct Node {
     seq: u64,
     /// The line of the program that recorded it.
     origin: Origin,
-    /// Which run of the engine visits the node, and under which number; zero when none does.
-    pub(crate) claim: AtomicU64,
+    /// Under which number the engine plans to visit the node, and one more; zero when it does not.
+    pub(crate) claim: AtomicU32,
+    traits: Traits,
+    /// Whether the rule is that of a leaf, which owns the node. Nobody changes such a rule.
+    is_leaf: bool,
     extras: OnceBox<Extras>,
 }
 crate::home!(Node, wake, rest);
@@ -93,17 +96,26 @@ impl Node {
     #[inline]
     pub(crate) fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
-        Strong::new(Node::build(rule, edges, forms, seq, origin::here()))
+        let origin = origin::here();
+        Strong::new_with(|| Node::build(rule, edges, forms, seq, origin, false))
     }
 
     /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
-        Strong::new_owned(Node::build(boxed(rule), SmallVec::new(), Forms::one(form), 0, Origin::UNKNOWN))
+        let forms = Forms::one(form);
+        Strong::new_owned(Node::build(boxed(rule), SmallVec::new(), forms, 0, Origin::UNKNOWN, true))
+    }
+
+    /// The rule of a leaf's node, without asking whether anybody changes it.
+    fn leaf_rule(&self) -> Option<&RuleBox> {
+        // SAFETY: nobody does: `release` and `change_saved` leave the rule of a leaf alone.
+        self.is_leaf.then(|| unsafe { &*self.rule.data_ptr() })
     }
 
     fn wake(&self) {
-        // SAFETY: the rule of a node with an owner keeps nothing, so that `release` never writes it.
-        unsafe { &*self.rule.data_ptr() }.wake();
+        if let Some(rule) = self.leaf_rule() {
+            rule.wake();
+        }
     }
 
     fn rest(&self) {
@@ -111,17 +123,19 @@ impl Node {
             // As if the node went: a hook that leads to the leaf would keep it for ever.
             extras.hooks.clear();
         }
-        // SAFETY: as above.
-        unsafe { &*self.rule.data_ptr() }.rest();
+        if let Some(rule) = self.leaf_rule() {
+            rule.rest();
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn build(
         rule: RuleBox,
         edges: SmallVec<[Option<Edge>; 2]>,
         forms: Forms,
         seq: u64,
         origin: Origin,
+        is_leaf: bool,
     ) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
@@ -134,8 +148,9 @@ impl Node {
             // Empty, as above.
             let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
         }
-        let claim = AtomicU64::new(0);
-        Node { rule: RwLock::new(rule), edges, form: forms.first, seq, origin, claim, extras }
+        let (traits, claim) = (rule.traits(), AtomicU32::new(0));
+        let (rule, form) = (RwLock::new(rule), forms.first);
+        Node { rule, edges, form, seq, origin, claim, traits, is_leaf, extras }
     }
 
     /// torch's name of the node.
@@ -148,6 +163,12 @@ impl Node {
         // A rule may run the engine, which may meet the same node again on this thread. That is no
         // deadlock: writers only try (see `release`), so no reader ever waits behind one.
         self.rule.read()
+    }
+
+    /// What never changes about the rule.
+    #[inline]
+    pub fn traits(&self) -> Traits {
+        self.traits
     }
 
     /// Where the inputs came from; `None` for inputs without gradient.
@@ -192,8 +213,9 @@ impl Node {
     }
 
     /// The leaf that the node accumulates into, if it does.
-    pub fn leaf(&self) -> Option<Tensor> {
-        self.rule().leaf().cloned()
+    #[inline]
+    pub fn leaf(&self) -> Option<&Tensor> {
+        self.leaf_rule().and_then(|rule| rule.leaf())
     }
 
     /// The rule, unless somebody is changing it.
@@ -203,6 +225,9 @@ impl Node {
 
     /// Changes what the rule has saved, unless the rule is being run.
     pub(crate) fn change_saved(&self, change: impl FnOnce(SmallVec<[&mut SavedTensor; 2]>)) {
+        if self.is_leaf {
+            return;
+        }
         if let Some(mut rule) = self.rule.try_write() {
             change(rule.saved_mut());
         }
@@ -211,13 +236,20 @@ impl Node {
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
     pub fn release(&self, run: Origin) {
-        {
+        if self.is_leaf {
+            return;
+        }
+        // What is light frees nothing by itself, which it would have to do without the lock.
+        if !self.traits.is_light {
             let rule = self.rule();
             if !rule.keeps() || rule.release(run) {
                 return;
             }
         }
         let Some(mut rule) = self.rule.try_write() else { return };
+        if self.traits.is_light && !rule.keeps() {
+            return;
+        }
         let whole = std::mem::replace(&mut *rule, boxed(Undefined));
         let (released, freed) = released::released(whole, run);
         *rule = released;

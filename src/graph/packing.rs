@@ -105,6 +105,23 @@ impl Inherited {
     }
 }
 
+/// Nothing is packed on this thread until this goes.
+#[must_use = "it lasts as long as the guard"]
+pub(crate) struct Aside {
+    before: Vec<(Arc<dyn Packer>, SpecialGuard)>,
+}
+
+/// What is saved from now on is for the engine alone.
+pub(crate) fn aside() -> Aside {
+    Aside { before: PACKERS.take() }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        PACKERS.set(std::mem::take(&mut self.before));
+    }
+}
+
 /// What counts on this thread.
 pub fn packer() -> Option<Arc<dyn Packer>> {
     PACKERS.with_borrow(|packers| packers.last().map(|(packer, _)| packer.clone()))

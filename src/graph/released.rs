@@ -18,8 +18,11 @@ pub(super) struct Freed {
 
 /// The rule without its tensors, and these.
 pub(super) fn released(mut rule: RuleBox, run: Origin) -> (RuleBox, Freed) {
-    if rule.is_light() {
-        let tensors = rule.saved_mut().into_iter().map(SavedTensor::free).collect();
+    if rule.traits().is_light {
+        let mut tensors = SmallVec::new();
+        for saved in rule.saved_mut() {
+            tensors.push(saved.free());
+        }
         return (boxed(Released { rule, run }), Freed { _tensors: tensors, _rule: None });
     }
     let snapshot = Snapshot {

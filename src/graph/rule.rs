@@ -45,9 +45,25 @@ impl At<'_> {
     }
 }
 
+/// What never changes about a rule, so that nobody has to look into it to know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traits {
+    /// Whether only the thread that called the engine may run the rule.
+    pub caller_only: bool,
+    /// Whether the rule estimates its work by itself.
+    pub is_weighed: bool,
+    /// Whether nothing of weight stays when its saved tensors are freed.
+    pub is_light: bool,
+}
+
 /// How gradients pass one recorded operation. Rules are written in tensor operations, so that
 /// running one under recording gives derivatives of the next order.
 pub trait Rule: Send + Sync {
+    /// What never changes about it.
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+
     /// torch's name of the node, such as `MulBackward0`.
     fn name(&self) -> &str;
 
@@ -90,7 +106,8 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// The leaf, if the rule is to accumulate into one.
+    /// The leaf, if the rule is to accumulate into one. Such a rule keeps nothing, so that nobody ever
+    /// changes it.
     fn leaf(&self) -> Option<&Tensor> {
         None
     }
@@ -126,11 +143,6 @@ pub trait Rule: Send + Sync {
         false
     }
 
-    /// Whether nothing of weight stays when its saved tensors are freed.
-    fn is_light(&self) -> bool {
-        false
-    }
-
     /// Which run freed the tensors of the rule, if this stands for one whose tensors were freed.
     fn released(&self) -> Option<Origin> {
         None
@@ -147,10 +159,5 @@ pub trait Rule: Send + Sync {
     /// The transform that goes on and of which this is the boundary, if it is one.
     fn transform(&self) -> Option<u64> {
         None
-    }
-
-    /// Whether only the thread that called the engine may run the rule.
-    fn caller_only(&self) -> bool {
-        false
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::boundary;
 use super::node::{Edge, NodeRef};
 use super::packing;
 use super::rule::Rule;
@@ -35,7 +36,9 @@ static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
 pub fn check_kept(rule: &dyn Rule) -> Result<()> {
-    if UNCOUNTED_KEPT.load(Ordering::Relaxed) && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
+    // A function that is being transformed sees tensors of its own, whatever these are around.
+    let uncounted = UNCOUNTED_KEPT.load(Ordering::Relaxed) && boundary::depth() == 0;
+    if uncounted && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
         return Err(Error::InferenceSaved {}.into());
     }
     Ok(())

@@ -12,7 +12,9 @@ pub(super) fn peek() -> u64 {
 
 /// The next position of this thread, past those of the inputs.
 pub(super) fn next(inputs: impl Iterator<Item = u64>) -> u64 {
-    let position = inputs.fold(LAST.get(), u64::max) + 1;
-    LAST.set(position);
-    position
+    LAST.with(|last| {
+        let position = inputs.fold(last.get(), u64::max) + 1;
+        last.set(position);
+        position
+    })
 }

@@ -1,22 +1,27 @@
 //! Elements that lie anywhere, brought to loops that want them one after another: a block at a time, small
-//! enough to stay in the nearest memory of the processor.
+//! enough that the blocks of all operands stay in the nearest memory of the processor.
 //!
 //! A loop for each operation, element type and combination of strides would be most of the program. So
-//! those loops run along slices only, and the walking is here, compiled once for each element type.
+//! those loops run along slices only, and the walking is here, compiled once for each element type. What
+//! lies in order is not moved: of a row that is added to every row of a matrix, each block is the same.
 
 use ndarray::{ArrayViewD, Axis, Slice};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::apply::{each_slice_1, each_slice_2, each_slice_3};
+use super::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
+use super::dense::dense;
 use super::moves;
 use super::parallel::parallel_items;
+use super::simd::vectorised;
 
-/// Elements of a block, roughly.
+/// The most bytes of a block. A row of this length or longer is a block of its own, or several; of shorter ones
+/// a block has as many as there is room for.
 const BLOCK: usize = 1 << 12;
 
-/// Blocks of one chunk of work.
-const CHUNK: usize = 16;
+/// How often the elements of an operand have to be repeated for all of them to be gathered beforehand.
+const OFTEN: usize = 8;
 
 /// Visits every element of a destination together with those of a view of its shape.
 pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
@@ -28,9 +33,12 @@ pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
         return each_slice_1(out, a, visit);
     }
     let a = squeezed(a);
-    let plan = Plan::new(a.shape(), &[a.strides()]);
+    let plan = Plan::new(a.shape(), &[a.strides()], size_of::<A>());
     let a = Operand::new(a, &plan);
-    plan.each(out, &|out, block| each_slice_1(out, &a.of(&plan, block), visit));
+    plan.each(out, &|blocks| {
+        let mut a = a.reader(&plan);
+        blocks.for_each(|(out, start)| each_slice_1(out, a.block(start, out.len()), visit));
+    });
 }
 
 /// Visits every element of a destination together with those of two views of its shape.
@@ -44,9 +52,15 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
         return each_slice_2(out, a, b, visit);
     }
     let (a, b) = (squeezed(a), squeezed(b));
-    let plan = Plan::new(a.shape(), &[a.strides(), b.strides()]);
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides()], size_of::<A>().max(size_of::<B>()));
     let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
-    plan.each(out, &|out, block| each_slice_2(out, &a.of(&plan, block), &b.of(&plan, block), visit));
+    plan.each(out, &|blocks| {
+        let (mut a, mut b) = (a.reader(&plan), b.reader(&plan));
+        blocks.for_each(|(out, start)| {
+            let len = out.len();
+            each_slice_2(out, a.block(start, len), b.block(start, len), visit);
+        });
+    });
 }
 
 /// Visits every element of a destination together with those of three views of its shape.
@@ -61,11 +75,32 @@ pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: C
         return each_slice_3(out, a, b, c, visit);
     }
     let (a, b, c) = (squeezed(a), squeezed(b), squeezed(c));
-    let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()]);
+    let widest = size_of::<A>().max(size_of::<B>()).max(size_of::<C>());
+    let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()], widest);
     let (a, b, c) = (Operand::new(a, &plan), Operand::new(b, &plan), Operand::new(c, &plan));
-    plan.each(out, &|out, block| {
-        each_slice_3(out, &a.of(&plan, block), &b.of(&plan, block), &c.of(&plan, block), visit);
+    plan.each(out, &|blocks| {
+        let (mut a, mut b, mut c) = (a.reader(&plan), b.reader(&plan), c.reader(&plan));
+        blocks.for_each(|(out, start)| {
+            let len = out.len();
+            each_slice_3(out, a.block(start, len), b.block(start, len), c.block(start, len), visit);
+        });
     });
+}
+
+/// A view without its axes of length one, of which it may have one for each.
+fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
+    for axis in (0..view.ndim()).rev() {
+        if view.shape()[axis] == 1 {
+            view.index_axis_inplace(Axis(axis), 0);
+        }
+    }
+    view
+}
+
+/// A view at the first index of these axes.
+fn without<T>(mut view: ArrayViewD<'_, T>, axes: Range<usize>) -> ArrayViewD<'_, T> {
+    axes.rev().for_each(|axis| view.index_axis_inplace(Axis(axis), 0));
+    view
 }
 
 /// Where operands of one shape are cut: into ranges along one axis, with all that is behind it. Depends on
@@ -81,38 +116,9 @@ struct Plan {
     inner: usize,
 }
 
-/// A part of the operands whose elements follow each other in row-major order.
-struct Block {
-    /// The position of the first element, and their number.
-    start: usize,
-    len: usize,
-    /// The index of all dimensions before the axis, as if they were one, and the range along it.
-    outer: usize,
-    range: Slice,
-}
-
-/// An operand that is to be looked at block by block.
-enum Operand<'a, T> {
-    /// It lies in order.
-    Whole(&'a [T]),
-    /// All blocks show the same elements.
-    Same(Vec<T>),
-    View(ArrayViewD<'a, T>),
-}
-
-/// A view without its axes of length one, of which it may have one for each.
-fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
-    for axis in (0..view.ndim()).rev() {
-        if view.shape()[axis] == 1 {
-            view.index_axis_inplace(Axis(axis), 0);
-        }
-    }
-    view
-}
-
 impl Plan {
-    /// The plan for squeezed operands of this shape with these strides.
-    fn new(shape: &[usize], strides: &[&[isize]]) -> Plan {
+    /// The plan for squeezed operands of this shape with these strides. The widest elements have so many bytes.
+    fn new(shape: &[usize], strides: &[&[isize]], widest: usize) -> Plan {
         let mut sizes: SmallVec<[usize; 4]> = shape.into();
         let mut merged = SmallVec::new();
         for axis in (1..shape.len()).rev() {
@@ -122,77 +128,162 @@ impl Plan {
                 sizes[axis - 1] *= size;
             }
         }
+        let block = BLOCK / widest.max(1);
         let inner = |axis: usize| sizes.iter().skip(axis + 1).product::<usize>();
-        let axis = (0..sizes.len()).find(|&axis| inner(axis) <= BLOCK).unwrap_or(0);
+        let axis = (0..sizes.len()).find(|&axis| inner(axis) <= block).unwrap_or(0);
         let (size, inner) = (sizes.get(axis).copied().unwrap_or(1), inner(axis));
-        let rows = size.div_ceil((size * inner).div_ceil(BLOCK).max(1)).max(1);
+        let most = (block / inner.max(1)).max(1);
+        let rows = size.div_ceil(size.div_ceil(most).max(1)).max(1);
         Plan { merged, axis, size, rows, inner }
     }
 
-    fn block(&self, outer: usize, index: usize) -> Block {
-        let first = index * self.rows;
-        let last = self.size.min(first + self.rows);
-        let len = (last - first) * self.inner;
-        Block { start: (outer * self.size + first) * self.inner, len, outer, range: Slice::from(first..last) }
+    /// Elements in all ranges of the axis, and in one.
+    fn lengths(&self) -> (usize, usize) {
+        (self.size * self.inner, self.rows * self.inner)
     }
 
-    /// Calls `body` with each block of a destination in row-major order.
-    fn each<V: Send>(&self, out: &mut [V], body: &(dyn Fn(&mut [V], &Block) + Sync)) {
-        let (whole, part) = (self.size * self.inner, self.rows * self.inner);
-        match out.len() {
-            0 => {}
-            len if len == part => body(out, &self.block(0, 0)),
-            _ => {
-                let outer = out.chunks_mut(whole).enumerate();
-                let parts = outer.flat_map(|(outer, out)| {
-                    let parts = out.chunks_mut(part).enumerate();
-                    parts.map(move |(index, out)| (out, self.block(outer, index)))
-                });
-                parallel_items(parts.collect(), CHUNK, |(out, block)| body(out, &block));
-            }
+    /// Calls `body` with all blocks of a destination, several blocks at a time.
+    fn each<V: Send>(&self, out: &mut [V], body: &(dyn Fn(Blocks<'_, V>) + Sync)) {
+        let (whole, part) = self.lengths();
+        let blocks = |start, out| Blocks { whole, part, start, out };
+        if out.len() <= GRAIN {
+            return body(blocks(0, out));
         }
+        let outer = whole * (GRAIN / whole).max(1);
+        let chunk = if whole < GRAIN { outer } else { part * (GRAIN / part) };
+        let chunks = out.chunks_mut(outer).enumerate().flat_map(|(index, out)| {
+            let chunks = out.chunks_mut(chunk).enumerate();
+            chunks.map(move |(inside, out)| blocks(index * outer + inside * chunk, out))
+        });
+        parallel_items(chunks.collect(), 1, body);
     }
 
-    fn part<'a, T>(&self, mut view: ArrayViewD<'a, T>, block: &Block) -> ArrayViewD<'a, T> {
-        let mut outer = block.outer;
+    /// The block of a view that has `len` elements from `start` on.
+    fn part<'a, T>(&self, mut view: ArrayViewD<'a, T>, start: usize, len: usize) -> ArrayViewD<'a, T> {
+        let (whole, _) = self.lengths();
+        let (mut outer, first) = (start / whole, start % whole / self.inner);
         for axis in (0..self.axis).rev() {
             let size = view.shape()[axis];
             view.collapse_axis(Axis(axis), outer % size);
             outer /= size;
         }
-        view.slice_axis_inplace(Axis(self.axis), block.range);
+        view.slice_axis_inplace(Axis(self.axis), Slice::from(first..first + len / self.inner));
         view
     }
+}
+
+/// The blocks of a piece of the destination, each with the position of its first element.
+struct Blocks<'a, V> {
+    /// Elements in all ranges of the axis, and in one.
+    whole: usize,
+    part: usize,
+    start: usize,
+    out: &'a mut [V],
+}
+
+impl<'a, V> Iterator for Blocks<'a, V> {
+    type Item = (&'a mut [V], usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let out = std::mem::take(&mut self.out);
+        if out.is_empty() {
+            return None;
+        }
+        let start = self.start;
+        let len = self.part.min(self.whole - start % self.whole).min(out.len());
+        let (block, rest) = out.split_at_mut(len);
+        (self.start, self.out) = (start + len, rest);
+        Some((block, start))
+    }
+}
+
+/// An operand that is to be looked at block by block. Blocks hold whole periods and runs, or lie within one.
+enum Operand<'a, T: Clone> {
+    /// It lies in order, and is repeated behind every so many elements: a row of a matrix. As many elements are
+    /// here as a block may show.
+    Periods(Cow<'a, [T]>, usize),
+    /// Every element is repeated this many times: a column of a matrix.
+    Runs(Cow<'a, [T]>, usize),
+    View(ArrayViewD<'a, T>),
 }
 
 impl<'a, T: Copy + Send + Sync> Operand<'a, T> {
     /// A squeezed operand.
     fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
         if let Some(elements) = view.to_slice() {
-            return Operand::Whole(elements);
+            return Operand::Periods(Cow::Borrowed(elements), usize::MAX);
         }
         for &axis in &plan.merged {
             view.merge_axes(Axis(axis), Axis(axis + 1));
             view.index_axis_inplace(Axis(axis), 0);
         }
-        match view.strides().iter().take(plan.axis + 1).all(|&stride| stride == 0) {
-            true => Operand::Same(moves::gathered(&plan.part(view, &plan.block(0, 0)))),
-            false => Operand::View(view),
+        let is_repeated = |stride: &&isize| **stride == 0;
+        let leading = view.strides().iter().take_while(is_repeated).count();
+        if leading > plan.axis {
+            let (_, part) = plan.lengths();
+            return Operand::Periods(dense(&plan.part(view, 0, part)), plan.inner);
+        }
+        let times = |axes: Range<usize>| view.shape()[axes].iter().product::<usize>();
+        let trailing = view.strides().iter().rev().take_while(is_repeated).count();
+        let (before, behind) = (0..leading, view.ndim() - trailing..view.ndim());
+        let (period, runs) = (without(view.clone(), before.clone()), without(view.clone(), behind.clone()));
+        match (period.to_slice(), runs.to_slice()) {
+            (Some(elements), _) => Operand::Periods(Cow::Borrowed(elements), elements.len()),
+            (_, Some(elements)) => Operand::Runs(Cow::Borrowed(elements), times(behind)),
+            _ if times(before) >= OFTEN => {
+                Operand::Periods(Cow::Owned(moves::gathered(&period)), period.len())
+            }
+            _ if times(behind.clone()) >= OFTEN => {
+                Operand::Runs(Cow::Owned(moves::gathered(&runs)), times(behind))
+            }
+            _ => Operand::View(view),
         }
     }
 
+    fn reader<'o>(&'o self, plan: &'o Plan) -> Reader<'o, 'a, T> {
+        Reader { operand: self, plan, gathered: Vec::new(), filled: None }
+    }
+}
+
+/// An operand whose blocks are looked at one after another, each gathered where the one before it was.
+struct Reader<'o, 'a, T: Clone> {
+    operand: &'o Operand<'a, T>,
+    plan: &'o Plan,
+    gathered: Vec<T>,
+    /// The run that all of `gathered` is part of.
+    filled: Option<usize>,
+}
+
+impl<T: Copy + Send + Sync> Reader<'_, '_, T> {
     /// The elements of a block: where they lie, if they lie in order.
-    fn of(&self, plan: &Plan, block: &Block) -> Cow<'_, [T]> {
-        match self {
-            Operand::Whole(elements) => Cow::Borrowed(&elements[block.start..block.start + block.len]),
-            Operand::Same(elements) => Cow::Borrowed(&elements[..block.len]),
+    fn block(&mut self, start: usize, len: usize) -> &[T] {
+        match self.operand {
+            Operand::Periods(elements, period) => &elements[start % period..][..len],
+            Operand::Runs(elements, run) => self.runs(elements, *run, start, len),
             Operand::View(view) => {
-                let part = plan.part(view.view(), block);
-                match part.to_slice() {
-                    Some(elements) => Cow::Borrowed(elements),
-                    None => Cow::Owned(moves::gathered(&part)),
+                let part = self.plan.part(view.view(), start, len);
+                if let Some(elements) = part.to_slice() {
+                    return elements;
                 }
+                self.gathered.clear();
+                moves::gather_behind(&mut self.gathered, &part);
+                &self.gathered
             }
         }
+    }
+
+    fn runs(&mut self, elements: &[T], run: usize, start: usize, len: usize) -> &[T] {
+        let first = start / run;
+        if self.gathered.len() < len {
+            self.gathered.resize(len, elements[first]);
+        } else if self.filled == Some(first) {
+            return &self.gathered[..len];
+        }
+        let filled = &mut self.gathered[..len];
+        vectorised(len, || {
+            filled.chunks_mut(run).zip(&elements[first..]).for_each(|(run, &element)| run.fill(element));
+        });
+        self.filled = (len <= run && self.gathered.len() == len).then_some(first);
+        &self.gathered[..len]
     }
 }

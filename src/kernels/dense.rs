@@ -1,7 +1,7 @@
 //! Any view as row-major memory, and row-major memory as seen from one of its axes. The kernels
 //! that walk along an axis start from here.
 
-use ndarray::{ArrayViewD, ArrayViewMutD};
+use ndarray::{ArrayViewD, ArrayViewMutD, Dimension};
 use std::borrow::Cow;
 
 use super::moves;
@@ -22,15 +22,10 @@ pub(super) fn with_dense<T: Copy + Send + Sync>(
     match view.as_slice_mut() {
         Some(slice) => change(slice),
         None => {
-            let mut copy = view.to_owned();
-            // An owned copy keeps the order of the axes in memory; this one must be row-major.
-            if copy.as_slice_mut().is_none() {
-                copy = copy.as_standard_layout().into_owned();
-            }
-            if let Some(slice) = copy.as_slice_mut() {
-                change(slice);
-            }
-            moves::move_into(view, copy.view());
+            let mut copy = moves::gathered(&view.view());
+            change(&mut copy);
+            let shape = view.raw_dim();
+            moves::move_into(view, moves::ordered(shape.slice(), &mut copy).view());
         }
     }
 }

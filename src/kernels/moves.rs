@@ -21,7 +21,7 @@ pub fn gather<T: Copy + Send + Sync>(a: ArrayViewD<'_, T>, out: &mut [MaybeUnini
 }
 
 /// Elements in row-major order as a view. Their number is the product of the shape by convention.
-fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> ArrayViewMutD<'a, V> {
+pub(super) fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> ArrayViewMutD<'a, V> {
     match ArrayViewMutD::from_shape(shape, out) {
         Ok(view) => view,
         Err(_) => unreachable!("there are as many elements as in the shape"),
@@ -35,7 +35,8 @@ pub(super) fn gathered<T: Copy + Send + Sync>(a: &ArrayViewD<'_, T>) -> Vec<T> {
     elements
 }
 
-fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
+/// Adds the elements of a view in row-major order to others.
+pub(super) fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
     if a.is_empty() {
         return;
     }
@@ -43,10 +44,10 @@ fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
         return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane));
     }
     if a.strides()[0] != 0 {
-        if let Ok(rows) = a.view().into_dimensionality::<Ix2>() {
-            return rows.rows().into_iter().for_each(|row| gather_lane(elements, row));
-        }
-        return a.lanes(Axis(a.ndim() - 1)).into_iter().for_each(|lane| gather_lane(elements, lane));
+        return match a.view().into_dimensionality::<Ix2>() {
+            Ok(rows) => rows.rows().into_iter().for_each(|row| gather_lane(elements, row)),
+            Err(_) => a.outer_iter().for_each(|part| gather_behind(elements, &part)),
+        };
     }
     // What is repeated is gathered once, then copied in ever longer pieces.
     let start = elements.len();
@@ -59,16 +60,29 @@ fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
 }
 
 fn gather_lane<T: Copy>(elements: &mut Vec<T>, lane: ArrayView1<'_, T>) {
-    match (lane.as_slice(), repeated(&lane)) {
-        (Some(lane), _) => elements.extend_from_slice(lane),
-        (_, Some(element)) => elements.resize(elements.len() + lane.len(), element),
-        _ => elements.extend(lane),
+    match Lane::of(lane) {
+        Lane::InOrder(lane) => elements.extend_from_slice(lane),
+        Lane::Repeated(element, len) => elements.resize(elements.len() + len, element),
+        Lane::Strided(lane) => elements.extend(lane),
     }
 }
 
-/// The element that a lane repeats by a stride of zero.
-fn repeated<T: Copy>(lane: &ArrayView1<'_, T>) -> Option<T> {
-    if lane.strides() == [0] { lane.first().copied() } else { None }
+/// How the elements lie that are read along one axis.
+enum Lane<'a, T> {
+    InOrder(&'a [T]),
+    /// One element, so many times.
+    Repeated(T, usize),
+    Strided(ArrayView1<'a, T>),
+}
+
+impl<'a, T: Copy> Lane<'a, T> {
+    fn of(lane: ArrayView1<'a, T>) -> Lane<'a, T> {
+        match (lane.to_slice(), lane.first()) {
+            (Some(elements), _) => Lane::InOrder(elements),
+            (_, Some(&element)) if lane.strides() == [0] => Lane::Repeated(element, lane.len()),
+            _ => Lane::Strided(lane),
+        }
+    }
 }
 
 /// Writes the elements of one view to those of another.
@@ -143,9 +157,9 @@ fn move_lane<V: Send, T: Copy + Sync>(
     a: ArrayView1<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
 ) {
-    match (out.as_slice_mut(), a.as_slice(), repeated(&a)) {
-        (Some(out), Some(a), _) => each_slice_1(out, a, write),
-        (Some(out), _, Some(a)) => each_slice(out, move |out| write(out, a)),
+    match (out.as_slice_mut(), Lane::of(a)) {
+        (Some(out), Lane::InOrder(a)) => each_slice_1(out, a, write),
+        (Some(out), Lane::Repeated(a, _)) => each_slice(out, move |out| write(out, a)),
         _ => out.iter_mut().zip(a).for_each(|(out, &a)| write(out, a)),
     }
 }

@@ -93,6 +93,18 @@ mod tests {
             (&[2, 40, 30, 40], &[40, 1, 1], &[2, 40, 30, 40]),
             (&[90_000, 2], &[2], &[90_000, 2]),
             (&[1], &[90_000], &[90_000]),
+            // Rows of a block each, and rows of several blocks of which the last is shorter.
+            (&[70, 1024], &[1024], &[70, 1024]),
+            (&[30, 2500], &[2500], &[30, 2500]),
+            (&[30, 2500], &[30, 1], &[30, 2500]),
+            (&[30, 1], &[2500], &[30, 2500]),
+            (&[30_000, 3], &[3], &[30_000, 3]),
+            (&[30_000, 3], &[30_000, 1], &[30_000, 3]),
+            // Runs that are shorter and longer than blocks, behind an axis that repeats them.
+            (&[9, 7, 40, 40], &[7, 1, 1], &[9, 7, 40, 40]),
+            (&[5, 200, 6, 7], &[200, 1, 1], &[5, 200, 6, 7]),
+            (&[9, 7, 1, 40], &[1, 7, 40, 1], &[9, 7, 40, 40]),
+            (&[3, 0], &[1], &[3, 0]),
         ] {
             let (a, b) = (numbers(left, 1), numbers(right, 2));
             let (a, b) = (a.broadcast(IxDyn(shape)).unwrap(), b.broadcast(IxDyn(shape)).unwrap());
@@ -104,7 +116,7 @@ mod tests {
             assert_eq!(zipped(dense.view(), b.t()), expected, "{left:?} {right:?} crosswise");
             pairs += 1;
         }
-        assert_eq!(pairs, 9);
+        assert_eq!(pairs, 19);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{Form, mode};
 use crate::kernels::{map, zip};
-use crate::shape::Layout;
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// a + b
@@ -14,22 +14,21 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled()
-        && !mode::special()
-        && a.is_sole()
-        && a.is_contiguous()
-        && a.dtype() == b.dtype()
-    {
-        add_in_place(&a, b)?;
-        return Ok(a);
+    if !mode::is_grad_enabled() && !mode::special() && a.is_only_handle() {
+        if add_dense(&a, b, true)? {
+            return Ok(a);
+        }
+        if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+            add_in_place(&a, b)?;
+            return Ok(a);
+        }
     }
     super::add(&a, b)
 }
 
 /// a ← a + b, unrecorded
 pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
-    if !mode::special() && add_dense(&a.array(), &b.array()) {
-        a.bump_version()?;
+    if !mode::special() && add_dense(a, b, false)? {
         return Ok(());
     }
     let _off = mode::GradModeGuard::off();
@@ -42,10 +41,25 @@ pub fn ones(form: &Form) -> Result<Tensor> {
     super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }
 
-/// The common case of `add_in_place`: elements that lie one after another, to which as many such
-/// elements are added, or one element again and again as the gradient of a sum is.
-fn add_dense(a: &Array, b: &Array) -> bool {
-    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() || a.overlaps(b) {
+/// The common case of `add_in_place`, if this is one; if `sole`, only where nobody else holds the memory.
+/// Both tensors are read where they lie.
+fn add_dense(a: &Tensor, b: &Tensor, sole: bool) -> Result<bool> {
+    // The same tensor is not read twice at a time.
+    if a.is(b) {
+        return Ok(false);
+    }
+    let (target, operand) = (a.read(), b.read());
+    let may = !sole || target.array().storage.is_unique();
+    if !(may && add_elements(target.array(), operand.array())) {
+        return Ok(false);
+    }
+    target.bump_version().map(|()| true)
+}
+
+/// Adds to elements that lie one after another as many such elements, or one element again and again as
+/// the gradient of a sum is. Answers whether they lie so.
+fn add_elements(a: &Array, b: &Array) -> bool {
+    if a.dtype != b.dtype || a.dtype.is_pending() || !a.layout.is_alike(&b.layout) || a.overlaps(b) {
         return false;
     }
     dispatch!(field a.dtype, T => {
@@ -74,10 +88,18 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
 
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
-    if like.is_contiguous() || !like.is_dense() {
+    if !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
-    super::cast::clone_as(gradient, like)
+    if gradient.batch().is_some() || !mode::is_grad_enabled() {
+        return super::cast::clone_as(gradient, like);
+    }
+    // Recorded, it is a write to a tensor that lies as the leaf does.
+    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
+    let copy = Array { layout, ..Array::uninit_shape(like.shape(), gradient.dtype())? };
+    let copy = Tensor::from_array(copy);
+    super::cast::copy_(&copy, gradient)?;
+    Ok(copy)
 }
 
 /// The sum over the dimensions along which a tensor of `shape` was repeated.

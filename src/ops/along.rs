@@ -11,7 +11,7 @@ use super::indexed::tangent_or_zeros;
 use super::operand::{Operand, Value};
 use super::part::from_end;
 use super::squeeze::{self, Squeezed};
-use super::{copy, create, expand, gather, reduce, reshape};
+use super::{copy, create, expand, gather, in_place, reduce, reshape};
 use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -507,6 +507,10 @@ pub fn index_fill_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, value: impl Into
     if batch::is_batched(index) {
         let others: Inputs<'_> = std::iter::once(index).chain(value.tensor()).collect();
         return batch::through(x, &others, "inplace arithmetic", |x| index_fill(x, dim, index, value));
+    }
+    if !x.layout().is_non_overlapping() {
+        let others: Inputs<'_> = value.tensor().into_iter().collect();
+        return in_place::through_repeated(x, &others, |x| index_fill(x, dim, index, value));
     }
     let (op, inputs) = filling(x, dim, index, value)?;
     apply_in_place(op, &inputs)

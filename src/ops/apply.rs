@@ -9,7 +9,7 @@ use super::record::trace;
 use super::{copy, intercept, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -78,6 +78,16 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// The operation for many samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
+    /// The parameters that an interceptor is shown, under torch's names.
+    fn told(&self) -> Attributes {
+        Attributes::new()
+    }
+
+    /// Whether only the thread that called the engine may run its rule.
+    fn caller_only(&self) -> bool {
+        false
+    }
+
     /// How its outputs came to be, if they are views of the first input.
     fn shows(&self) -> Option<Creation> {
         None
@@ -106,6 +116,11 @@ impl<'a> Keep<'a> {
         Keep { inputs, outputs, needed }
     }
 
+    /// How many inputs there are.
+    pub fn count(&self) -> usize {
+        self.inputs.len()
+    }
+
     /// Whether input `index` requires grad.
     pub fn needs(&self, index: usize) -> bool {
         index >= 64 || self.needed >> index & 1 == 1
@@ -124,6 +139,11 @@ impl<'a> Keep<'a> {
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
         SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
+    }
+
+    /// Keeps an output that has no history.
+    pub fn constant(&self, index: usize) -> SavedTensor {
+        SavedTensor::constant(&self.outputs[index])
     }
 
     /// The element type of an input.
@@ -236,6 +256,12 @@ pub(super) struct Recorded<O: Op> {
 }
 
 impl<O: Op> Rule for Recorded<O> {
+    fn traits(&self) -> Traits {
+        // What holds tensors by itself, such as indices, has to be dropped as a whole.
+        let is_light = !std::mem::needs_drop::<O>();
+        Traits { caller_only: self.op.caller_only(), is_weighed: self.work().is_some(), is_light }
+    }
+
     fn name(&self) -> &str {
         self.op.name()
     }
@@ -268,11 +294,6 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn is_view(&self) -> bool {
         O::VIEW
-    }
-
-    fn is_light(&self) -> bool {
-        // What holds tensors by itself, such as indices, has to be dropped as a whole.
-        !std::mem::needs_drop::<O>()
     }
 
     fn inputs(&self) -> Option<Inputs> {

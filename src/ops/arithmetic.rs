@@ -58,6 +58,45 @@ fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType
     check_alpha(alpha, common)
 }
 
+/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1: what most sums are, and then nothing but the operands is carried along
+#[derive(Clone, Copy)]
+pub struct Plus;
+
+impl Elementwise2 for Plus {
+    const NAME: &'static str = "add";
+    const NODE: &'static str = "AddBackward0";
+    const COMMUTES: bool = true;
+    const COMPLEX: bool = true;
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: Scalar::Int(1) }
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a + b
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        a + b
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        a.add(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a || b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+}
+
 /// y = a + αb,  ∂y/∂a = 1,  ∂y/∂b = α
 #[derive(Clone, Copy)]
 pub struct Add {

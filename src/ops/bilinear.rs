@@ -20,6 +20,11 @@ pub(super) trait Product: Copy + Send + Sync + 'static {
     /// torch's names of the factors.
     const FACTORS: &'static [&'static str];
 
+    /// `FACTORS`, where they depend on the parameters.
+    fn factors(&self) -> &'static [&'static str] {
+        Self::FACTORS
+    }
+
     /// The numbers. The factors have fitting shapes and one type, which is not `bool`.
     fn compute(&self, a: &Array, b: &Array) -> Result<Array>;
 
@@ -113,6 +118,10 @@ impl<P: Product> Op for Times<P> {
 
     fn name(&self) -> &'static str {
         self.0.name()
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        self.0.factors()
     }
 
     fn shown(&self, kept: &Self::Saved) -> Attributes {

@@ -312,6 +312,7 @@ fn all(answers: &Tensor) -> bool {
 
 /// Whether all elements are near each other.
 pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
+    let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
     if batch::highest([a, b]).is_some() {
         return Err(Error::MappedCloseness {}.into());
     }
@@ -320,6 +321,7 @@ pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
 
 /// Whether two tensors have the same shape and equal elements.
 pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
+    let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
     if batch::highest([a, b]).is_some() {
         return Err(Error::MappedDecision { operation: "equal" }.into());
     }

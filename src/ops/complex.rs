@@ -163,7 +163,7 @@ pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
     apply_one(Polar, &[r, phi])
 }
 
-/// Re(conj(a) · b)
+/// Re(conj(a) · b), which of real numbers is their product
 pub(super) fn real_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     real(&mul(&conj(a.clone())?, b)?)
 }

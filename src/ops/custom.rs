@@ -8,6 +8,7 @@ use super::record::{form, record};
 use super::{in_place, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::boundary;
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
 use crate::shape::{Layout, SharedLayout};
@@ -171,7 +172,15 @@ impl Call<'_> {
             }
         }
         if !(is_input && is_dirty) && adopted.is_view() {
-            adopted.set_creation(Creation::Custom);
+            if boundary::depth() > 0 {
+                // Within a transform it stands for itself, as torch's does: what is written to it is no
+                // write to what it shows.
+                let own = adopted.without_history();
+                own.set_edge(adopted.edge()?);
+                adopted = own;
+            } else {
+                adopted.set_creation(Creation::Custom);
+            }
         }
         Ok((adopted, is_dirty && !is_input))
     }

@@ -36,6 +36,7 @@ fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         let operation = match (dim, neighbours) {
             (_, true) => "unique_consecutive",

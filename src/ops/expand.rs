@@ -1,5 +1,6 @@
 //! Elements repeated without being copied.
 
+use super::batch;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::shape::{self, Dims, Layout};
@@ -36,7 +37,7 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let Some(lead) = shape.len().checked_sub(layout.ndim()) else {
         let (expand, ndim, dtype) = (shape.to_vec(), layout.ndim(), x.dtype());
         let (wanted, shape) = (shape.len(), layout.shape().to_vec());
-        return Err(Error::ExpandRank { dtype, expand, shape, wanted, ndim }.into());
+        return Err(batch::whole(Error::ExpandRank { dtype, expand, shape, wanted, ndim }, &[x]));
     };
     let stretched = |dim: usize| dim < lead || layout.shape()[dim - lead] == 1;
     if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
@@ -52,7 +53,8 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
             (wanted, None) => return Err(Error::ExpandLeading { wanted, dim }.into()),
             (wanted, Some(size)) => {
                 let (target, shape) = (shape.to_vec(), layout.shape().to_vec());
-                return Err(Error::ExpandSize { wanted, size, dim, target, shape }.into());
+                let error = Error::ExpandSize { wanted, size, dim, target, shape };
+                return Err(batch::whole(error, &[x]));
             }
         });
     }

@@ -1,21 +1,24 @@
 //! Activations whose slope is learnt, drawn, or decided by half of the input.
 
-use super::given::apply_one_given;
-use crate::graph::shown::shown;
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::compare::gt;
 use super::distribution::Distribution;
+use super::given::apply_one_given;
 use super::kept::Kept;
 use super::pointwise::{self, Pointwise};
 use super::random::{self, Generator};
 use super::select::where_;
+use super::whole::{Whole, whole_one};
 use super::{add, batch, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -74,29 +77,6 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     pointwise::apply(Prelu, &[x, &weight])
 }
 
-/// y = n x with factors that were drawn where x ≤ 0 and are one elsewhere
-///
-/// ∂y/∂x = n
-#[derive(Clone)]
-struct Randomised;
-
-impl Pointwise for Randomised {
-    const KEEPS: &'static [&'static str] = &["self", "noise"];
-
-    fn name(&self) -> &'static str {
-        "RreluWithNoiseBackward0"
-    }
-
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
-        mul(&inputs[0], &inputs[1])
-    }
-
-    // The factors are drawn: nothing is differentiated by them.
-    fn toward(&self, _index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        mul(t, kept.input(1))
-    }
-}
-
 /// Every element, and negative ones times a number between the bounds: drawn for each in training,
 /// else their mean.
 pub fn rrelu(
@@ -114,11 +94,12 @@ pub fn rrelu(
             Error::NotImplementedFor { operation: "rrelu_with_noise_out_cpu", dtype: x.dtype() }.into()
         );
     }
+    let shown = shown! { lower: Scalar::Float(lower), upper: Scalar::Float(upper), training: training };
     let plain = x.detach();
     if !training {
         let slope = (lower + upper) / 2.0;
         let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
-        return pointwise::apply(Randomised, &[x, &noise]);
+        return randomised(x, &noise, shown);
     }
     let _off = mode::GradModeGuard::off();
     let drawn = super::compare::le(&plain, 0)?;
@@ -127,14 +108,31 @@ pub fn rrelu(
         let factors = random::draw_like(&plain, x.dtype(), &uniform, generator)?;
         let noise = super::select::where_(&drawn, &factors, 1.0)?;
         drop(_off);
-        return pointwise::apply(Randomised, &[x, &noise]);
+        return randomised(x, &noise, shown);
     }
     let count = super::truth::count_nonzero(&drawn, None)?.item()?.to_f64() as i64;
     let factors = random::draw(&[count], DType::Float64, &uniform, generator)?;
     let factors = super::cast::to_dtype(&factors, x.dtype())?;
     let noise = super::masked::masked_scatter(&super::create::ones_like(&plain)?, &drawn, &factors)?;
     drop(_off);
-    pointwise::apply(Randomised, &[x, &noise])
+    randomised(x, &noise, shown)
+}
+
+/// The elements times factors that were drawn where they are not positive, and are one elsewhere. Nothing
+/// is differentiated by these.
+fn randomised(x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
+    let operation = Whole {
+        operation: "rrelu_with_noise",
+        name: "RreluWithNoiseBackward0",
+        names: &["self", "noise", ""],
+        counted: 1,
+        linear: 0,
+        constant: 0,
+        shown,
+        hosted: false,
+        parts: Arc::new(|inputs| Ok(smallvec![mul(inputs[0], inputs[1])?])),
+    };
+    whole_one(operation, &[x, noise])
 }
 
 /// `rrelu` in place.

@@ -138,8 +138,15 @@ impl Op for Scatter {
         }
     }
 
+    fn saved_names(&self) -> &'static [&'static str] {
+        if matches!(self.mode, Mode::Combine(..)) { &[""] } else { Self::SAVED }
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { dim: self.given }
+        match self.mode {
+            Mode::Combine(..) => Attributes::new(),
+            _ => shown! { dim: self.given },
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -316,7 +323,7 @@ fn as_samples_of(like: &Samples, y: Tensor) -> Result<Answer> {
 
 /// The elements that an index names along a dimension, in the shape of the index.
 pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    let given = dim;
+    let (given, all) = (dim, [x, index]);
     // An index without elements may have any type and any number of dimensions.
     let dim = match index.numel() {
         0 => shape::normalize_dim(dim, x.ndim())?,
@@ -326,7 +333,8 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
             }
             match (0..shape.len()).find(|&at| at != dim && index[at] > shape[at]) {
                 Some(at) => {
-                    Err(Error::GatherShape { at, index: index.to_vec(), shape: shape.to_vec(), dim }.into())
+                    let (index, shape) = (index.to_vec(), shape.to_vec());
+                    Err(batch::whole(Error::GatherShape { at, index, shape, dim }, &all))
                 }
                 None => Ok(()),
             }
@@ -342,27 +350,29 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
     {
         return Err(Error::ScatterDType { operation: "scatter" }.into());
     }
-    let (given, dim) = (
-        dim,
-        checked("scatter", x, dim, index, |shape, index, dim| {
-            if index.len() != shape.len() {
-                return Err(Error::GatherDimensions { argument: "self" }.into());
-            }
-            let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
-            let (index, shape) = (index.to_vec(), shape.to_vec());
-            let Operand::Tensor(values) = values else {
-                return if beyond { Err(Error::ScatterShape { index, shape, dim }.into()) } else { Ok(()) };
+    let (given, places) = (dim, index);
+    let dim = checked("scatter", x, dim, index, |shape, index, dim| {
+        if index.len() != shape.len() {
+            return Err(Error::GatherDimensions { argument: "self" }.into());
+        }
+        let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
+        let (index, shape) = (index.to_vec(), shape.to_vec());
+        let Operand::Tensor(values) = values else {
+            return match beyond {
+                true => Err(batch::whole(Error::ScatterShape { index, shape, dim }, &[x, places])),
+                false => Ok(()),
             };
-            let source = counted(values.layout().shape()).to_vec();
-            if source.len() != index.len() {
-                return Err(Error::GatherDimensions { argument: "src" }.into());
-            }
-            if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
-                return Err(Error::ScatterSource { index, shape, dim, source }.into());
-            }
-            Ok(())
-        })?,
-    );
+        };
+        let source = counted(values.layout().shape()).to_vec();
+        if source.len() != index.len() {
+            return Err(Error::GatherDimensions { argument: "src" }.into());
+        }
+        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+            let error = Error::ScatterSource { index, shape, dim, source };
+            return Err(batch::whole(error, &[x, places, values]));
+        }
+        Ok(())
+    })?;
     Ok(Scatter { dim, given, index: index.clone(), mode })
 }
 

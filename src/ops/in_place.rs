@@ -11,12 +11,13 @@ use super::apply::single;
 use super::passing::Passing;
 use super::record::{MakeRule, form, gradient_edges, needed, once, only_once, records};
 use super::tangents;
-use super::{batch, copy, view};
+use super::{batch, copy, repeated, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, check_kept, mode, packing, writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing,
+    writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -34,7 +35,7 @@ pub(super) fn check_distinct(x: &Tensor) -> Result<()> {
 }
 
 /// `check` of a write of one value to all elements, which may be shown several times.
-fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
+pub(super) fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
     if recording {
         check_history(x)?;
     }
@@ -42,7 +43,7 @@ fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
 }
 
 /// Whether the history of `x` may be given a new end.
-fn check_history(x: &Tensor) -> Result<()> {
+pub(super) fn check_history(x: &Tensor) -> Result<()> {
     check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
@@ -256,8 +257,8 @@ impl Rule for CopySlices {
         visit(&self.write);
     }
 
-    fn caller_only(&self) -> bool {
-        self.write.rule().caller_only()
+    fn traits(&self) -> Traits {
+        Traits { caller_only: self.write.traits().caller_only, ..Traits::default() }
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -323,12 +324,22 @@ pub fn through(
     others: &[&Tensor],
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
-    through_any(x, others, &mut only_once(operation))
+    through_any(x, others, check, &mut only_once(operation))
+}
+
+/// `through` of a tensor that may show elements several times: each place gets what is new there.
+pub(super) fn through_repeated(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, check_filled, &mut only_once(operation))
 }
 
 fn through_any(
     x: &Tensor,
     others: &[&Tensor],
+    check: fn(&Tensor, bool) -> Result<()>,
     operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
@@ -340,7 +351,8 @@ fn through_any(
     check(x, recording)?;
     let target = x.memory();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
-    let before = match recording || mode::special() {
+    let repeated = !x.layout().is_non_overlapping();
+    let before = match recording || mode::special() || repeated {
         true => {
             Tensor::with_history(copy::dense(&x.array())?, if recording { x.gradient_edge()? } else { None })
         }
@@ -351,7 +363,10 @@ fn through_any(
     }
     let result = operation(&before)?;
     check_result(x, &result)?;
-    copy::write(&target, &result.array())?;
+    match repeated {
+        true => repeated::write_changes(&target, &before.array(), &result.array())?,
+        false => copy::write(&target, &result.array())?,
+    }
     x.bump_version()?;
     if let Some(edge) = result.edge()?
         && recording
@@ -363,13 +378,15 @@ fn through_any(
 
 /// Whether values broadcast to `x`.
 pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
+    let whole = values;
     let (output, values) = (x.layout(), values.layout());
     let (output, values) = (output.shape(), values.shape());
     if shape::is_expandable(values, output) {
         return Ok(());
     }
     shape::broadcast(output, values)?;
-    Err(Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() }.into())
+    let error = Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() };
+    Err(batch::whole(error, &[x, whole]))
 }
 
 /// Whether a result can be written to `x`.
@@ -381,7 +398,7 @@ pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
     let (output, broadcast) = (x.layout(), result.layout());
     if output.shape() != broadcast.shape() {
         let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
-        return Err(Error::OutputShape { output, broadcast }.into());
+        return Err(batch::whole(Error::OutputShape { output, broadcast }, &[x, result]));
     }
     Ok(())
 }

@@ -110,7 +110,7 @@ impl Viewed {
             }
             Index::Ellipsis => Ok(dim),
             Index::Bool(chosen) => self.choose(*chosen, dim),
-            Index::Indices(index) if index.ndim() == 0 && batch::is_batched(index) => {
+            Index::Indices(index) if index.ndim() == 0 && batch::is_batched(index) && index.differs() => {
                 if is_mask(index) {
                     return Err(Error::MappedMask {}.into());
                 }

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
-use super::{create, expand, masked, permute, reshape, squeeze};
+use super::{create, expand, in_place, masked, permute, reshape, squeeze};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -304,7 +304,10 @@ pub(super) fn index(x: &Tensor, indices: &[(usize, Tensor)]) -> Result<Tensor> {
 
 /// A mask that differs between samples names different numbers of elements.
 fn check_masks(indices: &[(usize, Tensor)]) -> Result<()> {
-    match indices.iter().any(|(_, index)| super::index::is_mask(index) && batch::is_batched(index)) {
+    match indices
+        .iter()
+        .any(|(_, index)| super::index::is_mask(index) && batch::is_batched(index) && index.differs())
+    {
         true => Err(Error::MappedMask {}.into()),
         false => Ok(()),
     }
@@ -327,7 +330,11 @@ fn put(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: boo
 
 /// Overwrites the elements that tensors of indices name.
 pub(super) fn put_(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: bool) -> Result<()> {
-    apply_in_place(put(x, indices, values, accumulate)?, &[x, values])
+    let op = put(x, indices, values, accumulate)?;
+    if !x.layout().is_non_overlapping() {
+        return in_place::through_repeated(x, &[values], |x| apply_one(op, &[x, values]));
+    }
+    apply_in_place(op, &[x, values])
 }
 
 /// The dimensions that tensors of indices stand for when they begin at the first.

@@ -165,8 +165,11 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 pub(super) fn structured<O: Op>(op: &O, inputs: &[&Tensor]) -> Result<Outputs> {
     let (own, tensors) = (op.clone(), kept(inputs));
     let compute = Box::new(move || own.forward(&references(&tensors)));
-    let operation =
-        Operation { outputs: op.outputs(inputs), ..Operation::new(op.name(), owned(inputs), compute) };
+    let operation = Operation {
+        outputs: op.outputs(inputs),
+        attributes: op.told(),
+        ..Operation::new(op.name(), owned(inputs), compute)
+    };
     let creation = op.shows();
     operation.run(&|array| match creation {
         Some(creation) => view::adopt(inputs[0], array, creation),

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
-use super::batch::{Answer, Call};
+use super::batch::{self, Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
 use super::{copy, create, reshape, squeeze};
@@ -116,11 +116,12 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         }
         let layout = tensor.layout();
         if layout.ndim() != model.ndim() {
-            return Err(Error::CatDimensions { first: model.ndim(), got: layout.ndim() }.into());
+            let error = Error::CatDimensions { first: model.ndim(), got: layout.ndim() };
+            return Err(batch::whole(error, tensors));
         }
         for (at, (&expected, &got)) in model.shape().iter().zip(layout.shape()).enumerate() {
             if at != dim && expected != got {
-                return Err(Error::CatSizes { dim, expected, got, position }.into());
+                return Err(batch::whole(Error::CatSizes { dim, expected, got, position }, tensors));
             }
         }
         let length = layout.shape()[dim];
@@ -139,7 +140,7 @@ pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     for (position, tensor) in tensors.iter().enumerate() {
         if tensor.layout().shape() != model.shape() {
             let (first, got) = (model.shape().to_vec(), tensor.layout().shape().to_vec());
-            return Err(Error::StackSizes { first, got, position }.into());
+            return Err(batch::whole(Error::StackSizes { first, got, position }, tensors));
         }
     }
     let mut shape: Dims = model.shape().into();

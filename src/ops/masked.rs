@@ -8,6 +8,7 @@ use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one,
 use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
+use super::whole::{Whole, whole_one};
 use super::{batch, binary, copy, create, reshape, split, view};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
@@ -240,6 +241,7 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Err(Error::SelectMask {}.into());
     }
+    let mask = &batch::alike_in_all(mask);
     if batch::is_batched(mask) {
         return Err(Error::MappedSelect {}.into());
     }
@@ -345,9 +347,23 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
     if let Some(&index) = index.to_vec::<i64>().iter().find(outside) {
         return Err(Error::TakeRange { index, numel }.into());
     }
-    let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
-    let y = super::indexed::index_put(&line(x)?, &[&line(index)?], &line(source)?, accumulate)?;
-    reshape::reshape_to(&y, x.layout().shape())
+    let operation = Whole {
+        operation: "put",
+        name: "PutBackward0",
+        names: &["", "source", "index", ""],
+        counted: 2,
+        linear: 1,
+        constant: 0,
+        shown: shown! { accumulate: accumulate },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+            let (source, index) = (line(inputs[1])?, line(inputs[2])?);
+            let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
+            Ok(smallvec![reshape::reshape_to(&y, inputs[0].layout().shape())?])
+        }),
+    };
+    whole_one(operation, &[x, source, index])
 }
 
 /// `put` in place.
@@ -355,8 +371,14 @@ pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Re
     super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
 }
 
+/// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
+pub fn argwhere(x: &Tensor) -> Result<Tensor> {
+    batch::one_by_one(&[x], "argwhere", &|x| argwhere(x[0])).unwrap_or_else(|| nonzero(x))
+}
+
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
+    let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
@@ -379,7 +401,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
 
 /// `nonzero_by_dimension` as the choice by a condition without alternatives.
 pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
-    match batch::is_batched(condition) {
+    match batch::is_batched(&batch::alike_in_all(condition)) {
         true => Err(Error::MappedShape { operation: "where" }.into()),
         false => nonzero_by_dimension(condition),
     }
@@ -387,6 +409,7 @@ pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
 
 /// The coordinates of the elements that are not zero, a tensor for each dimension.
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         return Err(Error::MappedDecision { operation: "nonzero_numpy" }.into());
     }

@@ -79,6 +79,7 @@ pub mod record;
 pub mod rectifiers;
 pub mod reduce;
 pub mod reinterpret;
+mod repeated;
 pub mod representation;
 pub mod reshape;
 pub mod resize;
@@ -92,6 +93,7 @@ pub mod softmax;
 pub mod special;
 pub mod split;
 pub mod squeeze;
+mod stretch;
 pub mod strided;
 pub mod tangents;
 pub mod transform;
@@ -102,6 +104,7 @@ pub mod unary;
 pub mod view;
 pub mod view_copy;
 pub mod watch;
+pub mod whole;
 
 use crate::dtype::Scalar;
 use crate::error::Result;
@@ -232,7 +235,7 @@ macro_rules! elementwise2 {
 }
 
 elementwise2! {
-    add, add_: arithmetic::Add { alpha: Scalar::Int(1) }, "The sum of two operands.";
+    add, add_: arithmetic::Plus, "The sum of two operands.";
     sub, sub_: arithmetic::Sub { alpha: Scalar::Int(1) }, "The difference of two operands.";
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";

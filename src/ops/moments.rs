@@ -163,8 +163,7 @@ impl Op for Moments {
         };
         let t = tangent(tangents);
         let slope = self.slope(&x)?;
-        let along = if x.dtype().is_complex() { complex::real_product(&slope, t)? } else { mul(&slope, t)? };
-        let spread = self.over.sum(&along)?;
+        let spread = self.over.sum(&complex::real_product(&slope, t)?)?;
         let mut outputs: Gradients = smallvec![Some(self.through_root(saved, at, &spread)?)];
         if self.with_mean {
             outputs.push(Some(self.mean(t)?));

@@ -117,9 +117,7 @@ impl Op for VectorNorm {
             return Ok(smallvec![None]);
         }
         let (slope, t) = (self.load(saved, at)?, tangent(tangents));
-        let along =
-            if slope.dtype().is_complex() { complex::real_product(&slope, t)? } else { mul(&slope, t)? };
-        one(self.over.sum(&along)?)
+        one(self.over.sum(&complex::real_product(&slope, t)?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

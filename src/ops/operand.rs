@@ -67,16 +67,6 @@ pub enum Value {
     Scalar(Scalar),
 }
 
-impl Value {
-    /// The conjugate: the operand itself if it is real.
-    pub(super) fn conj(self) -> Result<Value> {
-        match self {
-            Value::Tensor(tensor) => super::conjugate::conj(tensor).map(Value::Tensor),
-            Value::Scalar(scalar) => Ok(Value::Scalar(scalar.conj())),
-        }
-    }
-}
-
 impl From<Operand<'_>> for Value {
     fn from(operand: Operand<'_>) -> Self {
         match operand {
@@ -142,6 +132,19 @@ impl Kept {
             Kept::Scalar(number) => Ok(Value::Scalar(number.get())),
             Kept::Nothing => unreachable!("a rule loads what it declared to keep"),
         }
+    }
+
+    /// The conjugate of the operand: itself if it is real.
+    pub(super) fn load_conjugate(&self, at: &At<'_>) -> Result<Value> {
+        Ok(match self.load(at)? {
+            Value::Tensor(tensor) if self.is_complex() => Value::Tensor(super::conjugate::conj(tensor)?),
+            Value::Scalar(scalar) => Value::Scalar(scalar.conj()),
+            real => real,
+        })
+    }
+
+    fn is_complex(&self) -> bool {
+        self.tensor().is_some_and(|saved| saved.dtype().resolved().is_complex())
     }
 
     /// The saved tensor, if it is one.

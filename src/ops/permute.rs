@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::batch;
 use super::given::GivenView;
 use super::view::{Kind, apply, apply_in_place};
 use crate::error::{Error, Result};
@@ -160,7 +161,11 @@ fn reorder(x: &Tensor, dims: Dims) -> Result<Tensor> {
 pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let ndim = x.ndim();
     if dims.len() != ndim {
-        return Err(Error::PermuteCount { ndim, given: dims.len() }.into());
+        if batch::is_batched(x) {
+            // Dimensions of samples are counted from behind those of all, before they are compared.
+            dims.iter().try_for_each(|&dim| shape::normalize_dim(dim, ndim).map(drop))?;
+        }
+        return Err(batch::whole(Error::PermuteCount { ndim, given: dims.len() }, &[x]));
     }
     let mut order = Dims::new();
     for &dim in dims {

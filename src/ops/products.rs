@@ -169,6 +169,10 @@ pub(super) struct Vectors {
 impl Product for Vectors {
     const FACTORS: &'static [&'static str] = &["self", "tensor"];
 
+    fn factors(&self) -> &'static [&'static str] {
+        if self.conjugated { &["self", "other"] } else { Self::FACTORS }
+    }
+
     fn name(&self) -> &'static str {
         if self.conjugated { "VdotBackward0" } else { "DotBackward0" }
     }

@@ -26,7 +26,7 @@ pub(super) fn trace<R: Rule + 'static>(
 
 fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
-    if standing.requires_grad && mode::is_grad_enabled() {
+    if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {
         let edges = gradient_edges(inputs)?;
         let rule = rule(needed(&edges));
         record_boxed(rule, edges, outputs)?;
@@ -34,6 +34,13 @@ fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> 
         stop(standing, outputs);
     }
     Ok(())
+}
+
+/// Whether an operation passes autograd by although an input requires grad: all were made in inference mode,
+/// and none is a number.
+#[inline]
+pub(super) fn passes_by<'a>(inputs: impl IntoIterator<Item = Option<&'a Tensor>>) -> bool {
+    mode::frozen_leaves() && inputs.into_iter().all(|input| input.is_some_and(Tensor::is_inference))
 }
 
 /// A rule that is made at most once, boxed.
@@ -89,8 +96,8 @@ pub fn needed(edges: &[Option<Edge>]) -> u64 {
 
 /// What a node remembers of its output.
 pub(super) fn form(tensor: &Tensor) -> Form {
-    let memory = tensor.memory();
-    Form { layout: memory.layout, dtype: memory.dtype.resolved() }
+    let reading = tensor.read();
+    Form { layout: reading.array().layout.clone(), dtype: reading.array().dtype.resolved() }
 }
 
 /// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
@@ -109,7 +116,7 @@ fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array)
     let differentiable = y.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
-        true => Tensor::with_history(y, Some(Edge { node, output: 0 })),
+        true => Tensor::output_of(node, y),
         false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
     })
 }
@@ -144,7 +151,7 @@ pub(super) fn forms(outputs: &[Tensor]) -> Option<Forms> {
 /// Makes the floating-point outputs those of a node.
 pub(super) fn attach(node: &NodeRef, outputs: &[Tensor]) {
     for (number, output) in (0..).zip(outputs) {
-        if output.dtype().is_differentiable() {
+        if (number as usize) < node.outputs() && node.form(number).dtype.is_differentiable() {
             output.set_edge(Some(Edge { node: node.clone(), output: number }));
         } else {
             output.set_cut(Cut::here(Reason::Integer));

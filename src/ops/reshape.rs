@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
+use super::batch::{self, Answer, Call, Samples};
 use super::cast;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
@@ -100,10 +100,15 @@ impl Op for UnsafeView {
     }
 }
 
+/// The sizes of a shape with as many elements, one of which may have been left open.
+fn inferred(x: &Tensor, shape: &[i64]) -> Result<Dims> {
+    shape::infer_shape(shape, x.numel()).map_err(|error| batch::whole(error, &[x]))
+}
+
 /// The elements in a shape with as many, without moving them.
 pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let layout = x.layout();
-    let shape = shape::infer_shape(shape, layout.numel())?;
+    let shape = inferred(x, shape)?;
     let strides =
         shape::view_strides(layout.shape(), layout.strides(), &shape).ok_or(Error::ViewStride {})?;
     apply(
@@ -120,7 +125,7 @@ pub fn view_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 /// The elements in a shape with as many: a view where there is one, else a copy.
 pub fn reshape(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
-    reshape_to(x, &shape::infer_shape(shape, x.numel())?)
+    reshape_to(x, &inferred(x, shape)?)
 }
 
 /// `reshape` to the shape of another tensor.

@@ -1,9 +1,12 @@
-//! Other sizes for a tensor itself: more or fewer elements of its memory, which grows if it has to.
+//! Other sizes for a tensor itself: more or fewer elements of its memory, which grows if it has to, or those
+//! of other memory.
 
 use smallvec::smallvec;
 
-use super::copy;
+use super::record::{form, gradient_edges, records};
+use super::{copy, in_place};
 use crate::error::{Error, Result};
+use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -38,4 +41,42 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
 /// Gives the tensor itself the shape of another.
 pub fn resize_as_(x: &Tensor, like: &Tensor) -> Result<()> {
     resize_(x, &shape::signed(like.layout().shape()))
+}
+
+/// x ← what another tensor shows, in the same memory
+///
+/// There is no derivative: what x was does not matter any more, and the other tensor stays what it is.
+struct Shown;
+
+impl Rule for Shown {
+    fn name(&self) -> &str {
+        "torch::autograd::NotImplemented"
+    }
+
+    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        Err(Error::DerivativeMissing { operation: "set_" }.into())
+    }
+}
+
+/// Has the tensor itself show what `source` shows, in the same memory.
+pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
+    let inputs = [x, source];
+    let recording = records(&inputs);
+    in_place::check_filled(x, recording)?;
+    let (got, expected) = (source.dtype(), x.dtype());
+    if got != expected {
+        return Err(Error::SetDType { got, expected }.into());
+    }
+    if mode::special() {
+        packing::tell(x)?;
+    }
+    let edges = if recording { Some(gradient_edges(&inputs)?) } else { None };
+    // Who kept the elements that were shown is told that they are gone.
+    x.bump_version()?;
+    x.set_data(source)?;
+    if let Some(edges) = edges {
+        let node = Node::record(Shown, edges, Forms::one(form(x)));
+        x.set_edge(Some(Edge { node, output: 0 }));
+    }
+    Ok(())
 }

@@ -195,5 +195,5 @@ pub fn masked_fill_<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>
     let value = value.into();
     let mut others: SmallVec<[&Tensor; 2]> = smallvec![mask];
     others.extend(value.tensor());
-    in_place::through(x, &others, |x| masked_fill(x, mask, value))
+    in_place::through_repeated(x, &others, |x| masked_fill(x, mask, value))
 }

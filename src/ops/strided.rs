@@ -3,12 +3,13 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
+use super::batch::{self, Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::in_place;
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
+use crate::graph::mode;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::shape::{self, Dims, Layout, SharedLayout};
@@ -81,8 +82,35 @@ pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
+/// A window on a sample, which must not show anything of the others.
+fn check_sample(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
+    let (size, stride) = (shape.to_vec(), strides.to_vec());
+    if size.len() != stride.len() {
+        return Err(Error::MappedStridedRank { size, stride }.into());
+    }
+    let own = x.memory().layout;
+    let offset = offset.unwrap_or(own.offset() as i64);
+    let steps = shape.iter().zip(strides).map(|(size, stride)| (size - 1).saturating_mul(*stride));
+    let end = steps.fold(offset, i64::saturating_add).saturating_add(1);
+    let (low, high) = (own.offset() as i64, own.end() as i64);
+    if !shape.contains(&0) && (offset < low || end > high) {
+        return Err(Error::MappedStridedBounds { size, stride, offset, end, low, high }.into());
+    }
+    let Some(&negative) = strides.iter().find(|&&stride| stride < 0) else { return Ok(()) };
+    let (mut all, mut batch) = (stride, x.batch());
+    while let Some(inner) = batch {
+        let lead = inner.dim.map(|dim| inner.value.layout().strides()[dim] as i64);
+        all.splice(0..0, lead);
+        batch = inner.value.batch();
+    }
+    Err(Error::StridedNegative { stride: negative, strides: all }.into())
+}
+
 /// The layout with these sizes and strides, if the memory has what it shows.
 fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Layout> {
+    if batch::is_batched(x) {
+        check_sample(x, shape, strides, offset)?;
+    }
     let array = x.memory();
     let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
@@ -112,7 +140,20 @@ fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> R
 
 /// The elements of the memory of `x` at these sizes and strides, from now on, in `x` itself.
 pub fn as_strided_(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<()> {
-    let (layout, source) = (checked(x, shape, strides, offset)?, x.layout());
+    lay_out(x, checked(x, shape, strides, offset)?)
+}
+
+/// Shows `x` in a layout from now on, for each of the samples that it may stand for.
+fn lay_out(x: &Tensor, layout: Layout) -> Result<()> {
+    if let Some(batch) = if mode::special() { x.batch() } else { None } {
+        let around = match batch.dim {
+            Some(_) => batch.value.layout().around(batch.dim, &layout),
+            None => layout.clone(),
+        };
+        batch::below(&batch.mapping, || lay_out(&batch.value, around))?;
+        x.set_batch_first();
+    }
+    let source = x.layout();
     in_place::lay_out(x, layout.clone(), rule(source, SharedLayout::new(layout)))
 }
 

@@ -14,13 +14,13 @@ use smallvec::SmallVec;
 
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
-use super::record::{MakeRule, attach, forms, needed, once, stop};
+use super::record::{MakeRule, attach, forms, needed, once, passes_by, stop};
 use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
 use crate::graph::{
-    Edge, Level, Node, Rule, SavedTensor, Source, Tangents, check_kept, mode, packing, tangents,
+    Edge, Level, Node, Rule, SavedTensor, Source, Tangents, boundary, check_kept, mode, packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -71,7 +71,8 @@ pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)>
         let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
         return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
     }
-    Ok((view::show_apart("Identity", x, level)?, tangent(x, level)?))
+    let name = if boundary::depth() > 0 { "AliasBackward0" } else { "Identity" };
+    Ok((view::show_apart(name, x, level)?, tangent(x, level)?))
 }
 
 /// The tangent of the highest level at which there is one.
@@ -102,7 +103,7 @@ pub(super) fn trace<R: Rule + 'static>(
 fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
-    let recording = mode::is_grad_enabled() && standing.requires_grad;
+    let recording = mode::is_grad_enabled() && standing.requires_grad && !passes_by(inputs.iter().copied());
     let passing = Passing::of(inputs)?;
     if !recording {
         stop(standing, outputs);
@@ -254,7 +255,14 @@ pub(super) fn write(x: &Tensor, level: Level, value: Option<&Tensor>) -> Result<
 /// A tangent of this element type, in memory as `x` is.
 pub(super) fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> {
     if let Some(mapping) = batch::highest([tangent, x]) {
-        return batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype));
+        let tangent = &cast::to_dtype(tangent, dtype)?;
+        let fitting = batch::fit(tangent, x, &mapping, |tangent, x| fit(tangent, x, dtype))?;
+        if !fitting.is(tangent) {
+            // The values were moved below: what is tracked above the mapping is that of the tangent.
+            fitting.set_edge(tangent.gradient_edge()?);
+            copy_tangents(&fitting, tangent)?;
+        }
+        return Ok(fitting);
     }
     if x.is_pending() {
         let shown = |t: &Tensor| if x.dtype().is_complex() { conj(t.clone()) } else { negative_view(t) };

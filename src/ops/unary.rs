@@ -13,7 +13,7 @@ use super::record::{record_new, trace};
 use super::{batch, complex, conjugate, copy, default_dtype, intercept, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, mode};
+use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
 
@@ -139,14 +139,19 @@ impl<E: Elementwise> Recorded<E> {
 }
 
 impl<E: Elementwise> Rule for Recorded<E> {
+    fn traits(&self) -> Traits {
+        Traits { is_light: true, ..Traits::default() }
+    }
+
     fn name(&self) -> &str {
         E::NODE
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let kept = self.load(at)?;
-        let kept = match kept {
-            Some(kept) if E::COMPLEX && E::ANALYTIC => Some(conjugate::conj(kept)?),
+        let is_complex = |saved: &SavedTensor| saved.dtype().resolved().is_complex();
+        let conjugates = E::COMPLEX && E::ANALYTIC && self.kept.as_ref().is_some_and(is_complex);
+        let kept = match self.load(at)? {
+            Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
         one(self.op.chain(kept.as_ref(), single(gradients))?)
@@ -154,6 +159,10 @@ impl<E: Elementwise> Rule for Recorded<E> {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.op.chain(self.load(at)?.as_ref(), tangent(tangents))?)
+    }
+
+    fn keeps(&self) -> bool {
+        self.kept.is_some()
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
@@ -172,10 +181,6 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) => self.op.computed(&at.load(kept)?, at),
             None => unreachable!("what shows more keeps the input"),
         }
-    }
-
-    fn is_light(&self) -> bool {
-        true
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
@@ -199,7 +204,8 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
-    if requires_grad == Some(false) || !mode::is_grad_enabled() {
+    let passes_by = || mode::frozen_leaves() && !reading.array().storage.is_counted();
+    if requires_grad == Some(false) || !mode::is_grad_enabled() || passes_by() {
         let standing = reading.standing();
         drop(reading);
         return Ok(Tensor::unrecorded(y, standing));

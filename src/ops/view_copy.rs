@@ -156,7 +156,7 @@ struct Written {
 
 impl Written {
     fn into(&self, x: &Tensor, values: &Tensor) -> Result<Tensor> {
-        let copy = cast::clone(x)?;
+        let copy = batch::with_room(cast::clone(x)?, &[values])?;
         cast::copy_(&(self.view)(&copy)?, values)?;
         Ok(copy)
     }

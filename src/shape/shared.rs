@@ -75,6 +75,12 @@ impl SharedLayout {
         unsafe { self.0.as_ref() }
     }
 
+    /// Whether both have the same shape: at once, if they are handles to one layout.
+    #[inline]
+    pub fn is_alike(&self, other: &SharedLayout) -> bool {
+        self.is(other) || self.shape() == other.shape()
+    }
+
     /// Whether both are handles to one layout. Equal layouts need not be one.
     #[inline]
     pub fn is(&self, other: &SharedLayout) -> bool {

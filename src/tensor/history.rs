@@ -149,6 +149,9 @@ impl Tensor {
         if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
             return Err(Error::InferenceRequiresGrad {}.into());
         }
+        if requires_grad && !core.array.storage.is_counted() {
+            mode::expect_frozen_leaves();
+        }
         core.requires_grad = requires_grad;
         Ok(())
     }
@@ -169,19 +172,20 @@ impl Tensor {
     /// Where a gradient with respect to this tensor goes: the operation that made it, or the leaf's
     /// accumulator; nowhere when it does not require grad.
     pub fn gradient_edge(&self) -> Result<Option<Edge>> {
-        if self.is_over() {
+        let (birth, requires_grad, kept) = {
+            let core = self.0.core.read();
+            let kept = if core.birth.is_view() { None } else { core.kept_edge() };
+            (core.birth, core.requires_grad, kept)
+        };
+        if !birth.is_here() && self.is_over() {
             return Ok(None);
         }
-        let (is_view, requires_grad) = {
-            let core = self.0.core.read();
-            if !core.birth.is_view()
-                && let Some(edge) = core.kept_edge()
-            {
-                return Ok(Some(edge));
-            }
-            (core.birth.is_view(), core.requires_grad)
-        };
-        if is_view && let Some(edge) = self.edge()? {
+        if kept.is_some() {
+            return Ok(kept);
+        }
+        if birth.is_view()
+            && let Some(edge) = self.edge()?
+        {
             return Ok(Some(edge));
         }
         Ok(requires_grad.then(|| Edge { node: self.accumulator(), output: 0 }))
@@ -222,7 +226,7 @@ impl Tensor {
         let Some(leaf) = edge.as_ref().and_then(|edge| edge.node.leaf()) else {
             return Tensor::with_history(array, edge);
         };
-        if leaf.memory().is(&array) { leaf } else { Tensor::apart(array, edge) }
+        if leaf.memory().is(&array) { leaf.clone() } else { Tensor::apart(array, edge) }
     }
 
     /// A tensor of its own with the history that `edge` leads to: where that is a leaf's end, a leaf.
@@ -292,6 +296,9 @@ impl Tensor {
 
     /// A tensor on the same memory with a version counter of its own, without history.
     pub fn data(&self) -> Result<Tensor> {
+        if let Some(batch) = self.batch() {
+            return Tensor::batched(batch.value.data()?, batch.dim, &batch.mapping);
+        }
         let mut array = self.memory();
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
@@ -325,10 +332,13 @@ impl Tensor {
     }
 
     /// Runs `update` on the gradient under its lock, so that two threads that accumulate into one
-    /// leaf both count.
-    pub(crate) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
+    /// leaf both count. It answers what takes the gradient's place, if anything does.
+    pub(crate) fn update_grad(
+        &self,
+        update: impl FnOnce(Option<&Tensor>) -> Result<Option<Tensor>>,
+    ) -> Result<()> {
         let mut slot = self.cold().grad.lock();
-        let updated = update(slot.clone())?;
+        let Some(updated) = update(slot.as_ref())? else { return Ok(()) };
         let old = slot.replace(updated);
         drop(slot);
         drop(old);
@@ -361,16 +371,18 @@ impl Tensor {
         }
     }
 
-    /// Sets the element type that the gradient of this leaf is to have.
-    pub fn set_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
-        if let (Some(dtype), Some(grad)) = (dtype, self.grad())
-            && grad.dtype() != dtype
-        {
-            return Err(Error::GradDTypeTaken { wanted: dtype, got: grad.dtype() }.into());
+    /// Whether the gradient, if there is one, has that element type.
+    pub fn check_grad_dtype(&self, dtype: Option<DType>) -> Result<()> {
+        match (dtype, self.grad().map(|grad| grad.dtype())) {
+            (Some(wanted), Some(got)) if got != wanted => Err(Error::GradDTypeTaken { wanted, got }.into()),
+            _ => Ok(()),
         }
+    }
+
+    /// Sets the element type that the gradient of this leaf is to have.
+    pub fn set_grad_dtype(&self, dtype: Option<DType>) {
         *self.cold().grad_dtype.lock() = dtype.map_or(GradDType::Any, GradDType::Is);
         self.renew_accumulator();
-        Ok(())
     }
 
     /// Keeps the gradient of a tensor that is not a leaf.

@@ -20,7 +20,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, NodeRef, boundary, mode, writes};
+use crate::graph::{Edge, Form, NodeRef, boundary, mode, writes};
 use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
@@ -144,6 +144,13 @@ impl Reading<'_> {
         self.0.records()
     }
 
+    /// Counts a write to the memory: see `Tensor::bump_version`.
+    pub(crate) fn bump_version(&self) -> Result<()> {
+        let counted = self.array().storage.bump_version();
+        writes::note(&self.array().storage);
+        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+    }
+
     /// What unrecorded results inherit. A view without a history of its own is taken for one without.
     pub(crate) fn standing(&self) -> Standing {
         Standing { requires_grad: self.0.records() == Some(true), cut: self.0.cut }
@@ -169,14 +176,30 @@ impl Tensor {
     }
 
     fn with_cut(array: Array, cut: Cut) -> Tensor {
-        let birth = Birth::now(false);
-        let core = Core { array, edge: None, accumulator: None, requires_grad: false, birth, cut };
-        Tensor::of(core, OnceBox::new())
+        Tensor::make(array, None, OnceBox::new(), Birth::now(false), cut)
     }
 
-    #[inline]
-    fn of(core: Core, cold: OnceBox<Cold>) -> Tensor {
-        Tensor(Arc::new(TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }))
+    /// Made where it stays, field by field: a copy of what was just made in pieces waits for these.
+    #[inline(always)]
+    fn make(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, birth: Birth, cut: Cut) -> Tensor {
+        let Array { storage, layout, dtype } = array;
+        let place = Arc::<TensorImpl>::new_uninit();
+        let array = Array { storage, layout, dtype };
+        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut };
+        let (core, foreign) = (RwLock::new(core), Foreign::default());
+        // SAFETY: nobody else has a handle to the place, which is initialised whole.
+        unsafe {
+            let tensor: *mut TensorImpl = Arc::as_ptr(&place).cast_mut().cast();
+            tensor.write(TensorImpl { core, cold, foreign });
+            Tensor(place.assume_init())
+        }
+    }
+
+    /// The only output of a node.
+    #[inline(always)]
+    pub(crate) fn output_of(node: NodeRef, array: Array) -> Tensor {
+        let edge = Some(Edge { node, output: 0 });
+        Tensor::make(array, edge, OnceBox::new(), Birth::now(false), Cut::NONE)
     }
 
     /// A tensor that came from `edge`.
@@ -186,9 +209,7 @@ impl Tensor {
 
     #[inline]
     fn build(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, is_view: bool) -> Tensor {
-        let birth = Birth::now(is_view);
-        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut: Cut::NONE };
-        Tensor::of(core, cold)
+        Tensor::make(array, edge, cold, Birth::now(is_view), Cut::NONE)
     }
 
     /// A leaf of the elements of a slice.
@@ -244,6 +265,12 @@ impl Tensor {
         self.0.core.read().array.dtype.resolved()
     }
 
+    /// Whether the tensor looks like this output of a node.
+    pub(crate) fn is_of_form(&self, form: &Form) -> bool {
+        let core = self.0.core.read();
+        core.array.dtype.resolved() == form.dtype && core.array.layout.is_alike(&form.layout)
+    }
+
     /// Number of elements.
     pub fn numel(&self) -> usize {
         self.0.core.read().array.layout.numel()
@@ -266,13 +293,7 @@ impl Tensor {
 
     /// Counts one more write in place, unless this is an inference tensor: see `is_inference`.
     pub fn bump_version(&self) -> Result<()> {
-        let counted = {
-            let core = self.0.core.read();
-            let counted = core.array.storage.bump_version();
-            writes::note(&core.array.storage);
-            counted
-        };
-        if counted || mode::is_inference() { Ok(()) } else { Err(Error::InferenceModified {}.into()) }
+        self.read().bump_version()
     }
 
     /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
@@ -297,11 +318,14 @@ impl Tensor {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Whether this is the only handle to the tensor.
+    pub(crate) fn is_only_handle(&self) -> bool {
+        Arc::strong_count(&self.0) == 1 && Arc::weak_count(&self.0) == 0
+    }
+
     /// Whether this is the only handle to the only tensor on its memory, which then may be reused.
     pub fn is_sole(&self) -> bool {
-        Arc::strong_count(&self.0) == 1
-            && Arc::weak_count(&self.0) == 0
-            && self.0.core.read().array.storage.is_unique()
+        self.is_only_handle() && self.0.core.read().array.storage.is_unique()
     }
 
     /// Number of handles.

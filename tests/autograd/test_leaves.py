@@ -229,3 +229,26 @@ def test_the_type_of_gradients_belongs_to_leaves():
 
 def test_the_old_name_is_found_under_the_old_function():
     assert torch.autograd.variable.Variable is torch.autograd.Variable
+
+
+def test_a_gradient_of_another_type_is_in_the_way_before_anything_else():
+    y = torch.ones(2, dtype=torch.float64, requires_grad=True) * 2
+    y.retain_grad()
+    y.sum().backward()
+    text = "Cannot set grad_dtype to 'Float' because there is already a gradient with dtype 'double'."
+    with raises(RuntimeError, text):
+        y.grad_dtype = torch.float32
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_gradient_that_is_recorded_is_a_copy_that_lies_as_its_leaf_does():
+    with torch.no_grad():
+        w = torch.ones(2, 3).t()
+    for leaf in (torch.ones(2), w):
+        leaf.requires_grad_()
+        (leaf * leaf).sum().backward(create_graph=True)
+        assert leaf.grad.grad_fn.name() == "torch::autograd::CopyBackwards"
+        assert leaf.grad.stride() == leaf.stride()
+        (second,) = torch.autograd.grad(leaf.grad.sum(), leaf)
+        assert second.tolist() == torch.full(leaf.shape, 2.0).tolist()
+        leaf.grad = None

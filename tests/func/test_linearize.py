@@ -42,3 +42,24 @@ def test_tangents_have_the_structure_and_shape_of_the_arguments():
         push(torch.ones(2))
     with pytest.raises(RuntimeError, match=r"^tangent:0 with shape"):
         push((torch.ones(3), torch.ones(2)))
+
+
+def test_a_function_that_writes_to_its_argument_is_linearized():
+    x, direction = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5, -1.0, 2.0])
+    _, push = linearize(lambda x: x.mul_(2), x.clone())
+    assert torch.equal(push(direction), 2 * direction)
+    assert torch.equal(push(3 * direction), 6 * direction)
+
+
+@pytest.mark.own  # torch writes twice
+def test_what_a_linearized_function_writes_is_written_once():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    value, _ = linearize(lambda x: x.mul_(2).sum(), x)
+    assert x.tolist() == [2.0, 4.0, 6.0] and value.item() == 12.0
+
+
+def test_a_function_without_arguments_is_linearized_to_zeros():
+    x = torch.tensor([1.0, 2.0])
+    value, push = linearize(lambda: (x * 2, 3))
+    assert value[0].tolist() == [2.0, 4.0] and value[1] == 3
+    assert push()[0].tolist() == [0.0, 0.0]

@@ -3,7 +3,7 @@
 import pytest
 import rushlight as torch
 from rushlight.autograd import Function
-from rushlight.func import grad, vmap
+from rushlight.func import grad, jacrev, vjp, vmap
 from support import raises
 
 
@@ -132,3 +132,100 @@ def test_a_rule_runs_outside_of_the_mapping():
 
     samples = torch.ones(3, 2)
     assert torch.func.vmap(Noisy.apply)(samples).equal(samples)
+
+
+def test_the_node_of_a_mapped_function_is_named_for_it():
+    class Cube(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 3 * ctx.saved_tensors[0] ** 2
+
+    x = torch.ones(3, requires_grad=True)
+    assert torch.vmap(Cube.apply)(x).grad_fn.name() == "VmappedCubeBackward"
+
+
+class Flat(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.view(-1)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.view(ctx.shape) * 3
+
+
+def test_a_view_that_a_function_made_may_be_written_to_inside_of_a_transform():
+    x = torch.arange(6.0).view(2, 3)
+    found = grad(lambda x: Flat.apply(x * 1).mul_(2).sum())(x)
+    assert torch.equal(found, torch.full((2, 3), 6.0))
+    found = vjp(lambda x: Flat.apply(x * 1).mul_(x.view(-1)), x)[1](torch.ones(6))[0]
+    assert torch.equal(found, x * 3 + x)
+    found = vmap(grad(lambda x: Flat.apply(x * 1).mul_(2).sum()))(x)
+    assert torch.equal(found, torch.full((2, 3), 6.0))
+
+
+def test_outside_it_may_not():
+    x = torch.ones(2, 3, requires_grad=True)
+    with raises(
+        RuntimeError, "Output 0 of Flat is a view and is being modified inplace. This view was created"
+    ):
+        Flat.apply(x * 1).mul_(2)
+
+
+def test_inference_tensors_are_constants_of_functions_that_are_transformed():
+    with torch.inference_mode():
+        weights = torch.tensor([1.0, 2.0, 3.0])
+    x = torch.ones(3)
+    assert torch.equal(grad(lambda x: (x * weights).sum())(x), weights.clone())
+    assert torch.equal(vmap(grad(lambda x: (x * weights).sum()))(x.expand(2, 3))[1], weights.clone())
+    assert torch.equal(jacrev(lambda x: x * weights)(x), torch.diag(weights.clone()))
+
+
+class Doubled(torch.autograd.Function):
+    """Computed by numpy, which knows of no transform."""
+
+    @staticmethod
+    def forward(x):
+        assert not isinstance(x.tolist(), torch.Tensor)
+        return torch.tensor(x.numpy() * 2)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Doubled.apply(x), in_dims[0]
+
+
+def test_a_forward_sees_the_numbers_whatever_transforms_are_around():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert torch.equal(grad(lambda x: Doubled.apply(x).sum())(x), torch.full((2, 2), 2.0))
+    assert torch.equal(grad(lambda x: Doubled.apply(x * x).sum())(x), 4 * x)
+    assert torch.equal(vmap(grad(lambda x: Doubled.apply(x).sum()))(x), torch.full((2, 2), 2.0))
+    assert torch.equal(grad(lambda x: vmap(Doubled.apply)(x).sum())(x), torch.full((2, 2), 2.0))
+
+
+def test_outside_of_a_forward_a_function_that_is_differentiated_does_not():
+    with raises(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"):
+        grad(lambda x: (torch.tensor(x.detach().numpy()) * x).sum())(torch.ones(2))

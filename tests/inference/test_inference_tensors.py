@@ -333,3 +333,48 @@ def test_random_state_taken_in_the_mode_can_be_put_back_anywhere():
     first = torch.randn(3)
     torch.set_rng_state(state)
     assert torch.equal(first, torch.randn(3))
+
+
+def test_operations_on_inference_tensors_alone_are_not_recorded_even_if_they_require_grad():
+    with torch.inference_mode():
+        frozen = torch.ones(2, requires_grad=True)
+    for y in (frozen * frozen, frozen + frozen, frozen.sin(), frozen.sum(), torch.stack([frozen, frozen])):
+        assert (y.requires_grad, y.grad_fn, y.is_inference()) == (False, None, False)
+
+
+def test_a_number_or_another_tensor_has_them_recorded():
+    with torch.inference_mode():
+        frozen = torch.ones(2, requires_grad=True)
+    other = torch.ones(2, requires_grad=True)
+    assert (frozen * 2).grad_fn.name() == "MulBackward0"
+    (frozen + other).sum().backward()
+    assert frozen.grad.tolist() == [1.0, 1.0]
+    with raises(RuntimeError, "Inference tensors cannot be saved for backward."):
+        frozen * other
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_function_of_ones_own_cannot_keep_an_inference_tensor(apart):
+    class Together(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+    class Apart(torch.autograd.Function):
+        @staticmethod
+        def forward(a, b):
+            return a * b
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+    function = Apart if apart else Together
+    with torch.inference_mode():
+        frozen = torch.ones(2)
+    x = torch.ones(2, requires_grad=True)
+    with raises(RuntimeError, "Inference tensors cannot be saved for backward."):
+        function.apply(x, frozen)
+    assert function.apply(x, frozen.clone()).requires_grad
+    assert not function.apply(x.detach(), frozen).requires_grad

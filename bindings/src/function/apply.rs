@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
+use rushlight::graph::boundary;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::profile;
 use rushlight::graph::{Held, NodeRef, tangents};
@@ -86,7 +87,7 @@ pub(super) fn apply<'py>(
     };
     let run = || {
         if is_apart {
-            let output = mapped.map_or_else(|| forward.call1(args), Ok)?;
+            let output = mapped.map_or_else(|| boundary::hidden(|| forward.call1(args)), Ok)?;
             setup.call1((context, args, &output))?;
             Ok(output)
         } else {

@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::graph::{At, Gradients, NodeRef, Rule};
+use rushlight::graph::{At, Gradients, NodeRef, Rule, Traits};
 use rushlight::ops::create;
 use rushlight::ops::watch::Aside;
 use rushlight::origin::Origin;
@@ -99,8 +99,8 @@ impl Rule for Custom {
         arrays.into_iter().for_each(|array| visit("tensors", array));
     }
 
-    fn caller_only(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        Traits { caller_only: true, ..Traits::default() }
     }
 }
 

@@ -5,8 +5,9 @@ use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
+use rushlight::dtype::Scalar;
 use rushlight::ops::arithmetic::{Add, Sub};
-use rushlight::ops::binary;
+use rushlight::ops::{self, binary};
 
 /// The entries. They stand in for those that the engine's lists would make.
 pub(super) const TABLE: &[Function] = &[
@@ -73,8 +74,11 @@ fn places(arguments: &Arguments<'_, '_>) -> (usize, usize) {
 
 fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (other, alpha) = places(arguments);
-    let operation = Add { alpha: arguments.number(alpha)? };
-    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
+    let (a, b) = (arguments.operand(0)?, arguments.operand(other)?);
+    let result = match arguments.number(alpha)? {
+        Scalar::Int(1) => ops::add(a, b),
+        alpha => binary::apply(Add { alpha }, a, b),
+    };
     result.answer(arguments.py())
 }
 

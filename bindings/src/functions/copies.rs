@@ -169,7 +169,8 @@ pub(super) const TABLE: &[Function] = &[
         "`split` into tensors that are no views, though they share memory.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
-            apart(a, "UnsafeSplitBackward0", move |x| split::split(x, size, dim))
+            let shown = vec![("split_size", size.into()), ("dim", dim.into())];
+            apart(a, "UnsafeSplitBackward0", shown, move |x| split::split(x, size, dim))
         },
     ),
     both(
@@ -178,7 +179,8 @@ pub(super) const TABLE: &[Function] = &[
         "`split_with_sizes` into tensors that are no views, though they share memory.",
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
-            apart(a, "UnsafeSplitWithSizesBackward0", move |x| split::split_with_sizes(x, &sizes, dim))
+            let shown = vec![("split_sizes", (&sizes[..]).into()), ("dim", dim.into())];
+            apart(a, "UnsafeSplitWithSizesBackward0", shown, move |x| split::split_with_sizes(x, &sizes, dim))
         },
     ),
     both(
@@ -187,7 +189,12 @@ pub(super) const TABLE: &[Function] = &[
         "`chunk` into tensors that are no views, though they share memory.",
         |a| {
             let (chunks, dim) = (a.int(1)?, a.int(2)?);
-            apart(a, "UnsafeSplitBackward0", move |x| split::chunk(x, chunks, dim))
+            let size = |x: &Tensor| -> Option<i64> {
+                let place = usize::try_from(if dim < 0 { dim + x.ndim() as i64 } else { dim }).ok()?;
+                Some((*x.layout().shape().get(place)? as i64 + chunks - 1) / chunks.max(1))
+            };
+            let shown = vec![("split_size", size(a.tensor(0)?).into()), ("dim", dim.into())];
+            apart(a, "UnsafeSplitBackward0", shown, move |x| split::chunk(x, chunks, dim))
         },
     ),
 ];
@@ -217,7 +224,9 @@ fn copies(
 fn apart(
     a: &Arguments<'_, '_>,
     name: &'static str,
+    mut shown: Attributes,
     cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
-    unsafe_parts(a.tensor(0)?, name, &Attributes::new(), cut).answer(a.py())
+    shown.push(("self_sym_sizes", (&a.tensor(0)?.layout()).into()));
+    unsafe_parts(a.tensor(0)?, name, &shown, cut).answer(a.py())
 }

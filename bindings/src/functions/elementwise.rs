@@ -5,6 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::ToPython;
+use crate::writes::warn_repeated;
 use pyo3::prelude::*;
 use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
@@ -206,6 +207,7 @@ pub(super) const CHOICES: &[Function] = &[
         select::masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
     }),
     method("masked_fill_", MASKED, "Puts a value where the mask holds.", |a| {
+        warn_repeated(a.py(), a.tensor(0)?, "masked_fill_", "tensor[mask] = scalar")?;
         in_place(a, select::masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
     }),
     function(

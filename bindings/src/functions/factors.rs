@@ -6,7 +6,7 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::{Named, ToPython};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
-use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu_factor, lu_solve, unpack};
+use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve, lu_unpack};
 use rushlight::ops::linalg::exponential::matrix_exp;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
@@ -96,10 +96,7 @@ pub(super) const TABLE: &[Function] = &[
         "linalg_lu",
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
         "Exchanges of rows and triangles whose products the matrices are.",
-        |a| {
-            let found = lu_factor(a.tensor(0)?, a.boolean(1), "linalg.lu");
-            named("linalg_lu", found.and_then(|(lu, pivots)| unpack(&lu, &pivots))).answer(a.py())
-        },
+        |a| named("linalg_lu", lu(a.tensor(0)?, a.boolean(1))).answer(a.py()),
     ),
     inner(
         "linalg_lu_factor",
@@ -206,7 +203,7 @@ fn parts(a: &Arguments<'_, '_>) -> Result<(Tensor, Tensor, Tensor)> {
     if pivots.dtype() != rushlight::dtype::DType::Int32 {
         return Err(Error::UnpackPivots {}.into());
     }
-    let (exchange, lower, upper) = unpack(lu, pivots)?;
+    let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
     let empty = || create::empty(&[0], lu.dtype());
     Ok((
         if a.boolean(3) { exchange } else { empty()? },

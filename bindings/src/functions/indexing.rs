@@ -3,6 +3,7 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::returns::ToPython;
+use crate::writes::warn_repeated;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::Tensor;
@@ -87,6 +88,7 @@ pub(super) const TABLE: &[Function] = &[
         along::index_fill(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).answer(a.py())
     }),
     method("index_fill_", FILL, "Fills the slices that an index names.", |a| {
+        warn_repeated(a.py(), a.tensor(0)?, "index_fill_", "tensor[mask] = scalar")?;
         in_place(a, along::index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
     }),
     both("index_put", PUT, "Values at the elements that indices name.", |a| {
@@ -97,6 +99,7 @@ pub(super) const TABLE: &[Function] = &[
     both("index_put_", PUT, "Overwrites the elements that indices name.", |a| {
         let indices = a.tensors(1)?;
         let indices: Vec<&Tensor> = indices.iter().collect();
+        warn_repeated(a.py(), a.tensor(0)?, "index_put_", "tensor[indices] = tensor")?;
         in_place(a, indexed::index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
     }),
     both(
@@ -168,7 +171,7 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
-        masked::nonzero(a.tensor(0)?).answer(a.py())
+        masked::argwhere(a.tensor(0)?).answer(a.py())
     }),
 ];
 

@@ -36,6 +36,7 @@ mod views;
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
 use crate::tensor::object::TensorBase;
+use crate::tensor::shown;
 pub(crate) use complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
 use rushlight::ops;
@@ -91,7 +92,8 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let base = py.get_type::<TensorBase>();
     // Pickled methods are looked up through the class they belong to.
     module.setattr("TensorBase", &base)?;
-    callable::install(functions, module, &neural, &base)
+    callable::install(functions, module, &neural, &base)?;
+    shown::install_methods(&base)
 }
 
 /// Whether a name has no entry of its own in a family's table, as `add` has for its `alpha`.

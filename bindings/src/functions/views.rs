@@ -7,7 +7,9 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided};
+use rushlight::ops::{
+    cast, conjugate, create, expand, permute, reinterpret, reshape, resize, squeeze, strided,
+};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
@@ -15,6 +17,15 @@ const EXCHANGE_AXES: &[&str] = &["(Tensor input, int axis0, int axis1)"];
 const MOVE: &[&str] =
     &["(Tensor input, int source, int destination)", "(Tensor input, int[] source, int[] destination)"];
 const LIKE: &[&str] = &["(Tensor input, Tensor other)"];
+
+/// How far elements are apart that lie in order.
+fn in_order(size: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; size.len()];
+    for dim in (1..size.len()).rev() {
+        strides[dim - 1] = strides[dim] * size[dim].max(1);
+    }
+    strides
+}
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -106,6 +117,29 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             in_place(a, strided::as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    ),
+    method(
+        "set_",
+        &[
+            "(Tensor input)",
+            "(Tensor input, Tensor source)",
+            "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
+        ],
+        "Has the tensor show what another shows, in the same memory, or nothing.",
+        |a| {
+            let x = a.tensor(0)?;
+            let source = match a.overload() {
+                0 => create::empty(&[0], x.dtype()).map_err(raise)?,
+                1 => a.tensor(1)?.clone(),
+                _ => {
+                    let (size, stride) = (a.ints(3)?, a.dims(4)?);
+                    let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
+                    let source = a.tensor(1)?.detach();
+                    strided::as_strided(&source, &size, &stride, Some(a.int(2)?)).map_err(raise)?
+                }
+            };
+            in_place(a, resize::set_(x, &source))
         },
     ),
     method(

@@ -205,7 +205,6 @@ impl TensorBase {
 
     #[setter]
     fn set_grad_dtype(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.check_leaf_of_grad_dtype("set")?;
         let dtype = match as_dtype(value) {
             Some(dtype) => Some(dtype),
             None if value.is_none() => None,
@@ -215,7 +214,10 @@ impl TensorBase {
                 return Err(PyRuntimeError::new_err(text));
             }
         };
-        self.tensor().set_grad_dtype(dtype).map_err(raise)
+        self.tensor().check_grad_dtype(dtype).map_err(raise)?;
+        self.check_leaf_of_grad_dtype("set")?;
+        self.tensor().set_grad_dtype(dtype);
+        Ok(())
     }
 
     /// A tensor on the same memory without history, whose writes autograd does not see.

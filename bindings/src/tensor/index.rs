@@ -17,7 +17,7 @@ use super::object::as_tensor;
 use crate::border::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
-use crate::writes::{self, Given};
+use crate::writes::{self, Given, warn_repeated};
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";
@@ -44,6 +44,17 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
     if tensor.is_captured() {
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
         writes::check_in_place(tensor, if by_tensor { "index_put_" } else { "copy_" }, &Given::default())?;
+    }
+    let mut tensors = items.iter().filter_map(|item| match item {
+        Index::Indices(index) => Some(index),
+        _ => None,
+    });
+    if let Some(first) = tensors.next() {
+        let py = key.py();
+        warn_repeated(py, tensor, "index_put_", "tensor[indices] = tensor")?;
+        if first.dtype() == DType::Bool && as_tensor(value).is_none_or(|value| value.numel() == 1) {
+            warn_repeated(py, tensor, "masked_fill_", "tensor[mask] = scalar")?;
+        }
     }
     let value = assigned(tensor, value)?;
     index::put(tensor, &items, Operand::from(&value)).map_err(raise)

@@ -8,6 +8,6 @@ mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;
-mod shown;
+pub(crate) mod shown;
 pub(crate) mod text;
 pub(crate) mod values;

@@ -43,6 +43,16 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
     slots
 }
 
+/// The tensor in an object of the exact type of tensors.
+///
+/// # Safety
+/// `object` is a live object and stays one for `'a`.
+#[inline]
+unsafe fn common<'a>(object: *mut ffi::PyObject) -> Option<&'a Tensor> {
+    // SAFETY: by the caller's promise.
+    unsafe { if ffi::Py_TYPE(object) == overrides::common_type() { borrow(object) } else { None } }
+}
+
 /// An object as an operand, if it can be one.
 ///
 /// # Safety
@@ -51,8 +61,8 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
 unsafe fn operand<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
     // SAFETY: by the caller's promise; what is read fits the type that was looked at.
     unsafe {
-        if ffi::Py_TYPE(object) == overrides::common_type() {
-            return Ok(borrow(object).map(Operand::Tensor));
+        if let Some(tensor) = common(object) {
+            return Ok(Some(Operand::Tensor(tensor)));
         }
         if ffi::PyFloat_CheckExact(object) != 0 {
             return Ok(Some(Operand::Scalar(Scalar::Float(ffi::PyFloat_AS_DOUBLE(object)))));
@@ -123,6 +133,10 @@ fn binary(
 ) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
+        if let (Some(left), Some(right)) = unsafe { (common(left), common(right)) } {
+            return Ok(wrap_raw(operation(left.into(), right.into()).map_err(raise)?));
+        }
+        // SAFETY: as above.
         match unsafe { (operand(py, left)?, operand(py, right)?) } {
             (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
             // SAFETY: as above.

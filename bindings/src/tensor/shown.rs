@@ -1,17 +1,24 @@
-//! Attributes of tensors for those who want to see calls: to read one is to call its `__get__`, to set it
-//! its `__set__`. Every attribute is put in the place of the one that it goes on to; nobody else pays more
-//! than a look at a flag.
+//! Attributes and methods of tensors for those who want to see calls: to read an attribute is to call its
+//! `__get__`, to set it its `__set__`. Every one is put in the place of the one that it goes on to; nobody
+//! else pays more than a look at a flag.
 
+use std::collections::HashSet;
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
+use smallvec::SmallVec;
 
 use super::object::{guarded, guarded_status, tensor_type};
+use crate::callable::{self, Callable};
 use crate::overrides;
+use crate::signature::Form;
+use crate::signature::matching::Call;
 
 /// What an attribute goes on to.
 struct Attribute {
@@ -37,8 +44,8 @@ impl Attribute {
             let operands: Vec<Bound<'_, PyAny>> = operands.iter().map(operand).collect();
             (Bound::from_borrowed_ptr(py, self.object.load(Ordering::Relaxed)), operands)
         };
-        let operands: Vec<&Bound<'_, PyAny>> = operands.iter().collect();
-        overrides::offer_function(|| object.getattr(method), &operands, py)
+        let args = || PyTuple::new(py, &operands);
+        overrides::offer_member(|| object.getattr(method), &operands[0], args, None)
     }
 }
 
@@ -126,4 +133,78 @@ pub(crate) fn install(class: &Bound<'_, PyType>) -> PyResult<()> {
         std::mem::forget(object);
     }
     Ok(())
+}
+
+/// A method that is not in the table of operations.
+struct Method {
+    /// What it goes on to.
+    original: Py<PyAny>,
+    /// What stands in its place.
+    object: OnceLock<Py<PyAny>>,
+}
+
+static METHODS: OnceLock<Vec<Method>> = OnceLock::new();
+
+/// Has the methods of a class shown that are not in the table, where their names are public. Called once,
+/// when those of the table are in place.
+pub(crate) fn install_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
+    let py = class.py();
+    let found = PyDict::new(py);
+    found.call_method1("update", (class.getattr("__dict__")?,))?;
+    let table = Callable::all().iter().filter(|callable| callable.form() == Form::Method);
+    let table: HashSet<&str> = table.map(|callable| callable.function().name).collect();
+    let is_public = |name: &str| !name.starts_with('_') || matches!(name, "_is_view" | "__array__");
+    let mut names: Vec<String> = Vec::new();
+    let mut methods = Vec::new();
+    for (name, object) in found.iter() {
+        // SAFETY: a live object, whose type is compared.
+        let is_method = unsafe { ffi::Py_TYPE(object.as_ptr()) == &raw mut ffi::PyMethodDescr_Type };
+        let name: String = name.extract()?;
+        if is_method && is_public(&name) && !table.contains(name.as_str()) {
+            names.push(name);
+            methods.push(Method { original: object.unbind(), object: OnceLock::new() });
+        }
+    }
+    for (number, (name, method)) in names.iter().zip(METHODS.get_or_init(|| methods)).enumerate() {
+        let doc: Option<String> = method.original.bind(py).getattr("__doc__")?.extract()?;
+        let object = callable::further(class, number, name, &doc.unwrap_or_default())?;
+        class.setattr(name.as_str(), &object)?;
+        // It is installed once.
+        let _ = method.object.set(object.unbind());
+    }
+    Ok(())
+}
+
+fn missing() -> PyErr {
+    PySystemError::new_err("a native function was called before it was installed")
+}
+
+/// Calls the method of that number.
+pub(crate) fn call<'py>(
+    py: Python<'py>,
+    number: usize,
+    receiver: Option<&Bound<'py, PyAny>>,
+    call: &Call<'_, 'py>,
+) -> PyResult<Py<PyAny>> {
+    let method = METHODS.get().and_then(|methods| methods.get(number));
+    let (Some(method), Some(receiver)) = (method, receiver) else {
+        return Err(missing());
+    };
+    let (original, watched) = (method.original.bind(py), is_watched(receiver.as_ptr()));
+    if call.positional.is_empty() && call.values.is_empty() && !watched {
+        return original.call1((receiver,)).map(Bound::unbind);
+    }
+    let all = std::iter::once(receiver).chain(call.positional);
+    let args = PyTuple::new(py, all.collect::<SmallVec<[&Bound<'py, PyAny>; 4]>>())?;
+    let kwargs = PyDict::new(py);
+    for (name, value) in call.names.iter().flat_map(|names| names.iter_borrowed()).zip(call.values) {
+        kwargs.set_item(name, value)?;
+    }
+    if watched {
+        let object = || method.object.get().map(|object| object.bind(py).clone()).ok_or_else(missing);
+        if let Some(answer) = overrides::offer_member(object, receiver, || Ok(args.clone()), Some(&kwargs))? {
+            return Ok(answer.unbind());
+        }
+    }
+    original.call(args, Some(&kwargs)).map(Bound::unbind)
 }

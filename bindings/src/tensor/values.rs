@@ -71,7 +71,7 @@ fn nested<'py>(
 
 /// The only element, for the conversions of the language.
 fn only(tensor: &Tensor) -> PyResult<Scalar> {
-    if tensor.differs() {
+    if tensor.differs() && tensor.numel() == 1 {
         return tensor.item().map_err(raise);
     }
     tensor

@@ -153,6 +153,8 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
         "matches the existing gradient's dtype.",
     ),
+    "DerivativeMissing": (RuntimeError, "derivative for {operation} is not implemented"),
+    "SetDType": (RuntimeError, "Could not set tensor of type {got:C} to a tensor of type {expected:C}"),
     "DataDType": (
         RuntimeError,
         "data set to a tensor that requires gradients must be floating point or complex dtype",

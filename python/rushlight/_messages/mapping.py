@@ -98,5 +98,27 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         f"because for each batch this would return a differently shaped Tensor. {_TELL_US} if you need "
         "this feature.",
     ),
+    "MappedNoSamples": (
+        RuntimeError,
+        "Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over "
+        "dims of size 0.",
+    ),
+    "MappedExpandRank": (
+        RuntimeError,
+        "expand: the number of sizes provided ({wanted}) must be greater or equal to the number of "
+        "dimensions in the tensor ({ndim})",
+    ),
+    "MappedStridedRank": (
+        RuntimeError,
+        "Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size {size} "
+        "and stride {stride}",
+    ),
+    "MappedStridedBounds": (
+        RuntimeError,
+        "result = tensor.as_strided({size}, {stride}, {offset}) can access memory outside of `tensor`. "
+        "`result` can access some memory in range [{offset}, {end}], but `tensor` can only access some "
+        "memory in range [{low}, {high}]. This is not supported inside of vmap, please try to rewrite the "
+        "`as_strided` call as a sequence of PyTorch view operations",
+    ),
     "MappedMemory": (RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"),
 }

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .. import _rushlight
 from .._rushlight import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
-from .function import Function
+from .function import Function, FunctionMeta
 
 __all__ = ["VmapInfo", "apply_batched"]
 
@@ -205,8 +205,9 @@ def _mapped(rule: _Rule) -> type[Function]:
             )
             return answers if isinstance(rule.out_dims, tuple) else answers[0]
 
-    Mapped.__name__ = f"Vmapped{function.__name__}"
-    return Mapped
+    named: Any = FunctionMeta(f"Vmapped{function.__name__}", (Mapped,), {})
+    mapped: type[Function] = named
+    return mapped
 
 
 def _several(dims: Any) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@ context's methods.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from .._rushlight import Tensor, _FunctionBase, _refuse_derivative, is_grad_enabled
 from .grad_mode import no_grad
 
@@ -66,7 +68,16 @@ class FunctionCtx:
         )
 
 
-class BackwardCFunction(_FunctionBase, FunctionCtx):
+class _HookMixin:
+    @staticmethod
+    def _register_hook(backward_hooks: Any, hook: Callable[..., Any]) -> Any:
+        from .._hooks import register
+
+        hooks: OrderedDict[int, Any] = OrderedDict() if backward_hooks is None else backward_hooks
+        return hooks, register(hooks, hook)
+
+
+class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     """What a context is: for every function a class below this one, which its nodes have."""
 
     _forward_cls: type[Function]
@@ -107,7 +118,7 @@ class FunctionMeta(type):
         super().__init__(name, bases, attrs)
 
 
-class _SingleLevelFunction(_FunctionBase, FunctionCtx, metaclass=FunctionMeta):
+class _SingleLevelFunction(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     clear_saved_tensors_on_access = False
     boxed_grads_call = False
 
@@ -252,3 +263,11 @@ class InplaceFunction(Function):
 
 class NestedIOFunction(Function):
     """The base of functions of nested tuples, long ago. Use `Function`."""
+
+    def forward_extended(self, *input: Any) -> None:
+        """Compute the results."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> None:
+        """Compute the gradients."""
+        raise NotImplementedError

@@ -16,6 +16,7 @@ from .grad_mode import enable_grad
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, Literal
 
     from ..inspection.holders import why_alive as why_alive
@@ -32,6 +33,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "region_activation_memory_budget",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
@@ -190,6 +192,25 @@ class _unsafe_preserve_version_counter:
 
     def __exit__(self, *args: object) -> None:
         _rushlight._unsafe_set_version_counter(self.tensors, self.prev_versions)
+
+
+def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
+    """Say how much a compiled region may keep; nothing is compiled here, so that this always raises.
+
+    >>> import rushlight as torch
+    >>> torch.autograd.graph.region_activation_memory_budget(0.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: torch.autograd.graph.region_activation_memory_budget can only be used inside ...
+    """
+    name = "torch.autograd.graph.region_activation_memory_budget"
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)):
+        raise TypeError(f"{name}: expects a float, got {type(budget).__name__}")
+    if not 0.0 <= budget <= 1.0:
+        raise ValueError(f"{name}: must be in [0, 1], got {budget}")
+    raise RuntimeError(
+        f"{name} can only be used inside a torch.compile region; it has no effect in eager mode."
+    )
 
 
 class saved_tensors_hooks:

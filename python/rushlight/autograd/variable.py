@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from .._rushlight import Tensor, empty
+from .._rushlight import Tensor, _is_checkpoint_valid, _queue_callback, _run_backward, empty
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 __all__ = ["Variable", "variable"]
+
+
+class _EngineBase:
+    """What runs backward, as the object that torch has for it."""
+
+    __slots__ = ()
+    __module__ = "rushlight._C"
+    run_backward = staticmethod(_run_backward)
+    queue_callback = staticmethod(_queue_callback)
+    is_checkpoint_valid = staticmethod(_is_checkpoint_valid)
 
 
 class _VariableMeta(type):
@@ -23,6 +33,8 @@ class Variable(metaclass=_VariableMeta):
     >>> torch.autograd.Variable(torch.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine = _EngineBase()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """Return a tensor on the memory of `data`, without history."""

@@ -36,7 +36,7 @@ def jacrev(
     tensor([[2., 0.],
             [0., 4.]])
     """
-    if chunk_size is not None and chunk_size <= 0:
+    if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @wraps(func)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, zeros_like
+from .._rushlight import Tensor, zeros, zeros_like
+from ..autograd.grad_mode import no_grad
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .jvp import jvp
 from .reverse import vjp
@@ -30,21 +32,35 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     # The leaves of the result, of which those that have a derivative are left out, and its structure.
     constant: list[Any] = []
     output_spec: Any = None
+    # The primals that the function writes to: it sees copies, which come after the leaves.
+    written: list[Tensor] = []
 
     def differentiable(*inner: Any) -> list[Tensor]:
         nonlocal output_spec
-        leaves, output_spec = tree_flatten(func(*inner))
+        inner_leaves, inner_spec = tree_flatten(inner)
+        seen = [leaf.clone() for leaf in inner_leaves]
+        leaves, output_spec = tree_flatten(func(*tree_unflatten(seen, inner_spec)))
         constant[:] = [_LEFT_OUT if _is_differentiable(leaf) else leaf for leaf in leaves]
+        changed = [index for index, leaf in enumerate(seen) if leaf._version]
+        written[:] = [expected[index] for index in changed]
         # What is in front makes sure that there is something.
-        return [expected[0].new_zeros(()), *(leaf for leaf in leaves if _is_differentiable(leaf))]
+        front = seen[0].new_zeros(()) if seen else zeros(())
+        return [
+            front,
+            *(leaf for leaf in leaves if _is_differentiable(leaf)),
+            *(seen[index] for index in changed),
+        ]
 
     values, pull_back = vjp(differentiable, *primals)
+    with no_grad():
+        for primal, value in zip(written, values[len(values) - len(written) :], strict=True):
+            primal.copy_(value)
     # Pulling back is linear, so the place of the cotangents does not matter; its transpose pushes forward.
-    try:
-        _, push = vjp(pull_back, tree_map(zeros_like, values))
-    except NotImplementedError:
-        # Something in it has a derivative in forward direction only.
-        push = None
+    push = None
+    if expected:
+        # Something in it may have a derivative in forward direction only.
+        with suppress(NotImplementedError):
+            _, push = vjp(pull_back, tree_map(zeros_like, values))
 
     def whole(parts: list[Tensor], rest: list[Any]) -> Any:
         found = iter(parts[1:])
@@ -65,6 +81,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"{wanted} of the corresponding primal."
                     )
         still = [zeros_like(leaf) if isinstance(leaf, Tensor) else leaf for leaf in constant]
+        if not expected:
+            return whole([zeros_like(value) for value in values], still)
         if push is None:
             return whole(jvp(differentiable, primals, tangents)[1], still)
         return whole(push(tangents)[0], still)

@@ -96,25 +96,25 @@ class _Mapped:
         """The results of the chunks, one after the other."""
         state = get_rng_state() if self.randomness == "same" else None
         sizes = [chunk_size] * (size // chunk_size) + ([size % chunk_size] if size % chunk_size else [])
+        if not sizes:
+            return self(leaves, dims, size)
         starts = list(accumulate(sizes))[:-1]
         parts = [
             [leaf] * len(sizes) if dim is None else tensor_split(leaf, starts, dim)
             for leaf, dim in zip(leaves, dims, strict=True)
         ]
         results: list[list[Any]] = []
-        spec = None
+        spec = self.spec
         for chunk, count in zip(zip(*parts, strict=True), sizes, strict=True):
             if state is not None:
                 set_rng_state(state)
             result, spec = tree_flatten(self(list(chunk), dims, count))
             results.append(result)
-        if spec is None:
-            return self(leaves, dims, size)
         out_dims = _broadcast_to_and_flatten(self.out_dims, spec)
         if out_dims is None:
             raise AssertionError("flat_out_dims must not be None")
         joined = [
-            cat(list(parts), dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)
+            cat(list(parts), dim=dim) for parts, dim in zip(zip(*results, strict=True), out_dims, strict=True)
         ]
         return tree_unflatten(joined, spec)
 
@@ -250,7 +250,7 @@ def _in_dim(call: str, leaf: Any, dim: Any) -> int | None:
             f"{call}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
             f"expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
         )
-    return dim % ndim
+    return dim % ndim if dim < 0 else dim
 
 
 def restore_vmap(

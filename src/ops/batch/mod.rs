@@ -6,6 +6,8 @@
 
 mod call;
 mod elementwise;
+mod failures;
+mod one_by_one;
 mod random;
 mod views;
 mod writes;
@@ -18,7 +20,7 @@ use super::apply::{Keep, Op, Outputs, Recorded};
 use super::record::trace;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
-use super::{cast, create, expand, reduce};
+use super::{cast, create, expand, part, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, mode};
@@ -27,6 +29,8 @@ use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
+pub(super) use failures::whole;
+pub(super) use one_by_one::one_by_one;
 pub(super) use random::{
     creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
 };
@@ -186,6 +190,18 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
     expand::expand(&samples.value, &shape)
 }
 
+/// What a tensor is around if that is the same for all samples, else the tensor: for operations that look
+/// at numbers, and for what has no derivative.
+pub fn alike_in_all(x: &Tensor) -> Tensor {
+    let mut plain = x.clone();
+    if mode::special() && !x.differs() {
+        while let Some(batch) = plain.batch() {
+            plain = batch.value;
+        }
+    }
+    plain
+}
+
 /// The samples of a tensor at a mapping.
 pub(super) fn samples(x: &Tensor, mapping: &Arc<Mapping>) -> Samples {
     Samples::of(x.batch_at(mapping))
@@ -298,6 +314,12 @@ pub(super) fn front_each(
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
         check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
+        if batch.dim.is_none() {
+            // One for all stays one for all.
+            let made = f(&squeeze::unsqueeze(&batch.value, 0)?, 1)?.into_iter();
+            let one = |y: Tensor| Tensor::batched(part::select(&y, 0, 0)?, None, &batch.mapping);
+            return made.map(one).collect();
+        }
         let value = Samples::of(batch.clone()).front(batch.mapping.size())?;
         let made = f(&value, batch.mapping.size())?.into_iter();
         made.map(|y| Tensor::batched(y, Some(0), &batch.mapping)).collect()

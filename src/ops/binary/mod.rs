@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::in_place::{self, Write};
 use super::integer::Integer;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
-use super::record::{needed, record_new};
+use super::record::{needed, passes_by, record_new};
 use super::{batch, copy, default_dtype, intercept, tangents, watch};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
@@ -185,7 +185,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         return watch::at_length(false, || apply(op, a, b));
     }
     let y = forward(&op, &left, &right, dtype)?;
-    if !(a_requires || b_requires) || !mode::is_grad_enabled() {
+    if !(a_requires || b_requires) || !mode::is_grad_enabled() || passes_by([a.tensor(), b.tensor()]) {
         return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;
@@ -280,6 +280,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     }
     let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
     let recording = mode::is_grad_enabled();
+    if recording && mode::frozen_leaves() {
+        return Ok(Plain::IsNot);
+    }
     let requires = |reading: Option<&Reading<'_>>| match reading {
         Some(reading) if recording => reading.requires_grad(),
         _ => Some(false),

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Elementwise2, Needs};
 use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source};
+use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits};
 use crate::ops::apply::single;
 use crate::ops::operand::{Kept, Numbers, Operand, Value};
 use crate::ops::{self, view};
@@ -26,21 +26,29 @@ impl<E: Elementwise2> Recorded<E> {
     }
 
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
-        let nothing = || Ok(Value::Scalar(Scalar::Int(0)));
-        let derives = self.op.derives();
-        let a = if derives && needs.left() { self.a.load(at) } else { nothing() }?;
-        let b = if derives && needs.right() { self.b.load(at) } else { nothing() }?;
-        Ok((a, b))
+        self.load_by(needs, |kept| kept.load(at))
     }
 
     /// The operands as the rule for gradients takes them.
     fn conjugates(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
-        let (a, b) = self.load(at, needs)?;
-        if E::COMPLEX { Ok((a.conj()?, b.conj()?)) } else { Ok((a, b)) }
+        self.load_by(needs, |kept| if E::COMPLEX { kept.load_conjugate(at) } else { kept.load(at) })
+    }
+
+    fn load_by(&self, needs: Needs, load: impl Fn(&Kept) -> Result<Value>) -> Result<(Value, Value)> {
+        let derives = self.op.derives();
+        let operand = |kept, needed| match derives && needed {
+            true => load(kept),
+            false => Ok(Value::Scalar(Scalar::Int(0))),
+        };
+        Ok((operand(&self.a, needs.left())?, operand(&self.b, needs.right())?))
     }
 }
 
 impl<E: Elementwise2> Rule for Recorded<E> {
+    fn traits(&self) -> Traits {
+        Traits { is_light: true, ..Traits::default() }
+    }
+
     fn name(&self) -> &str {
         self.op.node(&self.a, &self.b)
     }
@@ -122,10 +130,6 @@ impl<E: Elementwise2> Rule for Recorded<E> {
             || tensor(&self.b)
             || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
             || number(&self.b, E::LEFT_NEEDS.right() || E::RIGHT_NEEDS.right())
-    }
-
-    fn is_light(&self) -> bool {
-        true
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -1,12 +1,18 @@
 //! Tensors joined, split, turned and written into, by operations that do one of these things.
 
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::batch;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::view_copy::written;
+use crate::ops::whole::{Parts, Whole, whole_one};
 use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -142,7 +148,33 @@ pub fn as_strided_scatter(
 
 /// The tensor with another value everywhere.
 pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
-    let copy = cast::clone(x)?;
-    cast::fill_(&copy, value)?;
-    Ok(copy)
+    let operation = |name, inputs: usize, parts| Whole {
+        operation: "fill",
+        name,
+        names: &["", "", ""][..=inputs],
+        counted: inputs,
+        linear: 0b11,
+        constant: 0,
+        shown: Attributes::new(),
+        hosted: false,
+        parts,
+    };
+    match value {
+        Operand::Scalar(number) => {
+            let parts: Parts = Arc::new(move |inputs| {
+                let copy = cast::clone(inputs[0])?;
+                cast::fill_(&copy, number)?;
+                Ok(smallvec![copy])
+            });
+            whole_one(operation("FillBackward0", 1, parts), &[x])
+        }
+        Operand::Tensor(number) => {
+            let parts: Parts = Arc::new(|inputs| {
+                let copy = batch::with_room(cast::clone(inputs[0])?, &[inputs[1]])?;
+                cast::fill_(&copy, inputs[1])?;
+                Ok(smallvec![copy])
+            });
+            whole_one(operation("FillBackward1", 2, parts), &[x, number])
+        }
+    }
 }

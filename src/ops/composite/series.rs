@@ -4,6 +4,8 @@ use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::batch;
+use crate::ops::complex::real_product;
 use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
 use crate::ops::kept::Kept;
@@ -206,10 +208,7 @@ impl Composed for Distance {
             true => squeeze::unsqueeze(tangent, Distance::others(index))?,
             false => tangent.clone(),
         };
-        let along = match slope.dtype().is_complex() {
-            true => crate::ops::complex::real_product(&slope, &moved)?,
-            false => mul(&slope, &moved)?,
-        };
+        let along = real_product(&slope, &moved)?;
         let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
         Distance::signed(reduce::sum(&along, dims, false, None)?, index)
     }
@@ -260,11 +259,7 @@ impl Bounded {
 
     /// Σ Re(conj(a) b) over every part.
     fn product(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        let product = match a.dtype().is_complex() {
-            true => crate::ops::complex::real_product(a, b)?,
-            false => mul(a, b)?,
-        };
-        reduce::sum(&product, Some(&self.others), true, None)
+        reduce::sum(&real_product(a, b)?, Some(&self.others), true, None)
     }
 }
 
@@ -356,6 +351,11 @@ impl Composed for Cross {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
+    let tensors: Vec<&Tensor> = std::iter::once(x).chain(weights).collect();
+    let each = |tensors: &[&Tensor]| bincount(tensors[0], tensors.get(1).copied(), least);
+    if let Some(counts) = batch::one_by_one(&tensors, "bincount", &each) {
+        return counts;
+    }
     if x.dtype().is_float() || x.dtype() == crate::dtype::DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }

@@ -1,7 +1,10 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 
+use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, adjoint, check_matrix, place, sides, turned};
 use crate::dtype::{DType, Ring};
@@ -13,6 +16,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
+use crate::ops::whole::{Whole, whole, whole_one};
 use crate::ops::{add, join, part, sub};
 use crate::tensor::{Array, Tensor};
 
@@ -150,11 +154,16 @@ impl Op for Elimination {
     }
 }
 
+fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
+    match a.ndim() < 2 {
+        true => Err(Error::EliminationRank { operation, shape: a.layout().shape().to_vec() }.into()),
+        false => Ok(()),
+    }
+}
+
 /// Both triangles of matrices in one, and with which row each one was exchanged, counted from one.
 pub fn lu_factor(a: &Tensor, exchange: bool, operation: &'static str) -> Result<(Tensor, Tensor)> {
-    if a.ndim() < 2 {
-        return Err(Error::EliminationRank { operation, shape: a.layout().shape().to_vec() }.into());
-    }
+    check_rank(a, operation)?;
     check_matrix(a, operation)?;
     apply(Elimination { exchange }, &[a]).map(two)
 }
@@ -217,13 +226,69 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
 }
 
 /// The exchange of rows, and the lower and the upper triangle.
-pub fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+    let (lower, upper) = triangles(lu)?;
+    Ok((exchanges(pivots, sides(lu).0, lu.dtype())?, lower, upper))
+}
+
+/// The lower and the upper triangle.
+fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
     let (rows, columns) = sides(lu);
     let least = rows.min(columns);
     let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
     let ones = crate::ops::create::eye(rows as i64, least as i64, lu.dtype())?;
     let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
-    Ok((exchanges(pivots, rows, lu.dtype())?, add(&strict, &ones)?, upper))
+    Ok((add(&strict, &ones)?, upper))
+}
+
+/// `unpack`, recorded as one: of matrices that were factored.
+pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+    let (rows, columns) = sides(lu);
+    let exchange = exchanges(pivots, rows, lu.dtype())?;
+    let operation = Whole {
+        operation: "lu_unpack",
+        name: "LuUnpackBackward0",
+        names: &["", "", "", ""],
+        counted: 1,
+        linear: 1,
+        constant: 1,
+        shown: shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let (lower, upper) = triangles(inputs[0])?;
+            Ok(smallvec![exchange.clone(), lower, upper])
+        }),
+    };
+    whole(operation, &[lu]).map(three)
+}
+
+/// The exchanges of rows, and the triangles, of matrices.
+pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    const NAME: &str = "linalg.lu";
+    check_rank(a, NAME)?;
+    let operation = Whole {
+        operation: "linalg_lu",
+        name: "LinalgLuBackward0",
+        names: &["", "P", "L", "U"],
+        counted: 1,
+        linear: 0,
+        constant: 1,
+        shown: shown! { pivot: exchange },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let (lu, pivots) = lu_factor(inputs[0], exchange, NAME)?;
+            let (exchange, lower, upper) = unpack(&lu, &pivots)?;
+            Ok(smallvec![exchange, lower, upper])
+        }),
+    };
+    whole(operation, &[a]).map(three)
+}
+
+fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {
+    match (outputs.pop(), outputs.pop(), outputs.pop()) {
+        (Some(third), Some(second), Some(first)) => (first, second, third),
+        _ => unreachable!("the operation has three outputs"),
+    }
 }
 
 /// The solutions of `a x = b`, or `x a = b` if not `left`, for an `a` that was factored, or for its
@@ -234,9 +299,28 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
     if pivots.dtype() != DType::Int32 {
         return Err(Error::PivotDType { operation: NAME }.into());
     }
-    if !left {
-        return adjoint(&lu_solve(lu, pivots, &adjoint(b)?, true, !adjoined)?);
-    }
+    let (lu, b) = broadcast(lu, b)?;
+    let operation = Whole {
+        operation: "linalg_lu_solve",
+        name: "LinalgLuSolveBackward0",
+        names: &["LU", "", "pivots", "result"],
+        counted: 2,
+        linear: 0,
+        constant: 0,
+        shown: shown! { left: left, adjoint: adjoined },
+        hosted: false,
+        parts: Arc::new(move |inputs| {
+            let &[lu, b, pivots] = inputs else { unreachable!("it is called as it was given") };
+            Ok(smallvec![match left {
+                true => solved(lu, pivots, b, adjoined)?,
+                false => adjoint(&solved(lu, pivots, &adjoint(b)?, !adjoined)?)?,
+            }])
+        }),
+    };
+    whole_one(operation, &[&lu, &b, pivots])
+}
+
+fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Tensor> {
     let (exchange, lower, upper) = unpack(lu, pivots)?;
     match adjoined {
         false => {

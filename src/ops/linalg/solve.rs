@@ -5,12 +5,12 @@ use smallvec::smallvec;
 use super::{adjoint, check_square, elements, in_order, settled, turned};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{create, neg, squeeze, sub, view};
+use crate::ops::{cast, create, neg, squeeze, sub, view};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -18,7 +18,39 @@ use crate::tensor::{Array, Tensor};
 ///
 /// dx = A⁻¹ (db - dA x), b̄ = A⁻ᵀ x̄, Ā = -b̄ xᵀ
 #[derive(Clone)]
-struct Solve;
+struct Solve {
+    /// Whether it is A x = b, not x A = b, which is the same of transposes.
+    left: bool,
+    /// Whether b is a vector for each matrix, not a matrix.
+    vector: bool,
+}
+
+impl Solve {
+    /// Of the matrices as columns.
+    const PLAIN: Solve = Solve { left: true, vector: false };
+
+    fn matrix(&self, a: &Tensor) -> Result<Tensor> {
+        if self.left { Ok(a.clone()) } else { turned(a) }
+    }
+
+    /// A right side or solutions as columns.
+    fn columns(&self, b: &Tensor) -> Result<Tensor> {
+        match (self.vector, self.left) {
+            (true, _) => squeeze::unsqueeze(b, -1),
+            (_, true) => Ok(b.clone()),
+            _ => turned(b),
+        }
+    }
+
+    /// Columns as the right side and the solutions are.
+    fn given(&self, x: &Tensor) -> Result<Tensor> {
+        match (self.vector, self.left) {
+            (true, _) => squeeze::squeeze(x, squeeze::Squeezed::One(-1)),
+            (_, true) => Ok(x.clone()),
+            _ => turned(x),
+        }
+    }
+}
 
 /// The numbers of the solutions, for batches of one shape.
 fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: &'static str) -> Result<Array> {
@@ -64,7 +96,7 @@ impl Op for Solve {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        vec![("left", Shown::Bool(true)), ("LU", Shown::Computed), ("pivots", Shown::Computed)]
+        vec![("left", Shown::Bool(self.left)), ("LU", Shown::Computed), ("pivots", Shown::Computed)]
     }
 
     fn compute(&self, name: &str, [a, _]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
@@ -72,11 +104,14 @@ impl Op for Solve {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (in_order(inputs[0])?, in_order(inputs[1])?);
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = (self.matrix(&inputs[0].detach())?, self.columns(&inputs[1].detach())?);
+        let (a, b) = (in_order(&a)?, in_order(&b)?);
         let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, "torch.linalg.solve")?, else {
             numbers::<Complex<f64>>(&a, &b, "torch.linalg.solve")?
         });
-        Ok(smallvec![settled(x, inputs[0])?])
+        let x = cast::contiguous(&self.given(&settled(x, inputs[0])?)?)?;
+        Ok(smallvec![Tensor::from_array(x.array())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -84,22 +119,24 @@ impl Op for Solve {
     }
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (a, x) = (at.load(a)?, at.load(x)?);
-        let right = apply_one(Solve, &[&adjoint(&a)?, single(gradients)])?;
-        let left = at.needs(0).then(|| neg(&matmul(&right, &adjoint(&x)?)?)).transpose()?;
-        Ok(smallvec![left, at.needs(1).then_some(right)])
+        let (a, x) = (self.matrix(&at.load(a)?)?, self.columns(&at.load(x)?)?);
+        let right = apply_one(Solve::PLAIN, &[&adjoint(&a)?, &self.columns(single(gradients))?])?;
+        let left = || self.matrix(&neg(&matmul(&right, &adjoint(&x)?)?)?);
+        let left = at.needs(0).then(left).transpose()?;
+        Ok(smallvec![left, at.needs(1).then(|| self.given(&right)).transpose()?])
     }
 
     fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (a, x) = (at.load(a)?, at.load(x)?);
-        let moved = tangents[0].as_ref().map(|a| matmul(a, &x)).transpose()?;
-        let right = match (&tangents[1], moved) {
-            (Some(b), Some(moved)) => sub(b, &moved)?,
-            (Some(b), None) => b.clone(),
+        let (a, x) = (self.matrix(&at.load(a)?)?, self.columns(&at.load(x)?)?);
+        let moved = tangents[0].as_ref().map(|a| matmul(&self.matrix(a)?, &x)).transpose()?;
+        let of_right = tangents[1].as_ref().map(|b| self.columns(b)).transpose()?;
+        let right = match (of_right, moved) {
+            (Some(b), Some(moved)) => sub(&b, &moved)?,
+            (Some(b), None) => b,
             (None, Some(moved)) => neg(&moved)?,
             (None, None) => unreachable!("rules run with a tangent"),
         };
-        one(apply_one(Solve, &[&a, &right])?)
+        one(self.given(&apply_one(Solve::PLAIN, &[&a, &right])?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -116,23 +153,27 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     let (a_layout, b_layout) = (a.layout(), b.layout());
     let lead = &a_layout.shape()[..a_layout.ndim() - 1];
     let vector = b_layout.ndim() == 1 || b_layout.ndim() + 1 == a_layout.ndim() && b_layout.shape() == lead;
-    let columns = if vector { squeeze::unsqueeze(b, -1)? } else { b.clone() };
-    let columns = if left || vector { columns } else { turned(&columns)? };
+    let solve = Solve { left, vector };
     let (rows, width) = {
-        let layout = columns.layout();
-        (layout.shape()[layout.ndim() - 2], layout.shape()[layout.ndim() - 1])
+        let shape = b_layout.shape();
+        match (vector, left) {
+            (true, _) => (shape[shape.len() - 1], 1),
+            (_, true) => (shape[shape.len() - 2], shape[shape.len() - 1]),
+            _ => (shape[shape.len() - 1], shape[shape.len() - 2]),
+        }
     };
     if rows != n {
         return Err(Error::SolveShapes { side: n, rows, columns: width }.into());
     }
-    let matrix = if left { a.clone() } else { turned(a)? };
-    let (matrix, columns) = broadcast(&matrix, &columns)?;
-    let x = apply_one(Solve, &[&matrix, &columns])?;
-    match (vector, left) {
-        (true, _) => squeeze::squeeze(&x, squeeze::Squeezed::One(-1)),
-        (_, true) => Ok(x),
-        _ => turned(&x),
+    if vector {
+        let b = match b_layout.shape() == lead {
+            true => b.clone(),
+            false => view::expand(b, &shape::signed(lead))?,
+        };
+        return apply_one(solve, &[a, &b]);
     }
+    let (matrix, right) = broadcast(a, b)?;
+    apply_one(solve, &[&matrix, &right])
 }
 
 /// y = A⁻¹

@@ -12,13 +12,13 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
-use crate::ops::{add, div, part, select, sub};
+use crate::ops::{add, div, mul, part, select, sub};
 use crate::tensor::Tensor;
 
 /// V Λ Vᴴ = A, of which one triangle is read
 ///
 /// With M = Vᴴ dA V and E[i][j] = λ[j] - λ[i]: dΛ is the diagonal of M and dV = V (M / E), and Ā is
-/// V (Λ̄ + Vᴴ V̄ / E) Vᴴ, without the diagonals where there is a division
+/// V (Λ̄ + N / E) Vᴴ with N = (Vᴴ V̄ - V̄ᴴ V) / 2, without the diagonals where there is a division
 #[derive(Clone)]
 struct Eigh {
     upper: bool,
@@ -85,7 +85,7 @@ impl Op for Eigh {
                 &part::diagonal(&along, 0, -2, -1)?,
                 Error::EigenvectorPhase { operation: "linalg_eigh" },
             )?;
-            over_differences(&along, &values)
+            over_differences(&mul(&sub(&along, &adjoint(&along)?)?, 0.5)?, &values)
         };
         let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
         let middle = match (along, turning) {

@@ -5,12 +5,12 @@ use smallvec::smallvec;
 use super::{Matrices, adjoint, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{neg, sub, triangle};
+use crate::ops::{cast, neg, sub, triangle};
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
@@ -21,10 +21,21 @@ use crate::tensor::Tensor;
 struct SolveTriangular {
     upper: bool,
     unit: bool,
+    /// Whether it is A x = b, not x A = b, which is the same of transposes.
     left: bool,
 }
 
 impl SolveTriangular {
+    /// What stands on the left of the equation, or the tensor again.
+    fn seen(&self, x: &Tensor) -> Result<Tensor> {
+        if self.left { Ok(x.clone()) } else { turned(x) }
+    }
+
+    /// The same triangle transposed.
+    fn back(&self) -> SolveTriangular {
+        SolveTriangular { upper: !self.upper, ..*self }
+    }
+
     fn part(&self, x: &Tensor) -> Result<Tensor> {
         let inward = i64::from(self.unit);
         if self.upper { triangle::triu(x, inward) } else { triangle::tril(x, -inward) }
@@ -44,14 +55,18 @@ impl Op for SolveTriangular {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (Matrices::of(inputs[0])?, Matrices::of(inputs[1])?);
-        factored!(a, T => {
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = (self.seen(&inputs[0].detach())?, self.seen(&inputs[1].detach())?);
+        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
+        let upper = self.upper == self.left;
+        let x = factored!(a, T => {
             let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
             for (a, right) in a.each::<T>().zip(b.each::<T>()) {
-                x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper, self.unit));
+                x.extend(factor::solve_triangle(a, b.rows, right, b.columns, upper, self.unit));
             }
-            Ok(smallvec![b.made(&[b.rows, b.columns], &x)?])
-        })
+            b.made(&[b.rows, b.columns], &x)?
+        });
+        Ok(smallvec![Tensor::from_array(cast::contiguous(&self.seen(&x)?)?.array())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -60,15 +75,22 @@ impl Op for SolveTriangular {
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let back = SolveTriangular { upper: !self.upper, ..*self };
-        let right = apply_one(back, &[&adjoint(&a)?, single(gradients)])?;
-        let left = at.needs(0).then(|| self.part(&neg(&matmul(&right, &adjoint(&x)?)?)?)).transpose()?;
+        let right = apply_one(self.back(), &[&adjoint(&a)?, single(gradients)])?;
+        let product = || match self.left {
+            true => matmul(&right, &adjoint(&x)?),
+            false => matmul(&adjoint(&x)?, &right),
+        };
+        let left = at.needs(0).then(|| self.part(&neg(&product()?)?)).transpose()?;
         Ok(smallvec![left, at.needs(1).then_some(right)])
     }
 
     fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let moved = tangents[0].as_ref().map(|t| matmul(&self.part(t)?, &x)).transpose()?;
+        let moved = |t: &Tensor| match self.left {
+            true => matmul(&self.part(t)?, &x),
+            false => matmul(&x, &self.part(t)?),
+        };
+        let moved = tangents[0].as_ref().map(moved).transpose()?;
         let right = match (&tangents[1], moved) {
             (Some(b), Some(moved)) => sub(b, &moved)?,
             (Some(b), None) => b.clone(),
@@ -87,13 +109,8 @@ impl Op for SolveTriangular {
 pub fn solve_triangular(a: &Tensor, b: &Tensor, upper: bool, left: bool, unit: bool) -> Result<Tensor> {
     const NAME: &str = "linalg.solve_triangular";
     check_equations(a, b, left, NAME)?;
-    let (matrix, right) = match left {
-        true => (a.clone(), b.clone()),
-        false => (turned(a)?, turned(b)?),
-    };
-    let (matrix, right) = super::solve::broadcast(&matrix, &right)?;
-    let x = apply_one(SolveTriangular { upper: upper == left, unit, left }, &[&matrix, &right])?;
-    if left { Ok(x) } else { turned(&x) }
+    let (matrix, right) = super::solve::broadcast(a, b)?;
+    apply_one(SolveTriangular { upper, unit, left }, &[&matrix, &right])
 }
 
 /// Refuses equations that do not fit, for operations that take no vector as right side.

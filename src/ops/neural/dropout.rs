@@ -58,24 +58,16 @@ impl Dropout {
         if self.channels && layout.ndim() < 2 {
             return Err(Error::FeatureDropoutRank {}.into());
         }
-        let noise = match self.channels {
-            true => {
-                let mut shape = vec![1; layout.ndim()];
-                shape[..2].copy_from_slice(&[layout.shape()[0] as i64, layout.shape()[1] as i64]);
-                create::empty(&shape, x.dtype())?
-            }
-            false if batch::is_mapping() => create::empty(&shape::signed(layout.shape()), x.dtype())?,
-            false => create::zeros_like(&x.detach())?,
-        };
-        let noise = match batch::is_mapping() {
-            // Whether each sample has noise of its own is for the mapping to say.
-            true => {
-                random::bernoulli(&create::full_like(&noise.detach(), keep.into(), x.dtype())?, generator)?
-            }
-            false => {
-                random::bernoulli_(&noise, &create::full(&[], keep.into(), DType::Float64)?, generator)?;
-                noise
-            }
+        let mut shape = shape::signed(layout.shape());
+        if self.channels {
+            shape[2..].fill(1);
+        }
+        let probability = create::full(&[], keep.into(), DType::Float64)?;
+        let drawn = |noise: Tensor| random::bernoulli_(&noise, &probability, generator).map(|()| noise);
+        // Whether each sample has noise of its own is for the mapping to say.
+        let noise = match self.channels || batch::is_mapping() {
+            true => batch::creation(&shape, &|shape| drawn(create::empty(shape, x.dtype())?))?,
+            false => drawn(create::zeros_like(&x.detach())?)?,
         };
         if !self.alpha {
             div_(&noise, keep)?;

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
-use crate::ops::batch::{Answer, Call, Samples};
+use crate::ops::batch::{self, Answer, Call, Samples};
 use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -138,7 +138,7 @@ impl Op for Normalise {
         };
         match self.name {
             "NativeBatchNormBackward0" => reshape::reshape(&found, &[-1]),
-            "NativeGroupNormBackward0" => reshape::reshape(&found, &self.groups[..2]),
+            "NativeGroupNormBackward0" => Ok(at.output(&reshape::reshape(&found, &self.groups[..2])?, 0)),
             _ => Ok(found),
         }
     }
@@ -385,7 +385,7 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
 /// The last dimensions normalised, element by element weighed.
 pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
     let layout = x.layout();
-    check_normalized(layout.shape(), normalized, affine, ", ")?;
+    check_normalized(layout.shape(), normalized, affine, ", ").map_err(|error| batch::whole(error, &[x]))?;
     let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
     let op = Normalise {
         name: "NativeLayerNormBackward0",
@@ -470,7 +470,8 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
 
 /// The last dimensions over the root of their mean square.
 pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
-    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")?;
+    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")
+        .map_err(|error| batch::whole(error, &[x]))?;
     if !x.dtype().is_differentiable() {
         return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
     }

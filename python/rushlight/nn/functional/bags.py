@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["embedding_bag"]
 
+# As torch numbers them.
+_MODES = ("sum", "mean", "max")
+
 
 def embedding_bag(
     input: Tensor,
@@ -74,25 +77,58 @@ def embedding_bag(
     of_bag = (
         native._nn.places_among(offsets[:bags].long(), native.arange(len(numbers)), True, None, False) - 1
     )
-    shares = None if per_sample_weights is None else per_sample_weights.flatten()
-    if padding_idx is not None:
-        kept = numbers != padding_idx
+    every_bag = of_bag
+    kept = None if padding_idx is None else numbers != padding_idx
+    given = numbers
+    if kept is not None:
         numbers, of_bag = numbers[kept], of_bag[kept]
-        shares = None if shares is None else shares[kept]
-    found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
-    empty = weight.new_zeros((bags, weight.shape[1]))
-    if mode == "max":
-        places = of_bag.unsqueeze(1).expand(found.shape)
-        return empty.scatter_reduce(0, places, found, "amax", include_self=False)
-    sums = empty.index_add(0, of_bag, found if shares is None else found * shares.unsqueeze(1))
-    if mode == "sum":
-        return sums
     counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
-    return sums / counts.clamp(min=1).unsqueeze(1)
+
+    weighed = per_sample_weights is not None
+
+    def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
+        shares = rest[0].flatten() if weighed else None
+        found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+        empty = weight.new_zeros((bags, weight.shape[1]))
+        if mode == "max":
+            places = of_bag.unsqueeze(1).expand(found.shape)
+            result = empty.scatter_reduce(0, places, found, "amax", include_self=False)
+        else:
+            if shares is not None:
+                found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
+            result = empty.index_add(0, of_bag, found)
+            if mode == "mean":
+                result = result / counts.clamp(min=1).unsqueeze(1)
+        return result, every_bag, counts, counts
+
+    places = [given, offsets]
+    result, *_ = native._as_one(
+        bagged,
+        (
+            "_embedding_bag",
+            "EmbeddingBagBackward0",
+            "weight per_sample_weights indices offsets - result1 result2 result3"
+            if weighed
+            else "- indices offsets - result1 result2 result3",
+        ),
+        (2 if weighed else 1, 0 if weighed or mode == "max" else 1, 0),
+        {
+            "mode": _MODES.index(mode),
+            "padding_idx": -1 if padding_idx is None else padding_idx,
+            "scale_grad_by_freq": scale_grad_by_freq,
+            "sparse": sparse,
+            "weight_sym_argsize_0": rows,
+            **({} if weighed else {"weight": ..., "per_sample_weights": ...}),
+        },
+        weight,
+        *([] if per_sample_weights is None else [per_sample_weights]),
+        *places,
+    )
+    return result
 
 
 def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_weights: Tensor | None) -> None:
-    if mode not in ("sum", "mean", "max"):
+    if mode not in _MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")

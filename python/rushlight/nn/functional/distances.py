@@ -124,4 +124,16 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """Return the norms of differences along the last dimension."""
-    return _nn.add_number(x1 - x2, eps).norm(p, -1, keepdim=keepdim)
+    difference = _nn.add_number(x1 - x2, eps)
+
+    def distance(difference: Tensor) -> Tensor:
+        return difference.norm(p, -1, keepdim=keepdim)
+
+    (found,) = native._as_one(
+        distance,
+        ("norm", "NormBackward1", "self result"),
+        (1, 0, 0),
+        {"p": float(p), "dim": [max(difference.dim() - 1, 0)], "keepdim": keepdim},
+        difference,
+    )
+    return found

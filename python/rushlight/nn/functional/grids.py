@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["affine_grid", "grid_sample"]
 
+# As torch numbers them.
+_MODES = ("bilinear", "nearest", "bicubic")
+_PADDINGS = ("zeros", "border", "reflection")
+
 _ALIGNMENT = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
     "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
@@ -89,35 +93,7 @@ def _neighbours(at: Tensor, size: int, mode: str, bounded: Any) -> list[tuple[Te
     return [(bounded(low + step), _cubic(share - step)) for step in (-1, 0, 1, 2)]
 
 
-def grid_sample(
-    input: Tensor,
-    grid: Tensor,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool | None = None,
-) -> Tensor:
-    """Return images as seen at the points of a grid, of which -1 and 1 are the edges.
-
-    >>> import rushlight as torch
-    >>> image, middle = torch.tensor([[[[1.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)
-    >>> torch.nn.functional.grid_sample(image, middle, align_corners=False)
-    tensor([[[[2.]]]])
-    """
-    if mode not in ("bilinear", "nearest", "bicubic"):
-        raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
-            f"'{mode}'"
-        )
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
-            "but "
-            f"got: '{padding_mode}'"
-        )
-    if align_corners is None:
-        warnings.warn(_ALIGNMENT, UserWarning, stacklevel=2)
-        align_corners = False
-    _check(input, grid, mode)
+def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_corners: bool) -> Tensor:
     sizes = input.shape[2:]
     dimensions = []
     for dim, size in enumerate(sizes):
@@ -126,7 +102,7 @@ def grid_sample(
         at = (point + 1) / 2 * (size - 1) if align_corners else ((point + 1) * size - 1) / 2
 
         def bounded(at: Tensor, size: int = size) -> Tensor:
-            return _bounded(at, size, padding_mode, bool(align_corners))
+            return _bounded(at, size, padding_mode, align_corners)
 
         dimensions.append(_neighbours(at, size, mode, bounded))
     lines = input.flatten(2)
@@ -147,6 +123,55 @@ def grid_sample(
         term = picked * native.where(inside, weight, 0).unsqueeze(1)
         total = term if total is None else total + term
     result: Tensor = total
+    return result
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Return images as seen at the points of a grid, of which -1 and 1 are the edges.
+
+    >>> import rushlight as torch
+    >>> image, middle = torch.tensor([[[[1.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)
+    >>> torch.nn.functional.grid_sample(image, middle, align_corners=False)
+    tensor([[[[2.]]]])
+    """
+    if mode not in _MODES:
+        raise ValueError(
+            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
+            f"'{mode}'"
+        )
+    if padding_mode not in _PADDINGS:
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+            "but "
+            f"got: '{padding_mode}'"
+        )
+    if align_corners is None:
+        warnings.warn(_ALIGNMENT, UserWarning, stacklevel=2)
+        align_corners = False
+    _check(input, grid, mode)
+
+    def sampled(input: Tensor, grid: Tensor) -> Tensor:
+        return _sampled(input, grid, mode, padding_mode, bool(align_corners))
+
+    rank = input.dim() - 2
+    (result,) = native._as_one(
+        sampled,
+        (f"grid_sampler_{rank}d", f"GridSampler{rank}DBackward0", "input grid -"),
+        (2, 0, 0),
+        {
+            "align_corners": bool(align_corners),
+            "interpolation_mode": _MODES.index(mode),
+            "padding_mode": _PADDINGS.index(padding_mode),
+        },
+        input,
+        grid,
+    )
     return result
 
 
@@ -189,4 +214,15 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     grids = native.meshgrid([line(count) for count in size[2:]], indexing="ij")
     points = native.stack([*reversed(grids), native.ones(list(size[2:]), dtype=theta.dtype)], -1)
     flat = points.view(1, -1, spatial + 1).expand(size[0], -1, -1)
-    return flat.bmm(theta.transpose(1, 2)).view(size[0], *size[2:], spatial)
+
+    def grid(theta: Tensor) -> Tensor:
+        return flat.bmm(theta.transpose(1, 2)).view(size[0], *size[2:], spatial)
+
+    (found,) = native._as_one(
+        grid,
+        ("affine_grid_generator", "AffineGridGeneratorBackward0", "- -"),
+        (1, 1, 0),
+        {"align_corners": align_corners, "size": list(size)},
+        theta,
+    )
+    return found

@@ -61,6 +61,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """
     if tensor.dtype is not native.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    tensor = native._alike_in_all(tensor)
     if native._is_batchedtensor(tensor):
         if num_classes <= 0:
             raise RuntimeError(

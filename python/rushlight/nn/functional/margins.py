@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ... import _rushlight as native
 from ..._typename import scalar_name
 from .distances import pairwise_distance
-from .reductions import chosen_reduction, reduced
+from .reductions import chosen_reduction, reduced, reduction_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min(0), reduction)
+    return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min_(0), reduction)
 
 
 def soft_margin_loss(
@@ -73,7 +73,19 @@ def soft_margin_loss(
 ) -> Tensor:
     """Return `log(1 + exp(-target * input))`."""
     reduction = chosen_reduction(reduction, size_average, reduce)
-    return reduced((-target * input).exp_().log1p(), reduction)
+
+    def losses(input: Tensor, target: Tensor) -> Tensor:
+        return reduced((-target * input).exp_().log1p(), reduction)
+
+    (loss,) = native._as_one(
+        losses,
+        ("soft_margin_loss", "SoftMarginLossBackward0", "self target -"),
+        (1, 0, 0),
+        {"reduction": reduction_number(reduction)},
+        input,
+        target,
+    )
+    return loss
 
 
 def multilabel_soft_margin_loss(
@@ -114,7 +126,7 @@ def cosine_embedding_loss(
     cosine = dot / (first * second).sqrt()
     zeros = native.zeros_like(cosine)
     near = native.where(target == 1, native.ones_like(cosine) - cosine, zeros)
-    far = native.where(target == -1, _nn.sub_number(cosine, margin).clamp_min(0), zeros)
+    far = native.where(target == -1, _nn.sub_number(cosine, margin).clamp_min_(0), zeros)
     return reduced(near + far, reduction)
 
 
@@ -139,7 +151,7 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = native.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((_nn.add_number(near, margin) - far).clamp_min(0), reduction)
 
 
 def multi_margin_loss(
@@ -178,15 +190,33 @@ def multi_margin_loss(
     classes = rows.shape[1]
     if not _symbolic(targets) and bool(((targets < 0) | (targets >= classes)).any()):
         raise RuntimeError("target out of range")
-    places = targets.unsqueeze(1)
-    losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
-    if p == 2:
-        losses = losses * losses
-    if weight is not None:
-        losses = losses * weight[targets].unsqueeze(1)
-    others = native.arange(classes) != places
-    losses = native.where(others, losses, 0.0).to(input.dtype).sum(1) / classes
-    return reduced(losses if input.dim() > 1 or target.dim() > 0 else losses.squeeze(0), reduction)
+
+    def losses(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        places = target.reshape(-1).unsqueeze(1)
+        rows = input if input.dim() > 1 else input.reshape(1, -1)
+        losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
+        if p == 2:
+            losses = losses * losses
+        if weight is not None:
+            losses = losses * weight[places]
+        others = native.arange(classes) != places
+        losses = native.where(others, losses, 0.0).to(input.dtype).sum(1) / classes
+        return reduced(losses if input.dim() > 1 or target.dim() > 0 else losses.squeeze(0), reduction)
+
+    parameters = {"margin": float(margin), "p": p, "reduction": reduction_number(reduction)}
+    inputs = [input, target] if weight is None else [input, target, weight]
+    (loss,) = native._as_one(
+        losses,
+        (
+            "multi_margin_loss",
+            "MultiMarginLossBackward0",
+            "self target -" if weight is None else "self target weight -",
+        ),
+        (1, 0, 0),
+        parameters | ({"weight": ...} if weight is None else {}),
+        *inputs,
+    )
+    return loss
 
 
 def multilabel_margin_loss(
@@ -214,14 +244,28 @@ def multilabel_margin_loss(
     classes = rows.shape[1]
     if not _symbolic(targets) and bool(((targets < -1) | (targets >= classes)).any()):
         raise RuntimeError("argument #2 'target' is out of range")
-    listed = (targets < 0).cumsum(1) == 0
-    places = targets.clamp_min(0)
-    right = native.zeros_like(targets).scatter_add(1, places, listed.to(targets.dtype)) > 0
-    # Row by row: the listed classes down, all classes across.
-    losses = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
-    counted = listed.unsqueeze(2) & ~right.unsqueeze(1)
-    losses = native.where(counted, losses, 0.0).to(input.dtype).sum((1, 2)) / classes
-    return reduced(losses if input.dim() > 1 else losses.squeeze(0), reduction)
+
+    def losses(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))
+        listed = (targets < 0).cumsum(1) == 0
+        places = targets.clamp_min(0)
+        right = native.zeros_like(targets).scatter_add(1, places, listed.to(targets.dtype)) > 0
+        # Row by row: the listed classes down, all classes across.
+        losses = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+        counted = listed.unsqueeze(2) & ~right.unsqueeze(1)
+        losses = native.where(counted, losses, 0.0).to(input.dtype).sum((1, 2)) / classes
+        found = reduced(losses if input.dim() > 1 else losses.squeeze(0), reduction)
+        return found, right.to(input.dtype).reshape(input.shape).detach()
+
+    loss, _ = native._as_one(
+        losses,
+        ("multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", "self target - is_target"),
+        (1, 0, 2),
+        {"reduction": reduction_number(reduction)},
+        input,
+        target,
+    )
+    return loss
 
 
 def triplet_margin_with_distance_loss(

@@ -56,7 +56,23 @@ def ctc_loss(
     if single and targets.dim() == 1:
         targets = targets.unsqueeze(0)
     rows = _rows(targets, labels)
-    losses = _losses(steps, rows, inputs, labels, blank)
+
+    def losses_of(steps: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        return _losses(steps, rows, inputs, labels, blank)
+
+    losses = native._as_one(
+        losses_of,
+        ("_ctc_loss", "CtcLossBackward0", "log_probs targets result0 result1"),
+        (1, 0, 2),
+        {
+            "blank": blank,
+            "input_lengths": inputs,
+            "target_lengths": labels,
+            "zero_infinity": zero_infinity,
+        },
+        steps,
+        targets,
+    )[0]
     if zero_infinity:
         losses = native.where(losses == math.inf, 0.0, losses).to(steps.dtype)
     if number == 1:
@@ -94,7 +110,9 @@ def _rows(targets: Tensor, labels: Sequence[int]) -> list[list[int]]:
     return rows
 
 
-def _losses(steps: Tensor, rows: list[list[int]], inputs: list[int], labels: list[int], blank: int) -> Tensor:
+def _losses(
+    steps: Tensor, rows: list[list[int]], inputs: list[int], labels: list[int], blank: int
+) -> tuple[Tensor, Tensor]:
     """Go along the steps with the probabilities of all beginnings of the labels with blanks between."""
     longest, count, _ = steps.shape
     width = 2 * max(labels, default=0) + 1
@@ -131,4 +149,5 @@ def _losses(steps: Tensor, rows: list[list[int]], inputs: list[int], labels: lis
         last = kept[length - 1][item]
         ends = (last[2 * size], last[2 * size - 1]) if size > 0 else (last[0],)
         losses.append(-_added(*ends))
-    return native.stack(losses) if losses else steps.new_zeros(0)
+    states = native.stack(kept, 1) if kept else steps.new_zeros((count, 0, width))
+    return native.stack(losses) if losses else steps.new_zeros(0), states.detach()

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._samples import any_of_all
 from ..._typename import scalar_name
 from .shapes import avg_pool1d, avg_pool2d, avg_pool3d
 
@@ -76,14 +77,28 @@ def _unpooled(
         )
     lead = list(input.shape[:-count])
     beyond = (indices < 0) | (indices >= prod(sizes))
-    if beyond.any():
+    if any_of_all(beyond):
         volumes = "x".join(str(size) for size in [*sizes, *column])
         raise RuntimeError(
             f"Found an invalid max index: {int(indices[beyond][0])} (output volumes are of size {volumes})"
         )
-    places = indices.reshape(*lead, prod(input.shape[-count:]))
-    zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
-    return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes)
+
+    def unpooled(input: Tensor, indices: Tensor) -> Tensor:
+        places = indices.reshape(*lead, prod(input.shape[len(lead) :]))
+        zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
+        return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes, *column)
+
+    if column:
+        input, indices = input.unsqueeze(-1), indices.unsqueeze(-1)
+    (result,) = native._as_one(
+        unpooled,
+        (f"max_unpool{rank}d", f"MaxUnpool{rank}DBackward0", "- indices -"),
+        (1, 1, 0),
+        {},
+        input,
+        indices,
+    )
+    return result.squeeze(-1) if column else result
 
 
 def max_unpool1d(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from ..._hooks import RemovableHandle, register
 from ..._rushlight import Tensor, dtype, empty, float32, float64
 from ..._typename import typename
 from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter
+from ._calling import Called
+from ._every import no_hooks
+from ._every import register_module_backward_hook as register_module_backward_hook
+from ._every import register_module_forward_hook as register_module_forward_hook
+from ._every import register_module_forward_pre_hook as register_module_forward_pre_hook
+from ._every import register_module_full_backward_hook as register_module_full_backward_hook
+from ._every import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
 from ._state import StateDict
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ _COMPLEX = (
 )
 
 
-class Module(StateDict):
+class Module(Called, StateDict):
     """Assign parameters and modules to attributes, write `forward`, call the module.
 
     >>> import rushlight as torch
@@ -51,9 +56,8 @@ class Module(StateDict):
             _parameters={},
             _buffers={},
             _non_persistent_buffers_set=set(),
-            _forward_hooks=OrderedDict(),
-            _forward_pre_hooks=OrderedDict(),
             _modules={},
+            **no_hooks(),
         )
 
     def forward(self, *_: Any, **__: Any) -> Any:
@@ -61,42 +65,6 @@ class Module(StateDict):
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward`, between the hooks if there are any."""
-        if not self._forward_pre_hooks and not self._forward_hooks:
-            return self.forward(*args, **kwargs)
-        for hook, with_kwargs in tuple(self._forward_pre_hooks.values()):
-            changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if changed is None:
-                continue
-            if not with_kwargs:
-                args = changed if isinstance(changed, tuple) else (changed,)
-            elif isinstance(changed, tuple) and len(changed) == 2:
-                args, kwargs = changed
-            else:
-                raise RuntimeError(
-                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
-                    f"{changed}."
-                )
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in tuple(self._forward_hooks.values()):
-            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            if changed is not None:
-                result = changed
-        return result
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args)` before `forward`; what it returns takes the arguments' place."""
-        return register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args, result)` after `forward`; what it returns takes the result's place."""
-        return register(self._forward_hooks, (hook, with_kwargs), prepend)
 
     # -- attributes ------------------------------------------------------------------------------
 

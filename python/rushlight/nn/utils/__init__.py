@@ -1,6 +1,6 @@
 """Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
-from . import rnn, stateless
+from . import parametrize, rnn, stateless
 from .gradients import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -19,6 +19,7 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrize",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

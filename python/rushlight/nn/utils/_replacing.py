@@ -13,7 +13,7 @@ M = TypeVar("M", bound="Module")
 def _hooks(module: Module, kind: type[Any], name: str) -> list[tuple[int, Any]]:
     """Return the hooks of a kind that make the weight of that name, with their keys."""
     found = module._forward_pre_hooks.items()
-    return [(key, hook) for key, (hook, _) in found if isinstance(hook, kind) and hook.name == name]
+    return [(key, hook) for key, hook in found if isinstance(hook, kind) and hook.name == name]
 
 
 def refuse_second(module: Module, kind: type[Any], name: str, function: str) -> None:

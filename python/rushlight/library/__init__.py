@@ -1,0 +1,185 @@
+"""Operators of one's own: functions that autograd, mappings and modes see as one operation.
+
+>>> import rushlight as torch
+>>> @torch.library.custom_op("mylib::cube", mutates_args=())
+... def cube(x: torch.Tensor) -> torch.Tensor:
+...     return x * x * x
+>>> def setup_context(ctx, inputs, output):
+...     ctx.save_for_backward(*inputs)
+>>> def backward(ctx, gradient):
+...     (x,) = ctx.saved_tensors
+...     return gradient * 3 * x * x
+>>> cube.register_autograd(backward, setup_context=setup_context)
+>>> x = torch.tensor(2.0, requires_grad=True)
+>>> torch.ops.mylib.cube(x).backward()
+>>> x.grad
+tensor(12.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._ops import FunctionSchema, OpOverload
+from .checks import opcheck
+from .operator import CustomOpDef, find
+from .schema import infer_schema, written_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "impl",
+    "infer_schema",
+    "opcheck",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_vmap",
+]
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: Any = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Make an operator of a function. `mutates_args` names the arguments that it writes to.
+
+    >>> import rushlight as torch
+    >>> @torch.library.custom_op("mylib::halved", mutates_args=())
+    ... def halved(x: torch.Tensor) -> torch.Tensor:
+    ...     return x / 2
+    >>> halved(torch.ones(2))
+    tensor([0.5000, 0.5000])
+    """
+
+    def make(fn: Callable[..., Any]) -> CustomOpDef:
+        said = infer_schema(fn, mutates_args=mutates_args) if schema is None else schema
+        namespace, separator, own = name.partition("::")
+        if not separator:
+            raise ValueError(f"Expected `name` to be of the form `namespace::name`, got {name}")
+        written = written_to(FunctionSchema(f"{own}{said}", namespace))
+        if schema is not None and mutates_args != "unknown" and written != set(mutates_args):
+            raise ValueError(
+                f"Attempted to create a custom op with `mutates_args={mutates_args}` and `schema={schema}. "
+                f"The schema suggests that the op mutates {written}which is different from what was provided "
+                "to us in `mutates_args`. Please make these consistent."
+            )
+        return CustomOpDef(namespace, own, said, fn)
+
+    return make if fn is None else make(fn)
+
+
+def _definition(op: str | OpOverload | CustomOpDef) -> CustomOpDef:
+    if isinstance(op, CustomOpDef):
+        return op
+    return find(op.name() if isinstance(op, OpOverload) else op)
+
+
+def register_autograd(
+    op: str | OpOverload | CustomOpDef,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Library | None = None,
+) -> None:
+    """Say how an operator is differentiated: `backward(ctx, *gradients)`, as in a `Function`."""
+    _definition(op).register_autograd(backward, setup_context=setup_context)
+
+
+def register_fake(
+    op: str | OpOverload | CustomOpDef,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+) -> Any:
+    """Say what the results of an operator look like, where nothing is computed."""
+    register = _definition(op).register_fake
+    return register if func is None else register(func)
+
+
+def register_kernel(
+    op: str | OpOverload | CustomOpDef,
+    device_types: Any,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Have a function compute an operator from now on."""
+    return _definition(op).register_kernel(device_types, func)
+
+
+def register_vmap(
+    op: str | OpOverload | CustomOpDef,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Say how an operator computes many samples at once: `func(info, in_dims, *args)`, as in a `Function`."""
+    return _definition(op).register_vmap(func)
+
+
+class Library:
+    """Operators that are declared first, and written afterwards.
+
+    >>> import rushlight as torch
+    >>> mylib = torch.library.Library("mylib", "FRAGMENT")
+    >>> mylib.define("doubled(Tensor x) -> Tensor")
+    'doubled'
+    >>> mylib.impl("doubled", lambda x: x * 2, "CPU")
+    >>> torch.ops.mylib.doubled(torch.ones(2))
+    tensor([2., 2.])
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("IMPL", "DEF", "FRAGMENT"):
+            raise ValueError(f"Unsupported library kind: {kind}")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Declare an operator by its schema, and return its name."""
+        name, _, rest = schema.partition("(")
+        CustomOpDef(self.ns, name, f"({rest}", None)._follows = True
+        return name
+
+    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", **_options: Any) -> None:
+        """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered."""
+        name = op_name if isinstance(op_name, str) else op_name.name()
+        definition = find(name if "::" in name else f"{self.ns}::{name}")
+        definition._kernel = definition._init_fn = fn
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
+    """Declare an operator, such as `mylib::sin`, by its schema without the name."""
+    namespace, _, name = qualname.partition("::")
+    (lib or Library(namespace, "FRAGMENT")).define(f"{name}{schema}")
+
+
+def impl(
+    qualname: str, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None
+) -> Any:
+    """Have a function compute an operator that was declared."""
+
+    def register(func: Callable[..., Any]) -> Callable[..., Any]:
+        Library(qualname.partition("::")[0], "FRAGMENT").impl(qualname, func)
+        return func
+
+    return register if func is None else register(func)

@@ -1,0 +1,270 @@
+"""`CustomOpDef`: an operator that is written in Python, with what autograd and mappings do with it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight
+from .._ops import Call, FunctionSchema, OpOverload, OpOverloadPacket, ops
+from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
+from ..autograd.function import Function, FunctionMeta
+from ..autograd.grad_mode import no_grad
+from ..autograd.graph import increment_version
+from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from .schema import bound, normal, written_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["CustomOpDef", "find"]
+
+_ALIASED = (
+    "The output of this custom operator (1) must not also be an input to this custom operator and (2) may "
+    "not alias any inputs to this custom operator or other returns. The most common way to trigger this "
+    "error is if we have y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of "
+    "the offending output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y."
+)
+
+_KNOWN: dict[str, CustomOpDef] = {}
+
+
+def find(name: str) -> CustomOpDef:
+    """Return the operator of a name such as `mylib::sin`."""
+    if name not in _KNOWN:
+        namespace, _, own = name.partition("::")
+        raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{own}'")
+    return _KNOWN[name]
+
+
+class _Overload(OpOverload):
+    """An operator that a `CustomOpDef` computes."""
+
+    definition: CustomOpDef
+
+    def compute(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.definition._run(*bound(self._schema, args, kwargs))
+
+
+class _Packet(OpOverloadPacket):
+    def _overload(self, schema: FunctionSchema) -> OpOverload:
+        return _Overload(self, schema)
+
+
+class CustomOpDef:
+    """An operator of one's own. `custom_op` makes them."""
+
+    def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any] | None) -> None:
+        self._namespace, self._name, self._schema = namespace, name, schema
+        self._qualname = f"{namespace}::{name}"
+        self._init_fn = self._kernel = fn
+        self._follows = False  # Whether autograd follows what the kernel does.
+        self._fake: Callable[..., Any] | None = None
+        self._backward: Callable[..., Any] | None = None
+        self._setup_context: Callable[..., Any] | None = None
+        self._vmap: Callable[..., Any] | None = None
+        packet = _Packet(name, [FunctionSchema(normal(f"{name}{schema}"), namespace)], namespace)
+        self._opoverload = packet.default
+        self._opoverload.definition = self  # type: ignore[attr-defined]
+        self._function = _differentiable(self)
+        getattr(ops, namespace).__dict__[name] = packet
+        _KNOWN[self._qualname] = self
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the operator."""
+        return self._opoverload(*args, **kwargs)
+
+    # -- what is registered ------------------------------------------------------------------------
+
+    def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
+        """Have `fn` compute the operator from now on."""
+
+        def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+            if device_types is None or "cpu" in device_types:
+                self._kernel = fn
+            return fn
+
+        return register if fn is None else register(fn)
+
+    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """Say what the results look like, where nothing is computed."""
+        self._fake = fn
+        return fn
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Say how the operator is differentiated, as in a `Function`."""
+        if written_to(self._opoverload._schema):
+            raise RuntimeError(
+                f"Cannot register autograd formula for non-functional operator {self} with schema "
+                f"{self._opoverload._schema}. Please create a functional operator and register an autograd "
+                "formula for that."
+            )
+        self._backward, self._setup_context, self._follows = backward, setup_context, False
+
+    def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
+        """Say how the operator computes many samples at once, as in a `Function`."""
+
+        def register(func: Callable[..., Any]) -> Callable[..., Any]:
+            self._vmap = func
+            return func
+
+        if func is None:
+            return register
+        self._vmap = func
+        return None
+
+    # -- a call ------------------------------------------------------------------------------------
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        if self._follows:
+            return self._shown(args, kwargs)
+        tracked = is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        if written_to(self._opoverload._schema) or not (tracked or any(map(_is_batchedtensor, tensors))):
+            with no_grad():
+                return self._shown(args, kwargs)
+        arguments = _Arguments(args, kwargs)
+        results = self._function.apply(*arguments.flat, arguments)
+        return arguments.results(results)
+
+    def _shown(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Show the call to the modes of this thread, the innermost first, then compute it."""
+        modes = _rushlight._interceptors()
+        if not modes:
+            return self._compute(args, kwargs)
+        _rushlight._pop_interceptor()
+        try:
+            go_on = Call(self._opoverload, args, kwargs, lambda: self._shown(args, kwargs))
+            return go_on.show(modes[-1])
+        finally:
+            _rushlight._push_interceptor(modes[-1])
+
+    def _compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._kernel is None:
+            raise NotImplementedError(
+                f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
+            )
+        schema = self._opoverload._schema
+        result = self._kernel(*args, **kwargs)
+        names = [one.name for one in schema.arguments if not one.kwarg_only]
+        written = written_to(schema)
+        given = {**dict(zip(names, args, strict=True)), **kwargs}
+        for tensor in tree_leaves([given[name] for name in written]):
+            if isinstance(tensor, Tensor):
+                increment_version(tensor)
+        self._check_apart(tree_leaves(list(given.values())), tree_leaves(result))
+        return result
+
+    def _check_apart(self, inputs: list[Any], results: list[Any]) -> None:
+        seen = {_rushlight._memory_of(tensor) for tensor in inputs if isinstance(tensor, Tensor)}
+        for tensor in results:
+            if not isinstance(tensor, Tensor) or not tensor.numel() or self._follows:
+                continue
+            memory = _rushlight._memory_of(tensor)
+            if memory in seen:
+                module = inspect.getmodule(self._init_fn)
+                raise RuntimeError(f"{self._name} (with implementation in {module}): {_ALIASED}")
+            seen.add(memory)
+
+
+class _Arguments:
+    """The arguments of a call in one row, as functions of autograd take them, and how they were given."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.flat, self.spec = tree_flatten(args)
+        self.kwargs = kwargs
+        self.result_spec: Any = None
+
+    def args(self, flat: tuple[Any, ...]) -> Any:
+        """Put such a row together as the arguments were."""
+        return tree_unflatten(list(flat), self.spec)
+
+    def results(self, flat: Any) -> Any:
+        """Put the results together."""
+        return tree_unflatten(list(flat), self.result_spec)
+
+
+def _differentiable(op: CustomOpDef) -> type[Function]:
+    """Make the function by which autograd and mappings see an operator. Its last argument says how it was
+    called."""
+
+    class Generated(Function):
+        @staticmethod
+        def forward(*values: Any) -> Any:
+            *flat, call = values
+            results, call.result_spec = tree_flatten(op._shown(call.args(flat), call.kwargs))
+            return tuple(results)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            *flat, call = inputs
+            ctx._call = call
+            if op._setup_context is None:
+                return
+            named = {"keyword_only_inputs": call.kwargs} if call.kwargs else {}
+            op._setup_context(ctx=ctx, inputs=call.args(flat), output=call.results(output), **named)
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            if op._backward is None:
+                raise RuntimeError(
+                    f"Trying to backward through {op._opoverload} but no autograd formula was registered. "
+                    "Please use register_autograd to add one."
+                )
+            call, needed = ctx._call, ctx.needs_input_grad
+            ctx.needs_input_grad = call.args(needed[:-1])
+            try:
+                gradients = call.results(gradients)
+                given = gradients if isinstance(gradients, tuple) else (gradients,)
+                answers = op._backward(ctx, *given)
+            finally:
+                ctx.needs_input_grad = needed
+            return (*_row(answers), None)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+            *flat, call = values
+            args, dims = call.args(flat), call.args(in_dims[:-1])
+            rule = op._vmap or (lambda info, in_dims, *args, **kwargs: _each(op, info, in_dims, args, kwargs))
+            output, out_dims = rule(info, dims, *args, **call.kwargs)
+            results, call.result_spec = tree_flatten(output)
+            if isinstance(out_dims, int) or out_dims is None:
+                return tuple(results), (out_dims,) * len(results)
+            return tuple(results), tuple(tree_leaves(out_dims, is_leaf=lambda one: one is None))
+
+    overload = op._opoverload
+    named: Any = FunctionMeta(
+        f"GeneratedBackwardFor_{op._namespace}_{op._name}_{overload._overloadname}", (Generated,), {}
+    )
+    function: type[Function] = named
+    return function
+
+
+def _row(answers: Any) -> tuple[Any, ...]:
+    """Put gradients in one row, those of lists of tensors too."""
+    answers = answers if isinstance(answers, tuple) else (answers,)
+    rows = [list(answer) if isinstance(answer, (list, tuple)) else [answer] for answer in answers]
+    return tuple(gradient for row in rows for gradient in row)
+
+
+def _each(op: CustomOpDef, info: Any, in_dims: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Compute one sample after the other, where no rule was registered."""
+    from .. import stack
+
+    flat, spec = tree_flatten(args)
+    dims = tree_leaves(in_dims, is_leaf=lambda one: one is None)
+
+    def sample(index: int) -> Any:
+        chosen = [
+            value if dim is None else value.select(dim, index) for value, dim in zip(flat, dims, strict=True)
+        ]
+        return op(*tree_unflatten(chosen, spec), **kwargs)
+
+    rows = [tree_flatten(sample(index)) for index in range(info.batch_size)]
+    columns = [stack(list(column)) for column in zip(*(row for row, _ in rows), strict=True)]
+    return tree_unflatten(columns, rows[0][1]), 0

@@ -1,0 +1,104 @@
+"""Hooks, by kind: those of one module, and those that every module has."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from ..._hooks import RemovableHandle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_KINDS = (
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+)
+
+
+def no_hooks() -> dict[str, Any]:
+    """Return the attributes of a module that has no hooks."""
+    tables: dict[str, Any] = {kind: OrderedDict() for kind in _KINDS}
+    # Whether the backward hooks are full ones; nothing until there is one.
+    tables["_is_full_backward_hook"] = None
+    return tables
+
+
+class Hooks:
+    """The hooks of a module, in a dictionary a kind: by the numbers of their handles."""
+
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _is_full_backward_hook: bool | None
+
+    def _add_hook(
+        self, kind: str, hook: Callable[..., Any], *, prepend: bool = False, **flags: bool
+    ) -> RemovableHandle:
+        """Add a hook behind the others, or before them; note for which flags, tables of their own, it is."""
+        hooks: OrderedDict[int, Callable[..., Any]] = getattr(self, kind)
+        flagged = {name: getattr(self, f"{kind}_{name}") for name in flags}
+        handle = RemovableHandle(hooks, extra_dict=list(flagged.values()))
+        hooks[handle.id] = hook
+        for name, table in flagged.items():
+            if flags[name]:
+                table[handle.id] = True
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    def _add_backward_hook(
+        self, hook: Callable[..., Any], full: bool, where: str, prepend: bool = False
+    ) -> RemovableHandle:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                f"Cannot use both regular backward hooks and full backward hooks {where}. Please use only "
+                "one of them."
+            )
+        self._is_full_backward_hook = full
+        return self._add_hook("_backward_hooks", hook, prepend=prepend)
+
+
+class _EveryModule(Hooks):
+    def __init__(self) -> None:
+        self.__dict__.update(no_hooks())
+
+
+EVERY = _EveryModule()
+_WHERE = "as a global Module hook"
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, args)` before the forward of every module, and before its own hooks."""
+    return EVERY._add_hook("_forward_pre_hooks", hook)
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args, result)` after the forward of every module, and before its own hooks."""
+    return EVERY._add_hook("_forward_hooks", hook, with_kwargs=with_kwargs, always_called=always_call)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` when the last operation of a module has run backward."""
+    return EVERY._add_backward_hook(hook, full=False, where=_WHERE)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_output)` when the gradients of a module's results are there."""
+    return EVERY._add_hook("_backward_pre_hooks", hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` when the gradients of a module's inputs are there."""
+    return EVERY._add_backward_hook(hook, full=True, where=_WHERE)

@@ -1,0 +1,49 @@
+"""Derivatives of derivatives, of both directions, of many samples at once: as of one sample at a time."""
+
+import pytest
+import rushlight as torch
+from rushlight.func import grad, jvp, vmap
+
+
+def symmetric(*shape):
+    x = torch.randn(*shape, dtype=torch.float64)
+    return x + x.mT
+
+
+def along(function):
+    """The derivative of a function in the direction of ones."""
+    return lambda x: jvp(function, (x,), (torch.ones_like(x),))[1]
+
+
+FUNCTIONS = {
+    "a diagonal as tangent": lambda x: torch.linalg.eigvalsh(x)[0],
+    "a part of a matrix as tangent": lambda x: torch.matrix_exp(x).sum(),
+    "two outputs": lambda x: (torch.linalg.svdvals(x) ** 2).sum(),
+    "values in order": lambda x: (x.sort(0)[0] ** 3).sum(),
+    "a transposed result": lambda x: (x.exp().t() ** 2)[0].sum(),
+    "a diagonal": lambda x: (x.exp().diagonal() ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_gradients_of_directional_derivatives_are_those_of_each_sample(function):
+    samples = symmetric(4, 3, 3)
+    expected = torch.stack([grad(along(function))(sample) for sample in samples])
+    assert expected.abs().sum() > 0
+    torch.testing.assert_close(vmap(grad(along(function)))(samples), expected)
+
+
+def test_directional_derivatives_of_two_levels_are_those_of_each_sample():
+    def function(x):
+        return (torch.linalg.eigvalsh(x) ** 3).sum()
+
+    samples = symmetric(3, 3, 3)
+    expected = torch.stack([along(along(function))(sample) for sample in samples])
+    torch.testing.assert_close(vmap(along(along(function)))(samples), expected)
+
+
+def test_the_gradient_of_eigenvectors_is_symmetric():
+    x = symmetric(3, 3).requires_grad_()
+    vectors = torch.linalg.eigh(x).eigenvectors
+    (gradient,) = torch.autograd.grad((vectors.abs() * torch.randn(3, 3, dtype=torch.float64)).sum(), x)
+    torch.testing.assert_close(gradient, gradient.mT)

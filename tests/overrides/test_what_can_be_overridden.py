@@ -1,0 +1,75 @@
+"""The lists of functions that `__torch_function__` sees, and calling one as it is."""
+
+import inspect
+
+import rushlight as torch
+from rushlight import overrides
+
+
+def test_functions_methods_and_attributes_can_be_overridden():
+    found = overrides.get_overridable_functions()
+    assert torch.add in found[torch]
+    assert torch.Tensor.add in found[torch.Tensor]
+    assert torch.nn.functional.relu in found[torch.nn.functional]
+    assert torch.Tensor.shape.__get__ in found[torch.Tensor.shape]
+
+
+def test_what_makes_tensors_cannot():
+    ignored = overrides.get_ignored_functions()
+    for function in (
+        torch.tensor,
+        torch.zeros,
+        torch.manual_seed,
+        torch.Tensor.as_subclass,
+        torch.Tensor.__new__,
+    ):
+        assert function in ignored
+    assert torch.add not in ignored
+    assert not ignored & set(overrides.get_overridable_functions()[torch])
+
+
+def test_each_has_a_stand_in_that_is_called_alike():
+    stand_ins = overrides.get_testing_overrides()
+    assert {torch.add, torch.Tensor.add, torch.Tensor.shape.__get__, torch.nn.functional.relu} <= set(
+        stand_ins
+    )
+    assert torch.tensor not in stand_ins
+    assert stand_ins[torch.add](torch.ones(2), 1) == -1
+    assert list(inspect.signature(stand_ins[torch.add]).parameters)[:2] == ["input", "other"]
+    assert next(iter(inspect.signature(stand_ins[torch.Tensor.view]).parameters)) == "self"
+
+
+def test_names_are_those_of_the_package():
+    assert overrides.resolve_name(torch.add) == "torch.add"
+    assert overrides.resolve_name(torch.Tensor.add) == "torch.Tensor.add"
+    assert overrides.resolve_name(torch.Tensor.grad.__get__) == "torch.Tensor.grad.__get__"
+    assert overrides.resolve_name(torch.nn.functional.relu) == "torch.nn.functional.relu"
+    assert overrides.resolve_name(torch.ops.aten.add.Tensor) == "aten.add.Tensor"
+    assert overrides.resolve_name(lambda x: x) is None
+
+
+def test_methods_and_attributes_are_told_from_functions():
+    assert overrides.is_tensor_method_or_property(torch.Tensor.add)
+    assert overrides.is_tensor_method_or_property(torch.Tensor.grad.__get__)
+    assert not overrides.is_tensor_method_or_property(torch.add)
+
+
+class Log(torch.Tensor):
+    log: list = []  # noqa: RUF012
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.log.append(func.__name__)
+        return overrides.redispatch_function(func, types, args, kwargs)
+
+
+def test_a_function_that_is_called_as_it_is_shows_what_it_calls():
+    def scaled(a, b):
+        if overrides.has_torch_function((a, b)):
+            return overrides.handle_torch_function(scaled, (a, b), a, b)
+        return a * b + 1
+
+    x = torch.tensor([3.0]).as_subclass(Log)
+    Log.log.clear()
+    y = scaled(x, x)
+    assert (Log.log, type(y), y.tolist()) == (["scaled", "mul"], torch.Tensor, [10.0])
