@@ -85,9 +85,10 @@ def _infer(module: Any, args: Any, kwargs: Any) -> None:
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
-    for number, (hook, _) in list(module._forward_pre_hooks.items()):
+    for number, hook in list(module._forward_pre_hooks.items()):
         if hook is _infer:
             del module._forward_pre_hooks[number]
+            module._forward_pre_hooks_with_kwargs.pop(number, None)
     if module.cls_to_become is not None:
         module.__class__ = module.cls_to_become
 
