@@ -23,6 +23,7 @@ use crate::tensor::Tensor;
 /// dU = U ((P S + S Pᴴ) / E) + (1 - U Uᴴ) dA V S⁻¹ and dV = V ((S P + Pᴴ S) / E) + (1 - V Vᴴ) dAᴴ U S⁻¹,
 /// without the diagonals where E divides. Ā = U (S̄ + (skew(Uᴴ Ū) / E) S + S (skew(Vᴴ V̄) / E)) Vᴴ
 /// + (1 - U Uᴴ) Ū S⁻¹ Vᴴ + U S⁻¹ V̄ᴴ (1 - V Vᴴ), where skew(X) = X - Xᴴ.
+///
 /// Of complex vectors a pair may turn together: dU takes all of what turns, U i Im(diag P) S⁻¹
 #[derive(Clone)]
 struct Svd {
