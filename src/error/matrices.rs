@@ -95,6 +95,8 @@ macro_rules! matrices {
     EigenvectorPhase { operation: &'static str },
     /// Gradients of singular vectors that depend on which of all directions in the complex plane they have.
     SingularVectorPhase {},
+    /// A Fourier transform of numbers that it is not for.
+    FourierDType { kinds: &'static str, dtype: DType },
     /// A Fourier transform of so many elements.
     FourierPoints { points: i64 },
     /// Complex results of numbers of a type that no complex type belongs to.

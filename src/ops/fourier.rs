@@ -318,19 +318,34 @@ fn plan(x: &Tensor, dims: &[i64], scale: Scale) -> Result<Plan> {
     }
 }
 
+/// Refuses numbers that a transform is not for.
+fn check(x: &Tensor, complex: bool) -> Result<()> {
+    let dtype = x.dtype();
+    match (complex, dtype.is_complex(), dtype.is_float()) {
+        (true, true, _) | (false, _, true) => Ok(()),
+        _ => {
+            let kinds = if complex { "complex" } else { "floating-point" };
+            Err(Error::FourierDType { kinds, dtype }.into())
+        }
+    }
+}
+
 /// The transform of complex numbers over dimensions.
 pub fn fourier(x: &Tensor, dims: &[i64], scale: Scale, forward: bool) -> Result<Tensor> {
+    check(x, true)?;
     apply_one(Fourier { plan: plan(x, dims, scale)?, forward }, &[x])
 }
 
 /// The transform of real numbers over dimensions, or the half of it that says the rest too.
 pub fn real_fourier(x: &Tensor, dims: &[i64], scale: Scale, half: bool) -> Result<Tensor> {
+    check(x, false)?;
     apply_one(RealFourier { plan: plan(x, dims, scale)?, half }, &[x])
 }
 
 /// The real numbers whose transform over dimensions is this, of the last one `size / 2 + 1` of `size`
 /// elements.
 pub fn half_fourier(x: &Tensor, dims: &[i64], scale: Scale, size: i64) -> Result<Tensor> {
+    check(x, true)?;
     let plan = plan(x, dims, scale)?;
     let half = x.layout().shape().get(plan.last()).copied();
     match usize::try_from(size) {

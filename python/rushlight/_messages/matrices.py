@@ -174,6 +174,7 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
         "e^{{i phi}}. The specified loss function depends on this phase term, making it ill-defined.",
     ),
+    "FourierDType": (RuntimeError, "Only supports {kinds} dtypes, but found: {dtype:Float}"),
     "FourierPoints": (RuntimeError, "Invalid number of data points ({points}) specified"),
     "NoComplexType": (RuntimeError, "Unknown Complex ScalarType for {dtype:Float}"),
     "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
