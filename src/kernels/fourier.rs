@@ -31,7 +31,16 @@ struct Convolution {
 
 fn root(numerator: usize, denominator: usize, forward: bool) -> Number {
     let angle = TAU * (numerator as f64 / denominator as f64);
-    Complex::from_polar(1.0, if forward { -angle } else { angle })
+    // Quarters of a turn are exact.
+    let quarters = (4 * numerator).is_multiple_of(denominator).then(|| 4 * numerator / denominator % 4);
+    let turned = match quarters {
+        Some(0) => Complex::new(1.0, 0.0),
+        Some(1) => Complex::new(0.0, 1.0),
+        Some(2) => Complex::new(-1.0, 0.0),
+        Some(_) => Complex::new(0.0, -1.0),
+        None => Complex::from_polar(1.0, angle),
+    };
+    if forward { turned.conj() } else { turned }
 }
 
 fn prime_factors(mut n: usize) -> Vec<usize> {

@@ -27,7 +27,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """A softmax over frequent classes and groups of rare ones, and another one within each group.
 
     >>> import rushlight as torch
-    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
+    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10], div_value=2.0)
     >>> layer(torch.zeros(3, 8), torch.tensor([1, 5, 19])).output.shape
     torch.Size([3])
     """
