@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from . import cuda as cuda
     from . import distributions as distributions
+    from . import fft as fft
     from . import func as func
     from . import inspection as inspection
     from . import library as library
@@ -42,10 +43,37 @@ if TYPE_CHECKING:
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
+    from . import signal as signal
     from . import special as special
     from . import testing as testing
     from . import utils as utils
+    from ._losses import affine_grid_generator as affine_grid_generator
+    from ._losses import bilinear as bilinear
+    from ._losses import conv_tbc as conv_tbc
+    from ._losses import cosine_embedding_loss as cosine_embedding_loss
+    from ._losses import cosine_similarity as cosine_similarity
+    from ._losses import ctc_loss as ctc_loss
+    from ._losses import grid_sampler as grid_sampler
+    from ._losses import hinge_embedding_loss as hinge_embedding_loss
+    from ._losses import instance_norm as instance_norm
+    from ._losses import kl_div as kl_div
+    from ._losses import margin_ranking_loss as margin_ranking_loss
+    from ._losses import nonzero_static as nonzero_static
+    from ._losses import pairwise_distance as pairwise_distance
+    from ._losses import poisson_nll_loss as poisson_nll_loss
+    from ._losses import triplet_margin_loss as triplet_margin_loss
+    from ._lowrank import orgqr as orgqr
+    from ._lowrank import ormqr as ormqr
+    from ._lowrank import pca_lowrank as pca_lowrank
+    from ._lowrank import svd_lowrank as svd_lowrank
     from ._ops import ops as ops
+    from ._spectra import bartlett_window as bartlett_window
+    from ._spectra import blackman_window as blackman_window
+    from ._spectra import hamming_window as hamming_window
+    from ._spectra import hann_window as hann_window
+    from ._spectra import istft as istft
+    from ._spectra import kaiser_window as kaiser_window
+    from ._spectra import stft as stft
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -56,6 +84,7 @@ else:
         rooms={
             "cuda",
             "distributions",
+            "fft",
             "func",
             "inspection",
             "library",
@@ -68,15 +97,42 @@ else:
             "random",
             "return_types",
             "serialization",
+            "signal",
             "special",
             "testing",
             "utils",
         },
         names={
+            "affine_grid_generator": "._losses",
+            "bartlett_window": "._spectra",
+            "bilinear": "._losses",
+            "blackman_window": "._spectra",
+            "conv_tbc": "._losses",
+            "cosine_embedding_loss": "._losses",
+            "cosine_similarity": "._losses",
+            "ctc_loss": "._losses",
             "graph": ".inspection",
+            "grid_sampler": "._losses",
+            "hamming_window": "._spectra",
+            "hann_window": "._spectra",
+            "hinge_embedding_loss": "._losses",
+            "instance_norm": "._losses",
+            "istft": "._spectra",
+            "kaiser_window": "._spectra",
+            "kl_div": "._losses",
             "load": ".serialization",
+            "margin_ranking_loss": "._losses",
+            "nonzero_static": "._losses",
             "ops": "._ops",
+            "orgqr": "._lowrank",
+            "ormqr": "._lowrank",
+            "pairwise_distance": "._losses",
+            "pca_lowrank": "._lowrank",
+            "poisson_nll_loss": "._losses",
             "save": ".serialization",
+            "stft": "._spectra",
+            "svd_lowrank": "._lowrank",
+            "triplet_margin_loss": "._losses",
             "vmap": ".func",
         },
     )

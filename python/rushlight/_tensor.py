@@ -249,7 +249,39 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = ""
     return parameter
 
 
+def stft(self: Tensor, n_fft: int, *args: Any, **kwargs: Any) -> Tensor:
+    """Return the spectra of this signal as a window moves over it: `rushlight.stft`."""
+    from . import _spectra
+
+    return _spectra.stft(self, n_fft, *args, **kwargs)
+
+
+def istft(self: Tensor, n_fft: int, *args: Any, **kwargs: Any) -> Tensor:
+    """Return the signal whose spectra are nearest to these: `rushlight.istft`."""
+    from . import _spectra
+
+    return _spectra.istft(self, n_fft, *args, **kwargs)
+
+
+def orgqr(self: Tensor, input2: Tensor) -> Tensor:
+    """Return the first columns of the products of these reflections: `rushlight.orgqr`."""
+    from . import _lowrank
+
+    return _lowrank.orgqr(self, input2)
+
+
+def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Return the product of a matrix with these reflections: `rushlight.ormqr`."""
+    from . import _lowrank
+
+    return _lowrank.ormqr(self, input2, input3, left, transpose)
+
+
 _METHODS = (
+    istft,
+    orgqr,
+    ormqr,
+    stft,
     backward,
     type_as,
     new_tensor,

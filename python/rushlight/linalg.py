@@ -30,7 +30,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "householder_product",
     "inv",
@@ -67,7 +69,9 @@ _nn = native._nn
 cholesky = _nn.linalg_cholesky
 cross = _nn.linalg_cross
 det = _nn.linalg_det
+eig = _nn.linalg_eig
 eigh = _nn.linalg_eigh
+eigvals = _nn.linalg_eigvals
 eigvalsh = _nn.linalg_eigvalsh
 inv = _nn.linalg_inv
 lu = _nn.linalg_lu
@@ -212,17 +216,20 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
         return value if isinstance(value, Tensor) else native.tensor(value, dtype=native.float64)
 
     if rtol is None:
-        least = (
-            max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and A.is_floating_point() else 0.0
-        )
+        least = max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and _is_inexact(A) else 0.0
         given = made(0.0 if atol is None else atol)
         rtol = native.where(given > 0, 0.0, least).double() if atol is not None else least
     return made(0.0 if atol is None else atol), made(rtol)
 
 
+def _is_inexact(A: Tensor) -> bool:
+    return A.is_floating_point() or A.is_complex()
+
+
 def _symmetric(A: Tensor) -> Tensor:
     """Return the matrices that the lower triangles stand for."""
-    return A.tril() + A.tril(-1).mT
+    below = A.tril(-1)
+    return below + native.diag_embed(A.diagonal(0, -2, -1).real) + below.mH
 
 
 def pinv(
@@ -272,7 +279,7 @@ def matrix_rank(
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
         )
-    if not A.is_floating_point():
+    if not _is_inexact(A):
         raise RuntimeError("This function doesn't handle types other than float and double")
     if 0 in A.shape:
         return native.zeros(A.shape[:-2], dtype=native.int64)
@@ -316,12 +323,14 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right
     )
     rows, columns = A.shape[-2:]
-    none = native.empty(0, dtype=A.dtype)
+    none = native.empty(0, dtype=A.dtype.to_real())
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
-    residuals = found.flatten()[:0]
-    if rows > columns and (driver == "gels" or not any_of_all(ranks != columns)):
-        residuals = ((A @ found - right) ** 2).sum(-2)
+    residuals = found.real.flatten()[:0]
+    full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
+    if rows > columns and (full or driver == "gels"):
+        missing = A @ found - right
+        residuals = (missing * missing.conj()).real.sum(-2)
     solution = found.squeeze(-1) if vector else found
     return return_types.linalg_lstsq((solution, residuals, ranks, values))
 
@@ -430,7 +439,7 @@ def _reflected(A: Tensor, tau: Tensor) -> Tensor:
     for step in reversed(range(tau.shape[-1])):
         vector = vectors[..., step : step + 1]
         scale = tau[..., step, None, None]
-        result = result - scale * (vector @ (vector.mT @ result))
+        result = result - scale * (vector @ (vector.mH @ result))
     return result
 
 

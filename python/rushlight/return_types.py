@@ -137,6 +137,11 @@ class histogramdd(_Named):
     hist, bin_edges = _elements(2)
 
 
+class linalg_eig(_Named):
+    __slots__ = ()
+    eigenvalues, eigenvectors = _elements(2)
+
+
 class linalg_eigh(_Named):
     __slots__ = ()
     eigenvalues, eigenvectors = _elements(2)

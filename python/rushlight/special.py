@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 _HALF_ROOT = 0.5**0.5
 _nn = native._nn
 
+airy_ai = _nn.special_airy_ai
+bessel_j0 = _nn.special_bessel_j0
+bessel_j1 = _nn.special_bessel_j1
+bessel_y0 = _nn.special_bessel_y0
+bessel_y1 = _nn.special_bessel_y1
+chebyshev_polynomial_t = _nn.special_chebyshev_polynomial_t
+chebyshev_polynomial_u = _nn.special_chebyshev_polynomial_u
+chebyshev_polynomial_v = _nn.special_chebyshev_polynomial_v
+chebyshev_polynomial_w = _nn.special_chebyshev_polynomial_w
 digamma = psi = native.digamma
 entr = _nn.special_entr
 erf = native.erf
@@ -21,23 +30,50 @@ erfinv = native.erfinv
 exp2 = native.exp2
 expit = native.sigmoid
 expm1 = native.expm1
+gammainc = _nn.special_gammainc
+gammaincc = _nn.special_gammaincc
 gammaln = native.lgamma
+hermite_polynomial_h = _nn.special_hermite_polynomial_h
+hermite_polynomial_he = _nn.special_hermite_polynomial_he
 i0 = native.i0
 i0e = _nn.special_i0e
 i1 = _nn.special_i1
 i1e = _nn.special_i1e
+laguerre_polynomial_l = _nn.special_laguerre_polynomial_l
+legendre_polynomial_p = _nn.special_legendre_polynomial_p
 log1p = native.log1p
 log_softmax = native.log_softmax
 logit = native.logit
 logsumexp = native.logsumexp
+modified_bessel_i0 = _nn.special_modified_bessel_i0
+modified_bessel_i1 = _nn.special_modified_bessel_i1
+modified_bessel_k0 = _nn.special_modified_bessel_k0
+modified_bessel_k1 = _nn.special_modified_bessel_k1
 multigammaln = _nn.special_multigammaln
 polygamma = native.polygamma
+scaled_modified_bessel_k0 = _nn.special_scaled_modified_bessel_k0
+scaled_modified_bessel_k1 = _nn.special_scaled_modified_bessel_k1
+shifted_chebyshev_polynomial_t = _nn.special_shifted_chebyshev_polynomial_t
+shifted_chebyshev_polynomial_u = _nn.special_shifted_chebyshev_polynomial_u
+shifted_chebyshev_polynomial_v = _nn.special_shifted_chebyshev_polynomial_v
+shifted_chebyshev_polynomial_w = _nn.special_shifted_chebyshev_polynomial_w
 sinc = native.sinc
 softmax = native.softmax
+spherical_bessel_j0 = _nn.special_spherical_bessel_j0
 xlog1py = _nn.special_xlog1py
 xlogy = native.xlogy
+zeta = _nn.special_zeta
 
 __all__ = [
+    "airy_ai",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
     "digamma",
     "entr",
     "erf",
@@ -47,26 +83,44 @@ __all__ = [
     "exp2",
     "expit",
     "expm1",
+    "gammainc",
+    "gammaincc",
     "gammaln",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "log1p",
     "log_ndtr",
     "log_softmax",
     "logit",
     "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",
     "psi",
     "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
     "sinc",
     "softmax",
+    "spherical_bessel_j0",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]
 
 

@@ -55,6 +55,8 @@ macro_rules! autograd {
     GradientShape { function: String, index: usize, got: Vec<usize>, expected: Vec<usize> },
     /// An operation that has no derivative.
     NoDerivative { operation: &'static str },
+    /// A derivative that a function does not have with respect to one of its arguments.
+    NoDerivativeOf { function: &'static str },
     /// An operation through which no tangents pass.
     NoTangent { operation: &'static str },
     /// `retain_grad` on a tensor without gradient.

@@ -37,6 +37,12 @@ macro_rules! making {
     UniformWidth { low: f64, high: f64, dtype: DType },
     /// Probabilities outside of [0, 1].
     Probability {},
+    /// A mean of counts that is less than zero.
+    PoissonRate {},
+    /// An argument of `binomial` that is not floating-point.
+    BinomialDType { argument: &'static str, dtype: DType },
+    /// Arguments of `binomial` that differ in type.
+    BinomialDTypes { expected: DType, found: DType },
     /// One parameter of a distribution outside of its range.
     DistributionParameter {
         operation: &'static str,

@@ -77,16 +77,32 @@ macro_rules! matrices {
     TriangleSquare { rows: usize, columns: usize },
     /// A right side that is less than a matrix.
     RightSideRank { ndim: usize },
+    /// A triangle that is less than a matrix.
+    TriangleRank { ndim: usize },
+    /// An operand of `triangular_solve` that is less than a matrix.
+    TriangularRank { argument: &'static str, ndim: usize },
     /// A right side of another type than a triangle.
     RightSideDType { right: DType, left: DType },
     /// A right side that has more or fewer rows than a triangle.
-    RightSideShape { rows: usize, columns: usize, side: usize },
+    RightSideShape { operation: &'static str, rows: usize, columns: usize, side: usize },
     /// Derivatives of a triangle whose other factor was not asked for.
     QrTriangle {},
     /// Derivatives of more columns than the matrix had.
     QrComplete {},
     /// A name that no triangle has.
     TriangleName { name: String },
+    /// Gradients of eigenvectors that depend on which of all directions in the complex plane they have.
+    EigenvectorPhase { operation: &'static str },
+    /// Gradients of singular vectors that depend on which of all directions in the complex plane they have.
+    SingularVectorPhase {},
+    /// A Fourier transform of numbers that it is not for.
+    FourierDType { kinds: &'static str, dtype: DType },
+    /// A Fourier transform of so many elements.
+    FourierPoints { points: i64 },
+    /// Complex results of numbers of a type that no complex type belongs to.
+    NoComplexType { dtype: DType },
+    /// Eigenvalues of what is not a number.
+    EigenvaluesNotFinite { operation: &'static str },
     /// Singular values of what is not a number.
     SvdNotFinite { place: String },
     /// A pseudoinverse of what is no floating-point matrix.

@@ -4,6 +4,7 @@
 pub mod exponential;
 pub mod orthogonal;
 pub mod rotations;
+pub mod spectrum;
 
 use crate::dtype::{Complex, Real, Ring};
 
@@ -13,8 +14,17 @@ pub trait Field: Ring {
     fn div(self, other: Self) -> Self;
     /// |a|
     fn magnitude(self) -> f64;
+    /// |Re a| + |Im a|, by which LAPACK chooses what to divide by.
+    fn weight(self) -> f64;
     /// The conjugate.
     fn conj(self) -> Self;
+    /// The real part.
+    fn real(self) -> f64;
+    /// The number with that real part.
+    fn of(real: f64) -> Self;
+    /// The number as a direction of magnitude one, and how far to go in it. Real numbers go both ways in
+    /// the one direction that they have.
+    fn direction(self) -> (Self, f64);
     /// √a of a number that is real and positive, and `None` for every other.
     fn root(self) -> Option<Self>;
 }
@@ -26,8 +36,20 @@ impl<T: Real> Field for T {
     fn magnitude(self) -> f64 {
         self.abs().as_()
     }
+    fn weight(self) -> f64 {
+        self.abs().as_()
+    }
     fn conj(self) -> Self {
         self
+    }
+    fn real(self) -> f64 {
+        self.as_()
+    }
+    fn of(real: f64) -> Self {
+        T::from_f64(real)
+    }
+    fn direction(self) -> (Self, f64) {
+        (T::ONE, self.as_())
     }
     fn root(self) -> Option<Self> {
         (self > T::ZERO).then(|| self.sqrt())
@@ -41,8 +63,21 @@ impl Field for Complex<f64> {
     fn magnitude(self) -> f64 {
         self.norm()
     }
+    fn weight(self) -> f64 {
+        self.re.abs() + self.im.abs()
+    }
     fn conj(self) -> Self {
         Complex::conj(&self)
+    }
+    fn real(self) -> f64 {
+        self.re
+    }
+    fn of(real: f64) -> Self {
+        Complex::new(real, 0.0)
+    }
+    fn direction(self) -> (Self, f64) {
+        let length = self.norm();
+        if length == 0.0 { (Self::ONE, 0.0) } else { (self / length, length) }
     }
     fn root(self) -> Option<Self> {
         (self.re > 0.0).then(|| Complex::new(self.re.sqrt(), 0.0))
@@ -75,7 +110,7 @@ pub fn eliminate_columns<T: Field>(matrix: &[T], height: usize, width: usize, ex
     for (step, pivot) in pivots.iter_mut().enumerate() {
         for row in step + 1..height {
             let (here, best) = (triangles[row * width + step], triangles[*pivot * width + step]);
-            if exchange && here.magnitude() > best.magnitude() {
+            if exchange && here.weight() > best.weight() {
                 *pivot = row;
             }
         }
@@ -104,14 +139,14 @@ pub fn eliminate_columns<T: Field>(matrix: &[T], height: usize, width: usize, ex
 
 /// The solutions of a triangle times `x` is `right`, of that many columns. Of the triangle the half
 /// above the diagonal is read, or the other one; if it is `unit`, ones stand on its diagonal.
-pub fn solve_triangle(
-    triangle: &[f64],
+pub fn solve_triangle<T: Field>(
+    triangle: &[T],
     n: usize,
-    right: &[f64],
+    right: &[T],
     columns: usize,
     upper: bool,
     unit: bool,
-) -> Vec<f64> {
+) -> Vec<T> {
     let mut x = right.to_vec();
     for step in 0..n {
         let row = if upper { n - 1 - step } else { step };
@@ -119,12 +154,13 @@ pub fn solve_triangle(
         for other in known {
             let factor = triangle[row * n + other];
             for column in 0..columns {
-                x[row * columns + column] -= factor * x[other * columns + column];
+                let known = factor.mul(x[other * columns + column]);
+                x[row * columns + column] = x[row * columns + column].sub(known);
             }
         }
         if !unit {
             let head = triangle[row * n + row];
-            x[row * columns..(row + 1) * columns].iter_mut().for_each(|x| *x /= head);
+            x[row * columns..(row + 1) * columns].iter_mut().for_each(|x| *x = x.div(head));
         }
     }
     x

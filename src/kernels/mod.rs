@@ -8,17 +8,21 @@
 
 mod along;
 mod apply;
+pub mod bessel;
 mod blocks;
 mod dense;
 pub mod distinct;
 pub mod factor;
+pub mod fourier;
 pub mod gather;
 pub mod gemm;
+pub mod incomplete;
 pub mod interrupt;
 pub mod map;
 pub mod math;
 pub mod moves;
 pub mod parallel;
+pub mod polynomials;
 pub mod random;
 pub mod reduce;
 pub mod scan;

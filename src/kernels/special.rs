@@ -44,6 +44,10 @@ pub fn zeta(s: f64, q: f64) -> f64 {
             return f64::NAN;
         }
     }
+    if q < -1e7 {
+        // More terms than anybody waits for, in none of which a digit behind the point is left.
+        return f64::NAN;
+    }
     let (mut sum, mut at) = (0.0, q);
     let mut count = 0;
     while count < 10 || at <= 9.0 {

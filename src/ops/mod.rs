@@ -22,6 +22,7 @@ mod composed;
 pub mod composite;
 pub mod conjugate;
 mod copy;
+pub mod counts;
 pub mod create;
 pub mod custom;
 pub mod default_dtype;
@@ -34,11 +35,13 @@ pub mod extremes;
 pub mod extremes_along;
 pub mod extremes_over;
 mod fixed;
+pub mod fourier;
 pub mod gated;
 pub mod gather;
 mod generator;
 mod given;
 pub mod in_place;
+pub mod incomplete;
 pub mod index;
 pub mod indexed;
 pub mod integer;
@@ -50,6 +53,7 @@ pub mod linear;
 pub mod logical;
 pub mod loss;
 pub mod masked;
+pub mod mathematics;
 pub mod matmul;
 mod memory_order;
 pub mod middle;
@@ -273,6 +277,8 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "cat",
     "celu",
     "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
     "clamp",
     "clone",
     "col2im",
@@ -289,12 +295,16 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "diagonal",
     "div_rounded",
     "dot",
+    "eig",
     "eigh",
     "elu",
     "embedding",
     "entr",
     "erfcx",
     "expand",
+    "fft_c2c",
+    "fft_c2r",
+    "fft_r2c",
     "fill_",
     "flatten",
     "flip",
@@ -311,6 +321,8 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "i0e",
     "i1",
     "i1e",
+    "igamma",
+    "igammac",
     "im2col",
     "index",
     "index_add",
@@ -396,6 +408,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "topk",
     "trace",
     "transpose",
+    "triangular_solve",
     "tril",
     "triu",
     "unbind",
@@ -410,4 +423,5 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "view",
     "where",
     "xlog1py",
+    "zeta",
 ];

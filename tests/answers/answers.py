@@ -9,7 +9,13 @@ from pathlib import Path
 
 INDENT = "    "
 # Warnings that come once in the life of a process: whether they come here depends on what ran before.
-ONCE = ("Casting complex values", "The reduce argument", "Using torch.cross", "torch.meshgrid:")
+ONCE = (
+    "Casting complex values",
+    "torch.triangular_solve is",
+    "The reduce argument",
+    "Using torch.cross",
+    "torch.meshgrid:",
+)
 
 
 def shown(value):

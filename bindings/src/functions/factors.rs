@@ -8,12 +8,13 @@ use crate::returns::{Named, ToPython};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
 use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve, lu_unpack};
 use rushlight::ops::linalg::exponential::matrix_exp;
+use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::eigh;
-use rushlight::ops::linalg::triangular::{solve_triangular, triangular_solve};
-use rushlight::ops::{create, permute};
+use rushlight::ops::linalg::triangular::solve_triangular;
+use rushlight::ops::{conjugate, create, permute};
 use rushlight::{Error, Result, Tensor};
 
 /// The entries.
@@ -41,7 +42,7 @@ pub(super) const TABLE: &[Function] = &[
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     ),
-    function(
+    both(
         "geqrf",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
         "The reflections whose product with a triangle the matrices are, as LAPACK keeps them.",
@@ -189,7 +190,7 @@ fn named<T>(class: &'static str, found: Result<T>) -> Result<Named<T>> {
 
 fn plain_svd(x: &Tensor, full: bool, vectors: bool) -> Result<(Tensor, Tensor, Tensor)> {
     let (u, s, vh) = svd(x, full)?;
-    let v = permute::transpose(&vh, -2, -1)?;
+    let v = conjugate::conj(permute::transpose(&vh, -2, -1)?)?;
     if vectors { Ok((u, s, v)) } else { Ok((create::zeros_like(&u)?, s, create::zeros_like(&v)?)) }
 }
 

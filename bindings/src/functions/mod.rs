@@ -21,6 +21,7 @@ mod images;
 mod indexing;
 mod linalg;
 mod losses;
+mod mathematics;
 mod neural;
 mod orders;
 mod parts;
@@ -63,6 +64,7 @@ const TABLES: &[&[Function]] = &[
     indexing::TABLE,
     linalg::TABLE,
     losses::TABLE,
+    mathematics::TABLE,
     neural::TABLE,
     orders::TABLE,
     parts::TABLE,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::random::Distribution;
-use rushlight::ops::{Operand, choose, default_dtype, random};
+use rushlight::ops::{Operand, choose, counts, default_dtype, random};
 
 const STANDARD_UNIFORM: Distribution = Distribution::Uniform { low: 0.0, high: 1.0 };
 const STANDARD_NORMAL: Distribution = Distribution::Normal { mean: 0.0, std: 1.0 };
@@ -102,6 +102,20 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
         bernoulli,
+    ),
+    entry(
+        "poisson",
+        FUNCTION,
+        &["(Tensor input, Generator? generator=None)"],
+        "Counts with the means that the tensor holds.",
+        |a| counts::poisson(a.tensor(0)?, generator(a, 1).as_ref()).answer(a.py()),
+    ),
+    entry(
+        "binomial",
+        FUNCTION,
+        &["(Tensor count, Tensor prob, Generator? generator=None)"],
+        "How many of so many happen, with the probabilities that a tensor holds.",
+        |a| counts::binomial(a.tensor(0)?, a.tensor(1)?, generator(a, 2).as_ref()).answer(a.py()),
     ),
     entry(
         "multinomial",

@@ -49,6 +49,7 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
+    "NoDerivativeOf": (NotImplementedError, "the derivative for '{function}' is not implemented."),
     "NoDerivative": (RuntimeError, "derivative for aten::{operation} is not implemented"),
     "NoTangent": (
         NotImplementedError,

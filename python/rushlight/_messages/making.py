@@ -29,6 +29,12 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
     ),
+    "PoissonRate": (RuntimeError, "invalid Poisson rate, expected rate to be non-negative"),
+    "BinomialDType": (
+        ValueError,
+        "binomial only supports floating-point dtypes for {argument}, got: {dtype:Float}",
+    ),
+    "BinomialDTypes": (RuntimeError, "Found dtype {found:Float} but expected {expected:Float}"),
     "Probability": (
         RuntimeError,
         "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "

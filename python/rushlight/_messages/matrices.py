@@ -138,6 +138,12 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "A must be batches of square matrices, but they are {rows} by {columns} matrices",
     ),
     "RightSideRank": (RuntimeError, "b should have at least 2 dimensions, but has {ndim} dimensions instead"),
+    "TriangleRank": (RuntimeError, "u should have at least 2 dimensions, but has {ndim} dimensions instead"),
+    "TriangularRank": (
+        RuntimeError,
+        "torch.triangular_solve: Expected {argument} to have at least 2 dimensions, but it has {ndim} "
+        "dimensions instead",
+    ),
     "RightSideDType": (
         RuntimeError,
         "Expected b and A to have the same dtype, but found b of type {right:Float} and A of type "
@@ -145,7 +151,7 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "RightSideShape": (
         RuntimeError,
-        "Incompatible matrix sizes for cholesky_solve: each A matrix is {side} by {side} but each b matrix "
+        "Incompatible matrix sizes for {operation}: each A matrix is {side} by {side} but each b matrix "
         "is {rows} by {columns}",
     ),
     "QrTriangle": (
@@ -158,6 +164,20 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.",
     ),
     "TriangleName": (RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got {name}"),
+    "EigenvectorPhase": (
+        RuntimeError,
+        "{operation}_backward: The eigenvectors in the complex case are specified up to multiplication by "
+        "e^{{i phi}}. The specified loss function depends on this quantity, so it is ill-defined.",
+    ),
+    "SingularVectorPhase": (
+        RuntimeError,
+        "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
+        "e^{{i phi}}. The specified loss function depends on this phase term, making it ill-defined.",
+    ),
+    "FourierDType": (RuntimeError, "Only supports {kinds} dtypes, but found: {dtype:Float}"),
+    "FourierPoints": (RuntimeError, "Invalid number of data points ({points}) specified"),
+    "NoComplexType": (RuntimeError, "Unknown Complex ScalarType for {dtype:Float}"),
+    "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
     "SvdNotFinite": (
         LinAlgError,
         "linalg.svd: {place}The algorithm failed to converge because the input matrix contained "

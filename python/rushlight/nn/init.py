@@ -6,10 +6,13 @@ import warnings
 from math import ceil, erf, prod, sqrt
 from typing import TYPE_CHECKING
 
-from .._rushlight import empty_like, eye, qr, randperm, where
+from .. import _rushlight as native
+from .._rushlight import empty_like, qr, randperm, where
 from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .._rushlight import Generator, Tensor
 
 __all__ = [
@@ -93,7 +96,7 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        tensor.copy_(eye(*tensor.shape))
+        tensor.copy_(native.eye(*tensor.shape))
     return tensor
 
 
@@ -272,3 +275,31 @@ def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -
 def _unfilled(tensor: Tensor) -> Tensor:
     warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return tensor
+
+
+def _deprecated(function: Any) -> Any:
+    """Return a function under the name that it had before names of in-place functions ended so."""
+    old = function.__name__[:-1]
+
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    renamed.__name__ = renamed.__qualname__ = old
+    renamed.__doc__ = f"Call `{old}_`, which this was before."
+    return renamed
+
+
+uniform = _deprecated(uniform_)
+normal = _deprecated(normal_)
+constant = _deprecated(constant_)
+eye = _deprecated(eye_)
+dirac = _deprecated(dirac_)
+xavier_uniform = _deprecated(xavier_uniform_)
+xavier_normal = _deprecated(xavier_normal_)
+kaiming_uniform = _deprecated(kaiming_uniform_)
+kaiming_normal = _deprecated(kaiming_normal_)
+orthogonal = _deprecated(orthogonal_)
+sparse = _deprecated(sparse_)

@@ -3,6 +3,7 @@
 //! Every function fills its output in memory order and draws from the generator strictly in that
 //! order, on the calling thread. Arguments are checked before: probabilities lie in [0, 1] and so on.
 
+pub mod counts;
 mod generator;
 mod normal;
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Positive matrices as a triangle times its transpose.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
-use super::solve::{broadcast, inverse};
+use super::solve::inverse;
 use super::triangular::solve_triangular;
-use super::{adjoint, check_square, elements, in_order, settled, sides, turned, unit};
+use super::{adjoint, check_square, elements, in_order, settled, sides, unit};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -16,8 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
-use crate::ops::whole::{Whole, whole_one};
-use crate::ops::{add, cast, mul};
+use crate::ops::{add, cast, mul, neg, sub};
 use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
@@ -119,58 +116,165 @@ pub fn cholesky(a: &Tensor, upper: bool, old: bool) -> Result<Tensor> {
     apply_one(Cholesky { upper, old }, &[a])
 }
 
+/// Refuses a triangle and a right side that do not go together.
+pub(super) fn check_sides(b: &Tensor, triangle: &Tensor, operation: &'static str) -> Result<()> {
+    let ((rows, columns), (side, width)) = (sides(b), sides(triangle));
+    if b.dtype() != triangle.dtype() {
+        return Err(Error::RightSideDType { right: b.dtype(), left: triangle.dtype() }.into());
+    }
+    if side != width {
+        return Err(Error::TriangleSquare { rows: side, columns: width }.into());
+    }
+    if rows != side {
+        return Err(Error::RightSideShape { operation, rows, columns, side }.into());
+    }
+    Ok(())
+}
+
 /// The solutions of equations whose matrix is the triangle times its transpose, the upper one second.
 pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tensor> {
     if b.ndim() < 2 {
         return Err(Error::RightSideRank { ndim: b.ndim() }.into());
     }
     if triangle.ndim() < 2 {
-        return Err(Error::LinearRank { operation: "cholesky_solve" }.into());
+        return Err(Error::TriangleRank { ndim: triangle.ndim() }.into());
     }
-    let ((rows, columns), (side, width)) = (sides(b), sides(triangle));
-    if side != width {
-        return Err(Error::TriangleSquare { rows: side, columns: width }.into());
+    check_sides(b, triangle, "cholesky_solve")?;
+    if !b.dtype().is_float() && !b.dtype().is_complex() {
+        return Err(Error::NotImplementedFor { operation: "cholesky_solve_cpu", dtype: b.dtype() }.into());
     }
-    if rows != side {
-        return Err(Error::RightSideShape { rows, columns, side }.into());
-    }
-    if b.dtype() != triangle.dtype() {
-        return Err(Error::RightSideDType { right: b.dtype(), left: triangle.dtype() }.into());
-    }
-    let (b, triangle) = broadcast(b, triangle)?;
-    let operation = Whole {
-        operation: "cholesky_solve",
-        name: "CholeskySolveBackward0",
-        names: &["self", "input2", "result"],
-        counted: 2,
-        linear: 0,
-        constant: 0,
-        shown: shown! { upper: upper },
-        hosted: false,
-        parts: Arc::new(move |inputs| Ok(smallvec![solved(inputs[0], inputs[1], upper)?])),
-    };
-    whole_one(operation, &[&b, &triangle])
+    let (triangle, b) = super::solve::broadcast(triangle, b)?;
+    apply_one(CholeskySolve { upper }, &[&b, &triangle])
 }
 
-fn solved(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tensor> {
-    let other = turned(triangle)?;
-    let (lower, upper) = if upper { (&other, triangle) } else { (triangle, &other) };
-    solve_triangular(upper, &solve_triangular(lower, b, false, true, false)?, true, true, false)
+/// A triangle as what it is the factor of, less what depends on it: Ā as L̄, with the triangle on its side.
+fn toward(triangle: &Tensor, upper: bool, whole: &Tensor) -> Result<Tensor> {
+    let twice = neg(&add(whole, &adjoint(whole)?)?)?;
+    if upper { matmul(triangle, &twice) } else { matmul(&twice, triangle) }
 }
 
-/// The inverses of the triangles times their transposes.
+/// How the product of a triangle and its adjoint moves with the triangle.
+fn moved(triangle: &Tensor, upper: bool, t: &Tensor) -> Result<Tensor> {
+    let half = if upper { matmul(&adjoint(t)?, triangle)? } else { matmul(t, &adjoint(triangle)?)? };
+    add(&half, &adjoint(&half)?)
+}
+
+/// L Lᴴ X = B, or Uᴴ U X = B
+///
+/// As a system with the matrix A = L Lᴴ: dX = A⁻¹ (dB - dA X), B̄ = A⁻¹ X̄ and Ā = -B̄ Xᴴ, where
+/// dA = dL Lᴴ + L dLᴴ and L̄ = (Ā + Āᴴ) L. As in torch the triangle has gradients beside itself.
+#[derive(Clone)]
+struct CholeskySolve {
+    upper: bool,
+}
+
+impl Op for CholeskySolve {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["self", "input2", "result"];
+
+    fn name(&self) -> &'static str {
+        "CholeskySolveBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { upper: self.upper }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (b, triangle) = (inputs[0].detach(), inputs[1].detach());
+        let other = adjoint(&triangle)?;
+        let (lower, upper) = if self.upper { (&other, &triangle) } else { (&triangle, &other) };
+        let middle = solve_triangular(lower, &b, false, true, false)?;
+        Ok(smallvec![Tensor::from_array(solve_triangular(upper, &middle, true, true, false)?.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1), keep.output(0)]
+    }
+
+    fn vjp(&self, [_, triangle, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (triangle, x) = (at.load(triangle)?, at.load(x)?);
+        let right = apply_one(self.clone(), &[single(gradients), &triangle])?;
+        let left = || toward(&triangle, self.upper, &matmul(&right, &adjoint(&x)?)?);
+        let left = at.needs(1).then(left).transpose()?;
+        Ok(smallvec![at.needs(0).then_some(right), left])
+    }
+
+    fn jvp(
+        &self,
+        [_, triangle, x]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let (triangle, x) = (at.load(triangle)?, at.load(x)?);
+        let change = |t: &Tensor| matmul(&moved(&triangle, self.upper, t)?, &x);
+        let right = match (&tangents[0], tangents[1].as_ref().map(change).transpose()?) {
+            (Some(b), Some(change)) => sub(b, &change)?,
+            (Some(b), None) => b.clone(),
+            (None, Some(change)) => neg(&change)?,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(apply_one(self.clone(), &[&right, &triangle])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// Y = (L Lᴴ)⁻¹, or (Uᴴ U)⁻¹
+///
+/// With A = L Lᴴ: dY = -Y dA Y and Ā = -Y Ȳ Y, and L as for `CholeskySolve`
+#[derive(Clone)]
+struct CholeskyInverse {
+    upper: bool,
+}
+
+impl Op for CholeskyInverse {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "CholeskyInverseBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { upper: self.upper }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let triangle = inputs[0].detach();
+        let unit = unit(sides(&triangle).0, &triangle)?;
+        Ok(smallvec![Tensor::from_array(cholesky_solve(&unit, &triangle, self.upper)?.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [triangle, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (triangle, y) = (at.load(triangle)?, at.load(y)?);
+        one(toward(&triangle, self.upper, &matmul(&matmul(&y, single(gradients))?, &y)?)?)
+    }
+
+    fn jvp(
+        &self,
+        [triangle, y]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let (triangle, y) = (at.load(triangle)?, at.load(y)?);
+        let change = moved(&triangle, self.upper, tangent(tangents))?;
+        one(neg(&matmul(&matmul(&y, &change)?, &y)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The inverses of the triangles times their adjoints.
 pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
-    let side = check_square(triangle, "cholesky_inverse")?;
-    let operation = Whole {
-        operation: "cholesky_inverse",
-        name: "CholeskyInverseBackward0",
-        names: &["self", "result"],
-        counted: 1,
-        linear: 0,
-        constant: 0,
-        shown: shown! { upper: upper },
-        hosted: false,
-        parts: Arc::new(move |inputs| Ok(smallvec![solved(&unit(side, inputs[0])?, inputs[0], upper)?])),
-    };
-    whole_one(operation, &[triangle])
+    check_square(triangle, "cholesky_inverse")?;
+    apply_one(CholeskyInverse { upper }, &[triangle])
 }

@@ -183,9 +183,12 @@ pub fn slogdet(a: &Tensor) -> Result<(Tensor, Tensor)> {
     }
 }
 
-/// The logarithms of the determinants, which are not numbers where these are negative.
+/// The logarithms of the determinants, which are not numbers where real ones are negative.
 pub fn logdet(a: &Tensor) -> Result<Tensor> {
     check_square(a, "logdet")?;
     let (sign, logarithm) = slogdet(a)?;
+    if a.dtype().is_complex() {
+        return add(&logarithm, &crate::ops::log(&sign)?);
+    }
     super::super::select::where_(&crate::ops::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
 }

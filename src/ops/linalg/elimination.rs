@@ -6,8 +6,8 @@ use smallvec::smallvec;
 
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, check_matrix, place, sides, turned};
-use crate::dtype::DType;
+use super::{Matrices, adjoint, check_matrix, place, sides, turned};
+use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -23,7 +23,7 @@ use crate::tensor::{Array, Tensor};
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
 ///
 /// Of square matrices, with F = L⁻¹ Pᵀ dA U⁻¹: dL = L tril(F, -1) and dU = triu(F) U, and
-/// Ā = P L⁻ᵀ (tril(Lᵀ L̄, -1) + triu(Ū Uᵀ)) U⁻ᵀ. What is below or beside the square follows by solving
+/// Ā = P L⁻ᴴ (tril(Lᴴ L̄, -1) + triu(Ū Uᴴ)) U⁻ᴴ. What is below or beside the square follows by solving
 /// with the triangle of the square.
 #[derive(Clone)]
 struct Elimination {
@@ -83,15 +83,18 @@ impl Op for Elimination {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
-        let (mut triangles, mut pivots) = (Vec::new(), Vec::new());
-        for matrix in a.each() {
-            let found = factor::eliminate_columns(matrix, a.rows, a.columns, self.exchange);
-            triangles.extend(found.triangles);
-            pivots.extend(found.pivots.iter().map(|&row| row as i32 + 1));
-        }
+        let mut pivots = Vec::new();
+        let triangles = factored!(a, T => {
+            let mut triangles = Vec::new();
+            for matrix in a.each::<T>() {
+                let found = factor::eliminate_columns(matrix, a.rows, a.columns, self.exchange);
+                triangles.extend(found.triangles);
+                pivots.extend(found.pivots.iter().map(|&row| row as i32 + 1));
+            }
+            a.made(&[a.rows, a.columns], &triangles)?
+        });
         let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
-        let pivots = Tensor::from_array(Array::from_slice(&shape, &pivots)?);
-        Ok(smallvec![a.made(&[a.rows, a.columns], &triangles)?, pivots])
+        Ok(smallvec![triangles, Tensor::from_array(Array::from_slice(&shape, &pivots)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -103,22 +106,22 @@ impl Op for Elimination {
         let (l, u) = parts.square()?;
         let (square, beyond) = parts.parted(single(gradients))?;
         let (mut of_lower, mut of_upper) = (tril(&square, -1)?, triu(&square, 0)?);
-        let over_upper = |x: &Tensor| turned(&solve_triangular(&u, &turned(x)?, true, true, false)?);
-        let under_lower = |x: &Tensor| solve_triangular(&turned(&l)?, x, true, true, true);
+        let over_upper = |x: &Tensor| adjoint(&solve_triangular(&u, &adjoint(x)?, true, true, false)?);
+        let under_lower = |x: &Tensor| solve_triangular(&adjoint(&l)?, x, true, true, true);
         let mut others = None;
         if parts.rows > parts.columns {
             let below = over_upper(&beyond)?;
             let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
-            of_upper = sub(&of_upper, &matmul(&turned(&known)?, &below)?)?;
+            of_upper = sub(&of_upper, &matmul(&adjoint(&known)?, &below)?)?;
             others = Some((below, -2));
         } else if parts.columns > parts.rows {
             let beside = under_lower(&beyond)?;
             let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
-            of_lower = sub(&of_lower, &matmul(&beside, &turned(&known)?)?)?;
+            of_lower = sub(&of_lower, &matmul(&beside, &adjoint(&known)?)?)?;
             others = Some((beside, -1));
         }
-        let strict = tril(&matmul(&turned(&l)?, &of_lower)?, -1)?;
-        let middle = add(&strict, &triu(&matmul(&of_upper, &turned(&u)?)?, 0)?)?;
+        let strict = tril(&matmul(&adjoint(&l)?, &of_lower)?, -1)?;
+        let middle = add(&strict, &triu(&matmul(&of_upper, &adjoint(&u)?)?, 0)?)?;
         let mut whole = over_upper(&under_lower(&middle)?)?;
         if let Some((others, dim)) = others {
             whole = join::cat(&[&whole, &others], dim)?;
@@ -171,11 +174,13 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
         return found;
     }
     let lu = Matrices::of(lu)?;
-    let zero = |matrix: &[f64]| {
-        let found = (0..lu.rows.min(lu.columns)).find(|step| matrix[step * lu.columns + step] == 0.0);
-        found.map_or(0, |step| step as i32 + 1)
-    };
-    let found: Vec<i32> = lu.each().map(zero).collect();
+    let found: Vec<i32> = factored!(lu, T => {
+        let zero = |matrix: &[T]| {
+            let found = (0..lu.rows.min(lu.columns)).find(|step| matrix[step * lu.columns + step] == T::ZERO);
+            found.map_or(0, |step| step as i32 + 1)
+        };
+        lu.each::<T>().map(zero).collect()
+    });
     Ok(Tensor::from_array(Array::from_slice(&lu.lead, &found)?))
 }
 
@@ -287,8 +292,8 @@ fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {
 }
 
 /// The solutions of `a x = b`, or `x a = b` if not `left`, for an `a` that was factored, or for its
-/// transpose.
-pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, transposed: bool) -> Result<Tensor> {
+/// adjoint.
+pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: bool) -> Result<Tensor> {
     const NAME: &str = "linalg.lu_solve";
     check_equations(lu, b, left, NAME)?;
     if pivots.dtype() != DType::Int32 {
@@ -302,29 +307,29 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, transposed
         counted: 2,
         linear: 0,
         constant: 0,
-        shown: shown! { left: left, adjoint: transposed },
+        shown: shown! { left: left, adjoint: adjoined },
         hosted: false,
         parts: Arc::new(move |inputs| {
             let &[lu, b, pivots] = inputs else { unreachable!("it is called as it was given") };
             Ok(smallvec![match left {
-                true => solved(lu, pivots, b, transposed)?,
-                false => turned(&solved(lu, pivots, &turned(b)?, !transposed)?)?,
+                true => solved(lu, pivots, b, adjoined)?,
+                false => adjoint(&solved(lu, pivots, &adjoint(b)?, !adjoined)?)?,
             }])
         }),
     };
     whole_one(operation, &[&lu, &b, pivots])
 }
 
-fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, transposed: bool) -> Result<Tensor> {
+fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Tensor> {
     let (exchange, lower, upper) = unpack(lu, pivots)?;
-    match transposed {
+    match adjoined {
         false => {
             let x = solve_triangular(&lower, &matmul(&turned(&exchange)?, b)?, false, true, true)?;
             solve_triangular(&upper, &x, true, true, false)
         }
         true => {
-            let x = solve_triangular(&turned(&upper)?, b, false, true, false)?;
-            matmul(&exchange, &solve_triangular(&turned(&lower)?, &x, true, true, true)?)
+            let x = solve_triangular(&adjoint(&upper)?, b, false, true, false)?;
+            matmul(&exchange, &solve_triangular(&adjoint(&lower)?, &x, true, true, true)?)
         }
     }
 }

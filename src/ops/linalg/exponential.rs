@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Matrices, check_square, sides, turned};
+use super::{Matrices, adjoint, check_square, sides};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::exponential::exponential;
@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 
 /// Y = exp A
 ///
-/// The exponential of the matrix of blocks (A dA; 0 A) has dY in the place of dA; Ā is had so from Aᵀ
+/// The exponential of the matrix of blocks (A dA; 0 A) has dY in the place of dA; Ā is had so from Aᴴ
 /// and Ȳ
 #[derive(Clone)]
 struct MatrixExp;
@@ -41,8 +41,10 @@ impl Op for MatrixExp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
-        let y: Vec<f64> = a.each().flat_map(|matrix| exponential(matrix, a.rows)).collect();
-        Ok(smallvec![a.made(&[a.rows, a.rows], &y)?])
+        factored!(a, T => {
+            let y: Vec<T> = a.each::<T>().flat_map(|matrix| exponential(matrix, a.rows)).collect();
+            Ok(smallvec![a.made(&[a.rows, a.rows], &y)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -50,7 +52,7 @@ impl Op for MatrixExp {
     }
 
     fn vjp(&self, a: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(along(&turned(&at.load(a)?)?, single(gradients))?)
+        one(along(&adjoint(&at.load(a)?)?, single(gradients))?)
     }
 
     fn jvp(&self, a: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

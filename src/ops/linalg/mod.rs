@@ -1,10 +1,28 @@
 //! Linear algebra of matrices, the last two dimensions of a tensor.
 
+/// How much of a turn in the complex plane counts as none.
+const PHASE: f64 = 1e-2;
+
+/// What an expression makes of matrices, with `$T` the type in which these are factored.
+macro_rules! factored {
+    ($matrices:expr, $T:ident => $body:expr) => {
+        if $matrices.dtype.is_complex() {
+            type $T = crate::dtype::Complex<f64>;
+            $body
+        } else {
+            type $T = f64;
+            $body
+        }
+    };
+}
+
 pub mod cholesky;
 pub mod determinant;
+pub mod eigen;
 pub mod elimination;
 pub mod exponential;
 pub mod norms;
+pub mod old_triangular;
 pub mod orthogonal;
 pub mod pseudo;
 pub mod singular;
@@ -12,14 +30,15 @@ pub mod solve;
 pub mod symmetric;
 pub mod triangular;
 
-use crate::dtype::DType;
+use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
-use crate::ops::conjugate::conj;
-use crate::ops::{copy, create, permute, squeeze, triangle};
+use crate::ops::complex::I;
+use crate::ops::conjugate::{conj, imag};
+use crate::ops::{copy, create, mul, part, permute, squeeze, triangle};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
-/// Matrices as numbers of double precision, in which factors are computed whatever the type.
+/// Matrices as numbers of double precision, real or complex, in which factors are computed whatever the type.
 struct Matrices {
     lead: Dims,
     rows: usize,
@@ -34,11 +53,9 @@ impl Matrices {
         let (&[ref lead @ .., rows, columns], dtype) = (array.layout.shape(), array.dtype) else {
             unreachable!("the number of dimensions was checked")
         };
-        if dtype.is_complex() {
-            return Err(Error::NotImplementedFor { operation: "linalg_factor_cpu", dtype }.into());
-        }
         let lead = lead.into();
-        let wide = copy::as_type(&array, DType::Float64)?;
+        let wide = if dtype.is_complex() { DType::Complex128 } else { DType::Float64 };
+        let wide = copy::as_type(&array, wide)?;
         let numbers = copy::in_order(&wide)?.into_owned();
         Ok(Matrices { lead, rows, columns, dtype, numbers })
     }
@@ -49,15 +66,24 @@ impl Matrices {
     }
 
     /// One after the other.
-    fn each(&self) -> impl Iterator<Item = &[f64]> {
-        let (size, numbers) = (self.rows * self.columns, elements::<f64>(&self.numbers));
+    fn each<T: Element>(&self) -> impl Iterator<Item = &[T]> {
+        let (size, numbers) = (self.rows * self.columns, elements::<T>(&self.numbers));
         (0..self.count()).map(move |item| &numbers[item * size..(item + 1) * size])
     }
 
     /// A tensor of results of this shape for each matrix, in the type of the matrices.
-    fn made(&self, shape: &[usize], numbers: &[f64]) -> Result<Tensor> {
+    fn made<T: Element>(&self, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
+        self.made_in(self.dtype, shape, numbers)
+    }
+
+    /// `made` of magnitudes: real numbers, whatever the matrices are of.
+    fn made_real(&self, shape: &[usize], numbers: &[f64]) -> Result<Tensor> {
+        self.made_in(self.dtype.to_real(), shape, numbers)
+    }
+
+    fn made_in<T: Element>(&self, dtype: DType, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
         let array = Array::from_slice(&[&self.lead[..], shape].concat(), numbers)?;
-        Ok(Tensor::from_array(copy::as_type(&array, self.dtype)?.into_owned()))
+        Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
     }
 }
 
@@ -105,7 +131,7 @@ fn turned(x: &Tensor) -> Result<Tensor> {
     permute::transpose(x, -2, -1)
 }
 
-/// Refuses what is no floating-point square matrix, or many; answers its side.
+/// Refuses what is no floating-point or complex square matrix, or many; answers its side.
 fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
     let layout = x.layout();
     let &[.., rows, columns] = layout.shape() else {
@@ -118,7 +144,7 @@ fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
     Ok(rows)
 }
 
-/// Refuses what is no floating-point matrix, or many; answers rows and columns.
+/// Refuses what is no floating-point or complex matrix, or many; answers rows and columns.
 fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
     if x.ndim() < 2 {
         return Err(Error::LinearRank { operation }.into());
@@ -127,32 +153,36 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
     Ok(sides(x))
 }
 
-/// The operations that complex matrices have.
-const COMPLEX: &[&str] = &[
-    "linalg.cholesky",
-    "linalg.det",
-    "linalg.inv",
-    "linalg.matrix_norm",
-    "linalg.matrix_power",
-    "linalg.slogdet",
-    "linalg.solve",
-    "logdet",
-];
-
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
-    if dtype.is_float() || dtype.is_complex() && COMPLEX.contains(&operation) {
-        return Ok(());
+    match dtype.is_float() || dtype.is_complex() {
+        true => Ok(()),
+        false => Err(Error::MatrixDType { operation, dtype }.into()),
     }
-    Err(match dtype.is_complex() {
-        true => Error::NotImplementedFor { operation, dtype },
-        false => Error::MatrixDType { operation, dtype },
-    }
-    .into())
 }
 
 /// The transposed matrices with conjugates.
 fn adjoint(x: &Tensor) -> Result<Tensor> {
     conj(turned(x)?)
+}
+
+/// The numbers on the diagonal of matrices as far as they are imaginary, times i, as matrices of these.
+fn imaginary_diagonal(x: &Tensor) -> Result<Tensor> {
+    mul(&diagonal(&imag(&part::diagonal(x, 0, -2, -1)?)?)?, I)
+}
+
+/// Refuses gradients that would turn vectors in the complex plane, where these could have any direction.
+fn check_phase(turn: &Tensor, failure: Error) -> Result<()> {
+    if !turn.dtype().is_complex() {
+        return Ok(());
+    }
+    if let Some(batch) = turn.batch() {
+        return check_phase(&batch.value, failure);
+    }
+    let array = copy::as_type(&turn.array(), DType::Complex128)?.into_owned();
+    match array.view::<Complex<f64>>().iter().any(|turn| turn.im.abs() > PHASE) {
+        true => Err(failure.into()),
+        false => Ok(()),
+    }
 }
 
 /// The type in which matrices are factored: complex ones in double precision only.
@@ -161,7 +191,7 @@ fn wide(dtype: DType) -> DType {
 }
 
 /// The elements of an array, in order.
-fn elements<T: crate::dtype::Element>(array: &Array) -> &[T] {
+fn elements<T: Element>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the operand was laid out in order"))
 }
 

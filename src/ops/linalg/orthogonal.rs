@@ -3,7 +3,8 @@
 use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
-use super::{Matrices, check_matrix, turned};
+use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -26,26 +27,33 @@ pub enum Mode {
     Triangle,
 }
 
-/// Q R = A, where Qᵀ Q = 1
+/// Q R = A, where Qᴴ Q = 1
 ///
-/// With M = Qᵀ dA R⁻¹, of which Ω is the lower triangle less its transpose: dR = (M - Ω) R and
-/// dQ = (dA - Q dR) R⁻¹. With M = R R̄ᵀ - Q̄ᵀ Q, of which S is the lower triangle mirrored:
-/// Ā = (Q̄ + Q S) R⁻ᵀ. Of a wide matrix (X Y) the triangle is (U QᵀY), where Q U = X.
+/// With M = Qᴴ dA R⁻¹, of which Ω is the lower triangle less its adjoint: dR = (M - Ω) R and
+/// dQ = (dA - Q dR) R⁻¹. With M = R R̄ᴴ - Q̄ᴴ Q, of which S is the lower triangle mirrored:
+/// Ā = (Q̄ + Q S) R⁻ᴴ. Of a wide matrix (X Y) the triangle is (U QᴴY), where Q U = X.
 #[derive(Clone)]
 struct Qr {
     mode: Mode,
 }
 
-/// The lower triangle of a matrix less its transpose.
+/// The lower triangle of a matrix less its adjoint, and what is imaginary of the diagonal.
 fn skew(m: &Tensor) -> Result<Tensor> {
     let lower = tril(m, -1)?;
-    sub(&lower, &turned(&lower)?)
+    let skew = sub(&lower, &adjoint(&lower)?)?;
+    if m.dtype().is_complex() { add(&skew, &imaginary_diagonal(m)?) } else { Ok(skew) }
 }
 
-/// x R⁻¹, or x R⁻ᵀ.
-fn over(x: &Tensor, r: &Tensor, transposed: bool) -> Result<Tensor> {
-    match transposed {
-        true => turned(&solve_triangular(r, &turned(x)?, true, true, false)?),
+/// The lower triangle of a matrix with its adjoint above, and what is real of the diagonal.
+fn mirrored(m: &Tensor) -> Result<Tensor> {
+    let mirrored = add(&tril(m, 0)?, &adjoint(&tril(m, -1)?)?)?;
+    if m.dtype().is_complex() { sub(&mirrored, &imaginary_diagonal(m)?) } else { Ok(mirrored) }
+}
+
+/// x R⁻¹, or x R⁻ᴴ.
+fn over(x: &Tensor, r: &Tensor, adjoined: bool) -> Result<Tensor> {
+    match adjoined {
+        true => adjoint(&solve_triangular(r, &adjoint(x)?, true, true, false)?),
         false => solve_triangular(r, x, true, false, false),
     }
 }
@@ -77,7 +85,7 @@ impl Qr {
 
 /// The tangents of the factors of matrices that are not wide.
 fn tall_jvp(q: &Tensor, r: &Tensor, t: &Tensor) -> Result<(Tensor, Tensor)> {
-    let m = over(&matmul(&turned(q)?, t)?, r, false)?;
+    let m = over(&matmul(&adjoint(q)?, t)?, r, false)?;
     let dr = matmul(&triu(&sub(&m, &skew(&m)?)?, 0)?, r)?;
     Ok((over(&sub(t, &matmul(q, &dr)?)?, r, false)?, dr))
 }
@@ -85,13 +93,13 @@ fn tall_jvp(q: &Tensor, r: &Tensor, t: &Tensor) -> Result<(Tensor, Tensor)> {
 /// The gradient with respect to matrices that are not wide.
 fn tall_vjp(q: &Tensor, r: &Tensor, gq: Option<&Tensor>, gr: Option<&Tensor>) -> Result<Tensor> {
     let m = match (gq, gr) {
-        (Some(gq), Some(gr)) => sub(&matmul(r, &turned(gr)?)?, &matmul(&turned(gq)?, q)?)?,
-        (None, Some(gr)) => matmul(r, &turned(gr)?)?,
-        (Some(gq), None) => crate::ops::neg(&matmul(&turned(gq)?, q)?)?,
+        (Some(gq), Some(gr)) => sub(&matmul(r, &adjoint(gr)?)?, &matmul(&adjoint(gq)?, q)?)?,
+        (None, Some(gr)) => matmul(r, &adjoint(gr)?)?,
+        (Some(gq), None) => crate::ops::neg(&matmul(&adjoint(gq)?, q)?)?,
         (None, None) => unreachable!("rules run with a gradient"),
     };
-    let mirrored = matmul(q, &add(&tril(&m, 0)?, &turned(&tril(&m, -1)?)?)?)?;
-    over(&gq.map_or(Ok(mirrored.clone()), |gq| add(gq, &mirrored))?, r, true)
+    let along = matmul(q, &mirrored(&m)?)?;
+    over(&gq.map_or(Ok(along.clone()), |gq| add(gq, &along))?, r, true)
 }
 
 impl Op for Qr {
@@ -122,23 +130,25 @@ impl Op for Qr {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
-        let (mut q, mut r) = (Vec::new(), Vec::new());
-        for matrix in a.each() {
-            let reflections = orthogonal::reflect(matrix, rows, columns);
-            let packed = &reflections.packed;
-            r.extend((0..height * columns).map(|place| match place / columns > place % columns {
-                true => 0.0,
-                false => packed[place],
-            }));
-            if self.mode != Mode::Triangle {
-                q.extend(orthogonal::product(packed, &reflections.scales, rows, columns, height));
+        factored!(a, T => {
+            let (mut q, mut r) = (Vec::new(), Vec::new());
+            for matrix in a.each::<T>() {
+                let reflections = orthogonal::reflect(matrix, rows, columns);
+                let packed = &reflections.packed;
+                r.extend((0..height * columns).map(|place| match place / columns > place % columns {
+                    true => T::ZERO,
+                    false => packed[place],
+                }));
+                if self.mode != Mode::Triangle {
+                    q.extend(orthogonal::product(packed, &reflections.scales, rows, columns, height));
+                }
             }
-        }
-        let q = match self.mode {
-            Mode::Triangle => create::empty(&[0], a.dtype)?,
-            _ => a.made(&[rows, height], &q)?,
-        };
-        Ok(smallvec![q, a.made(&[height, columns], &r)?])
+            let q = match self.mode {
+                Mode::Triangle => create::empty(&[0], a.dtype)?,
+                _ => a.made(&[rows, height], &q)?,
+            };
+            Ok(smallvec![q, a.made(&[height, columns], &r)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -159,8 +169,8 @@ impl Op for Qr {
             return one(join::cat(&[&left, &right], -1)?);
         };
         let (gu, gv) = parted(gr, rows)?;
-        // Q is also in QᵀY, and Y = Q V.
-        let through = matmul(&matmul(&q, &v)?, &turned(&gv)?)?;
+        // Q is also in QᴴY, and Y = Q V.
+        let through = matmul(&matmul(&q, &v)?, &adjoint(&gv)?)?;
         let gq = gq.map_or(Ok(through.clone()), |gq| add(gq, &through))?;
         let left = tall_vjp(&q, &u, Some(&gq), Some(&gu))?;
         one(join::cat(&[&left, &matmul(&q, &gv)?], -1)?)
@@ -175,7 +185,7 @@ impl Op for Qr {
         }
         let ((u, v), (dx, dy)) = (parted(&r, rows)?, parted(tangent(tangents), rows)?);
         let (dq, du) = tall_jvp(&q, &u, &dx)?;
-        let dv = matmul(&turned(&q)?, &sub(&dy, &matmul(&dq, &v)?)?)?;
+        let dv = matmul(&adjoint(&q)?, &sub(&dy, &matmul(&dq, &v)?)?)?;
         Ok(smallvec![Some(dq), Some(join::cat(&[&du, &dv], -1)?)])
     }
 
@@ -198,11 +208,13 @@ pub fn reflections(a: &Tensor) -> Result<(Tensor, Tensor)> {
         return found.map(two);
     }
     let a = Matrices::of(a)?;
-    let (mut packed, mut scales) = (Vec::new(), Vec::new());
-    for matrix in a.each() {
-        let found = orthogonal::reflect(matrix, a.rows, a.columns);
-        packed.extend(found.packed);
-        scales.extend(found.scales);
-    }
-    Ok((a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?))
+    factored!(a, T => {
+        let (mut packed, mut scales) = (Vec::new(), Vec::new());
+        for matrix in a.each::<T>() {
+            let found = orthogonal::reflect(matrix, a.rows, a.columns);
+            packed.extend(found.packed);
+            scales.extend(found.scales);
+        }
+        Ok((a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?))
+    })
 }

@@ -2,10 +2,11 @@
 
 use smallvec::smallvec;
 
-use super::{Matrices, place, turned};
+use super::{Matrices, adjoint, place};
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::rotations;
+use crate::kernels::factor::{Field, rotations};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
@@ -14,8 +15,8 @@ use crate::tensor::{Array, Tensor};
 
 /// Y = A⁺, in which singular values up to a bound count as zero
 ///
-/// dY = -Y dA Y + Y Yᵀ dAᵀ (1 - A Y) + (1 - Y A) dAᵀ Yᵀ Y,
-/// Ā = -Yᵀ Ȳ Yᵀ + (1 - A Y) Ȳᵀ Y Yᵀ + Yᵀ Y Ȳᵀ (1 - Y A)
+/// dY = -Y dA Y + Y Yᴴ dAᴴ (1 - A Y) + (1 - Y A) dAᴴ Yᴴ Y,
+/// Ā = -Yᴴ Ȳ Yᴴ + (1 - A Y) Ȳᴴ Y Yᴴ + Yᴴ Y Ȳᴴ (1 - Y A)
 #[derive(Clone)]
 struct Pinv {
     /// Bounds, and bounds relative to the greatest singular value, of each matrix.
@@ -37,9 +38,10 @@ impl Op for Pinv {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
-        let mut y = vec![0.0; a.count() * rows * columns];
-        for (item, matrix) in a.each().enumerate() {
-            if matrix.iter().any(|x| !x.is_finite()) {
+        factored!(a, T => {
+        let mut y = vec![T::ZERO; a.count() * rows * columns];
+        for (item, matrix) in a.each::<T>().enumerate() {
+            if matrix.iter().any(|x| !x.magnitude().is_finite()) {
                 return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
             }
             let found = rotations::singular(matrix, rows, columns, false);
@@ -49,11 +51,13 @@ impl Op for Pinv {
             for (at, &value) in found.values.iter().enumerate().take_while(|(_, value)| **value > bound) {
                 let (left, right) = (&found.left[at * rows..], &found.right[at * columns..]);
                 for (place, y) in y.iter_mut().enumerate() {
-                    *y += right[place / rows] * left[place % rows] / value;
+                    let product = right[place / rows].mul(left[place % rows].conj());
+                    *y = y.add(product.div(T::of(value)));
                 }
             }
         }
         Ok(smallvec![a.made(&[columns, rows], &y)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -62,7 +66,7 @@ impl Op for Pinv {
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, y) = (at.load(a)?, at.load(y)?);
-        let (yt, gt) = (turned(&y)?, turned(single(gradients))?);
+        let (yt, gt) = (adjoint(&y)?, adjoint(single(gradients))?);
         let plain = neg(&matmul(&matmul(&yt, single(gradients))?, &yt)?)?;
         let left = matmul(&gt, &matmul(&y, &yt)?)?;
         let right = matmul(&matmul(&yt, &y)?, &gt)?;
@@ -73,7 +77,7 @@ impl Op for Pinv {
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, y) = (at.load(a)?, at.load(y)?);
-        let (yt, tt) = (turned(&y)?, turned(tangent(tangents))?);
+        let (yt, tt) = (adjoint(&y)?, adjoint(tangent(tangents))?);
         let plain = neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?;
         let left = matmul(&matmul(&y, &yt)?, &tt)?;
         let right = matmul(&tt, &matmul(&yt, &y)?)?;
@@ -90,7 +94,7 @@ impl Op for Pinv {
 /// The matrices nearest to inverses. Singular values up to `absolute`, or up to `relative` times the
 /// greatest of them, count as zero; both are numbers for each matrix, or one for all.
 pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor) -> Result<Tensor> {
-    if a.ndim() < 2 || !a.dtype().is_float() {
+    if a.ndim() < 2 || !a.dtype().is_float() && !a.dtype().is_complex() {
         return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
     }
     let layout = a.layout();

@@ -2,24 +2,29 @@
 
 use smallvec::smallvec;
 
-use super::{Matrices, as_column, as_row, check_matrix, diagonal, place, turned};
+use super::{
+    Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::factor::rotations;
+use crate::kernels::factor::{Field, rotations};
 use crate::ops::apply::{Keep, Op, Outputs, apply, tangent};
 use crate::ops::batch::{Answer, Call};
+use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
 use crate::ops::{add, cast, create, div, join, mul, part, select, sub};
 use crate::tensor::Tensor;
 
-/// U S Vᵀ = A
+/// U S Vᴴ = A
 ///
-/// With P = Uᵀ dA V and E[i][j] = s[j]² - s[i]²: dS is the diagonal of P,
-/// dU = U ((P S + S Pᵀ) / E) + (1 - U Uᵀ) dA V S⁻¹ and dV = V ((S P + Pᵀ S) / E) + (1 - V Vᵀ) dAᵀ U S⁻¹,
-/// without the diagonals where E divides. Ā = U (S̄ + (skew(Uᵀ Ū) / E) S + S (skew(Vᵀ V̄) / E)) Vᵀ
-/// + (1 - U Uᵀ) Ū S⁻¹ Vᵀ + U S⁻¹ V̄ᵀ (1 - V Vᵀ), where skew(X) = X - Xᵀ
+/// With P = Uᴴ dA V and E[i][j] = s[j]² - s[i]²: dS is the diagonal of P,
+/// dU = U ((P S + S Pᴴ) / E) + (1 - U Uᴴ) dA V S⁻¹ and dV = V ((S P + Pᴴ S) / E) + (1 - V Vᴴ) dAᴴ U S⁻¹,
+/// without the diagonals where E divides. Ā = U (S̄ + (skew(Uᴴ Ū) / E) S + S (skew(Vᴴ V̄) / E)) Vᴴ
+/// + (1 - U Uᴴ) Ū S⁻¹ Vᴴ + U S⁻¹ V̄ᴴ (1 - V Vᴴ), where skew(X) = X - Xᴴ.
+///
+/// Of complex vectors a pair may turn together: dU takes all of what turns, U i Im(diag P) S⁻¹
 #[derive(Clone)]
 struct Svd {
     full: bool,
@@ -37,7 +42,7 @@ impl Factors {
         let (u, s, vh) = (at.load(u)?, at.load(s)?, at.load(vh)?);
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
         let first = |x: &Tensor| part::narrow(x, -1, 0, count);
-        Ok(Factors { u: first(&u)?, v: first(&turned(&vh)?)?, s })
+        Ok(Factors { u: first(&u)?, v: first(&adjoint(&vh)?)?, s })
     }
 
     /// A matrix over the differences of squares, with zeros on the diagonal.
@@ -53,7 +58,7 @@ impl Factors {
 
 /// x without what lies along the columns of `basis`.
 fn beside(x: &Tensor, basis: &Tensor) -> Result<Tensor> {
-    sub(x, &matmul(basis, &matmul(&turned(basis)?, x)?)?)
+    sub(x, &matmul(basis, &matmul(&adjoint(basis)?, x)?)?)
 }
 
 /// Whether the columns leave room beside them.
@@ -98,17 +103,20 @@ impl Op for Svd {
         let (rows, columns) = (a.rows, a.columns);
         let least = rows.min(columns);
         let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
-        let (mut u, mut s, mut vh) = (Vec::new(), Vec::new(), Vec::new());
-        for (item, matrix) in a.each().enumerate() {
-            if matrix.iter().any(|x| !x.is_finite()) {
-                return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
+        factored!(a, T => {
+            let (mut u, mut s, mut vh) = (Vec::new(), Vec::new(), Vec::new());
+            for (item, matrix) in a.each::<T>().enumerate() {
+                if matrix.iter().any(|x| !x.magnitude().is_finite()) {
+                    return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
+                }
+                let found = rotations::singular(matrix, rows, columns, self.full);
+                u.extend((0..rows * high).map(|place| found.left[place % high * rows + place / high]));
+                s.extend(found.values);
+                vh.extend(found.right.into_iter().map(Field::conj));
             }
-            let found = rotations::singular(matrix, rows, columns, self.full);
-            u.extend((0..rows * high).map(|place| found.left[place % high * rows + place / high]));
-            s.extend(found.values);
-            vh.extend(found.right);
-        }
-        Ok(smallvec![a.made(&[rows, high], &u)?, a.made(&[least], &s)?, a.made(&[wide, columns], &vh)?])
+            let s = a.made_real(&[least], &s)?;
+            Ok(smallvec![a.made(&[rows, high], &u)?, s, a.made(&[wide, columns], &vh)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -119,7 +127,8 @@ impl Op for Svd {
         let factors = Factors::load(saved, at)?;
         let Factors { u, s, v } = &factors;
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
-        let mut middle = gradients[1].as_ref().map(diagonal).transpose()?;
+        let along = |g: &Tensor| cast::to_dtype(&diagonal(g)?, u.dtype());
+        let mut middle = gradients[1].as_ref().map(along).transpose()?;
         let mut around: Option<Tensor> = None;
         let plus = |sum: &mut Option<Tensor>, term: Tensor| -> Result<()> {
             *sum = Some(match sum.take() {
@@ -128,26 +137,37 @@ impl Op for Svd {
             });
             Ok(())
         };
-        let turning = |basis: &Tensor, g: &Tensor| {
-            let m = matmul(&turned(basis)?, g)?;
-            factors.over_differences(&sub(&m, &turned(&m)?)?)
+        let mut turn: Option<Tensor> = None;
+        let mut turning = |basis: &Tensor, g: &Tensor| {
+            let m = matmul(&adjoint(basis)?, g)?;
+            if m.dtype().is_complex() {
+                plus(&mut turn, part::diagonal(&m, 0, -2, -1)?)?;
+            }
+            factors.over_differences(&sub(&m, &adjoint(&m)?)?)
         };
         if let Some(g) = &gradients[0] {
             let g = part::narrow(g, -1, 0, count)?;
             plus(&mut middle, mul(&turning(u, &g)?, &as_row(s)?)?)?;
+            if g.dtype().is_complex() {
+                let turn = imaginary_diagonal(&matmul(&adjoint(u)?, &g)?)?;
+                plus(&mut middle, div(&turn, &as_row(s)?)?)?;
+            }
             if narrow(u) {
-                plus(&mut around, matmul(&div(&beside(&g, u)?, &as_row(s)?)?, &turned(v)?)?)?;
+                plus(&mut around, matmul(&div(&beside(&g, u)?, &as_row(s)?)?, &adjoint(v)?)?)?;
             }
         }
         if let Some(g) = &gradients[2] {
-            let g = part::narrow(&turned(g)?, -1, 0, count)?;
+            let g = part::narrow(&adjoint(g)?, -1, 0, count)?;
             plus(&mut middle, mul(&turning(v, &g)?, &as_column(s)?)?)?;
             if narrow(v) {
-                plus(&mut around, matmul(u, &turned(&div(&beside(&g, v)?, &as_row(s)?)?)?)?)?;
+                plus(&mut around, matmul(u, &adjoint(&div(&beside(&g, v)?, &as_row(s)?)?)?)?)?;
             }
         }
+        if let Some(turn) = &turn {
+            check_phase(turn, Error::SingularVectorPhase {})?;
+        }
         if let Some(middle) = middle {
-            plus(&mut around, matmul(&matmul(u, &middle)?, &turned(v)?)?)?;
+            plus(&mut around, matmul(&matmul(u, &middle)?, &adjoint(v)?)?)?;
         }
         Ok(smallvec![around])
     }
@@ -155,21 +175,24 @@ impl Op for Svd {
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let factors = Factors::load(saved, at)?;
         let (Factors { u, s, v }, t) = (&factors, tangent(tangents));
-        let p = matmul(&matmul(&turned(u)?, t)?, v)?;
-        let (row, column, pt) = (as_row(s)?, as_column(s)?, turned(&p)?);
+        let p = matmul(&matmul(&adjoint(u)?, t)?, v)?;
+        let (row, column, pt) = (as_row(s)?, as_column(s)?, adjoint(&p)?);
         let turning = |a: Tensor, b: Tensor| factors.over_differences(&add(&a, &b)?);
         let mut du = matmul(u, &turning(mul(&p, &row)?, mul(&column, &pt)?)?)?;
+        if p.dtype().is_complex() {
+            du = add(&du, &matmul(u, &div(&imaginary_diagonal(&p)?, &row)?)?)?;
+        }
         let mut dv = matmul(v, &turning(mul(&column, &p)?, mul(&pt, &row)?)?)?;
         if narrow(u) {
             du = add(&du, &div(&beside(&matmul(t, v)?, u)?, &row)?)?;
         }
         if narrow(v) {
-            dv = add(&dv, &div(&beside(&matmul(&turned(t)?, u)?, v)?, &row)?)?;
+            dv = add(&dv, &div(&beside(&matmul(&adjoint(t)?, u)?, v)?, &row)?)?;
         }
         if self.full {
             (du, dv) = (widened(&du)?, widened(&dv)?);
         }
-        Ok(smallvec![Some(du), Some(part::diagonal(&p, 0, -2, -1)?), Some(turned(&dv)?)])
+        Ok(smallvec![Some(du), Some(real(&part::diagonal(&p, 0, -2, -1)?)?), Some(adjoint(&dv)?)])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

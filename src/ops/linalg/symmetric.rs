@@ -1,21 +1,24 @@
-//! Eigenvalues and eigenvectors of symmetric matrices.
+//! Eigenvalues and eigenvectors of symmetric matrices, and of complex ones that are their own adjoints.
+
+use std::cmp::Ordering;
 
 use smallvec::smallvec;
 
-use super::{Matrices, as_column, as_row, check_square, diagonal, sides, turned};
+use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, diagonal, sides};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::rotations;
+use crate::kernels::factor::{Field, rotations};
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
 use crate::ops::batch::{Answer, Call};
+use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
 use crate::ops::{add, div, mul, part, select, sub};
 use crate::tensor::Tensor;
 
-/// V Λ Vᵀ = A, of which one triangle is read
+/// V Λ Vᴴ = A, of which one triangle is read
 ///
-/// With M = Vᵀ dA V and E[i][j] = λ[j] - λ[i]: dΛ is the diagonal of M and dV = V (M / E), and Ā is
-/// V (Λ̄ + N / E) Vᵀ with N = (Vᵀ V̄ - V̄ᵀ V) / 2, without the diagonals where there is a division
+/// With M = Vᴴ dA V and E[i][j] = λ[j] - λ[i]: dΛ is the diagonal of M and dV = V (M / E), and Ā is
+/// V (Λ̄ + N / E) Vᴴ with N = (Vᴴ V̄ - V̄ᴴ V) / 2, without the diagonals where there is a division
 #[derive(Clone)]
 struct Eigh {
     upper: bool,
@@ -49,18 +52,23 @@ impl Op for Eigh {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let n = a.rows;
-        let (mut values, mut vectors) = (Vec::new(), Vec::new());
-        for matrix in a.each() {
-            let read = |place: usize| {
-                let (row, column) = (place / n, place % n);
-                let (low, high) = (row.min(column), row.max(column));
-                if self.upper { matrix[low * n + high] } else { matrix[high * n + low] }
-            };
-            let found = rotations::symmetric(&(0..n * n).map(read).collect::<Vec<f64>>(), n);
-            values.extend(found.values);
-            vectors.extend((0..n * n).map(|place| found.vectors[place % n * n + place / n]));
-        }
-        Ok(smallvec![a.made(&[n], &values)?, a.made(&[n, n], &vectors)?])
+        factored!(a, T => {
+            let (mut values, mut vectors) = (Vec::new(), Vec::new());
+            for matrix in a.each::<T>() {
+                let read = |place: usize| {
+                    let (row, column) = (place / n, place % n);
+                    match row.cmp(&column) {
+                        Ordering::Equal => T::of(matrix[place].real()),
+                        side if (side == Ordering::Less) == self.upper => matrix[place],
+                        _ => matrix[column * n + row].conj(),
+                    }
+                };
+                let found = rotations::symmetric(&(0..n * n).map(read).collect::<Vec<T>>(), n);
+                values.extend(found.values);
+                vectors.extend((0..n * n).map(|place| found.vectors[place % n * n + place / n]));
+            }
+            Ok(smallvec![a.made_real(&[n], &values)?, a.made(&[n, n], &vectors)?])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -69,10 +77,15 @@ impl Op for Eigh {
 
     fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
-        let along = gradients[0].as_ref().map(diagonal).transpose()?;
+        let along = |g: &Tensor| crate::ops::cast::to_dtype(&diagonal(g)?, v.dtype());
+        let along = gradients[0].as_ref().map(along).transpose()?;
         let turning = |g: &Tensor| {
-            let m = matmul(&turned(&v)?, g)?;
-            over_differences(&mul(&sub(&m, &turned(&m)?)?, 0.5)?, &values)
+            let along = matmul(&adjoint(&v)?, g)?;
+            check_phase(
+                &part::diagonal(&along, 0, -2, -1)?,
+                Error::EigenvectorPhase { operation: "linalg_eigh" },
+            )?;
+            over_differences(&mul(&sub(&along, &adjoint(&along)?)?, 0.5)?, &values)
         };
         let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
         let middle = match (along, turning) {
@@ -80,14 +93,14 @@ impl Op for Eigh {
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => unreachable!("rules run with a gradient"),
         };
-        one(matmul(&matmul(&v, &middle)?, &turned(&v)?)?)
+        one(matmul(&matmul(&v, &middle)?, &adjoint(&v)?)?)
     }
 
     fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
-        let m = matmul(&matmul(&turned(&v)?, tangent(tangents))?, &v)?;
+        let m = matmul(&matmul(&adjoint(&v)?, tangent(tangents))?, &v)?;
         let dv = matmul(&v, &over_differences(&m, &values)?)?;
-        Ok(smallvec![Some(part::diagonal(&m, 0, -2, -1)?), Some(dv)])
+        Ok(smallvec![Some(real(&part::diagonal(&m, 0, -2, -1)?)?), Some(dv)])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

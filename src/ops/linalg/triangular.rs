@@ -1,24 +1,21 @@
 //! Equations whose matrix is a triangle.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
-use super::{Matrices, sides, turned};
+use super::{Matrices, adjoint, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, two};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::whole::{Whole, whole};
 use crate::ops::{cast, neg, sub, triangle};
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
 ///
-/// dx = A⁻¹ (db - dA x), b̄ = A⁻ᵀ x̄, Ā = -b̄ xᵀ, where dA and Ā have zeros beside the triangle, and on
+/// dx = A⁻¹ (db - dA x), b̄ = A⁻ᴴ x̄, Ā = -b̄ xᴴ, where dA and Ā have zeros beside the triangle, and on
 /// its diagonal if that is of ones
 #[derive(Clone)]
 struct SolveTriangular {
@@ -61,12 +58,15 @@ impl Op for SolveTriangular {
         let _off = mode::GradModeGuard::off();
         let (a, b) = (self.seen(&inputs[0].detach())?, self.seen(&inputs[1].detach())?);
         let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
-        let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
-        for (a, right) in a.each().zip(b.each()) {
-            x.extend(factor::solve_triangle(a, b.rows, right, b.columns, self.upper == self.left, self.unit));
-        }
-        let x = self.seen(&b.made(&[b.rows, b.columns], &x)?)?;
-        Ok(smallvec![Tensor::from_array(cast::contiguous(&x)?.array())])
+        let upper = self.upper == self.left;
+        let x = factored!(a, T => {
+            let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
+            for (a, right) in a.each::<T>().zip(b.each::<T>()) {
+                x.extend(factor::solve_triangle(a, b.rows, right, b.columns, upper, self.unit));
+            }
+            b.made(&[b.rows, b.columns], &x)?
+        });
+        Ok(smallvec![Tensor::from_array(cast::contiguous(&self.seen(&x)?)?.array())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -75,10 +75,10 @@ impl Op for SolveTriangular {
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
-        let right = apply_one(self.back(), &[&turned(&a)?, single(gradients)])?;
+        let right = apply_one(self.back(), &[&adjoint(&a)?, single(gradients)])?;
         let product = || match self.left {
-            true => matmul(&right, &turned(&x)?),
-            false => matmul(&turned(&x)?, &right),
+            true => matmul(&right, &adjoint(&x)?),
+            false => matmul(&adjoint(&x)?, &right),
         };
         let left = at.needs(0).then(|| self.part(&neg(&product()?)?)).transpose()?;
         Ok(smallvec![left, at.needs(1).then_some(right)])
@@ -111,34 +111,6 @@ pub fn solve_triangular(a: &Tensor, b: &Tensor, upper: bool, left: bool, unit: b
     check_equations(a, b, left, NAME)?;
     let (matrix, right) = super::solve::broadcast(a, b)?;
     apply_one(SolveTriangular { upper, unit, left }, &[&matrix, &right])
-}
-
-/// The solutions of equations whose matrix is a triangle, or that transposed, and a copy of the triangle.
-pub fn triangular_solve(
-    b: &Tensor,
-    a: &Tensor,
-    upper: bool,
-    transposed: bool,
-    unit: bool,
-) -> Result<(Tensor, Tensor)> {
-    check_equations(a, b, true, "triangular_solve")?;
-    let (b, a) = super::solve::broadcast(b, a)?;
-    let operation = Whole {
-        operation: "triangular_solve",
-        name: "TriangularSolveBackward0",
-        names: &["self", "A", "solution", ""],
-        counted: 2,
-        linear: 0,
-        constant: 0,
-        shown: shown! { upper: upper, transpose: transposed, unitriangular: unit },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
-            let turned = if transposed { turned(inputs[1])? } else { inputs[1].clone() };
-            let x = solve_triangular(&turned, inputs[0], upper != transposed, true, unit)?;
-            Ok(smallvec![x, cast::clone(inputs[1])?])
-        }),
-    };
-    whole(operation, &[&b, &a]).map(two)
 }
 
 /// Refuses equations that do not fit, for operations that take no vector as right side.

@@ -13,7 +13,9 @@ use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, single};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, cast, reduce, reshape, squeeze};
+use crate::ops::complex::I;
+use crate::ops::conjugate::{imag, real};
+use crate::ops::{add, cast, mul, reduce, reshape, squeeze, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -312,6 +314,9 @@ pub fn convolution_nd(
     spatial: usize,
     options: &Options,
 ) -> Result<Tensor> {
+    if x.dtype().is_complex() && x.dtype() == weight.dtype() {
+        return of_parts(x, weight, bias, spatial, options);
+    }
     let ndim = x.ndim();
     if ndim == spatial + 2 {
         return convolution(x, weight, bias, options);
@@ -332,6 +337,36 @@ pub fn convolution_nd(
     }
     let y = convolution(&squeeze::unsqueeze(x, 0)?, weight, bias, options)?;
     squeeze::squeeze(&y, squeeze::Squeezed::One(0))
+}
+
+/// A convolution of complex numbers by three of real ones: with w = u + iv and x = r + is,
+/// w ∗ x = u ∗ r - v ∗ s + i ((u + v) ∗ (r + s) - u ∗ r - v ∗ s)
+fn of_parts(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    spatial: usize,
+    options: &Options,
+) -> Result<Tensor> {
+    if let Some(bias) = bias
+        && bias.dtype() != x.dtype()
+    {
+        return Err(Error::ConvolutionBiasDType { input: x.dtype(), bias: bias.dtype() }.into());
+    }
+    let parts = |z: &Tensor| -> Result<[Tensor; 3]> {
+        let (real, imag) = (real(z)?, imag(z)?);
+        let sum = add(&real, &imag)?;
+        Ok([real, imag, sum])
+    };
+    let (x, weight, bias) = (parts(x)?, parts(weight)?, bias.map(parts).transpose()?);
+    let [first, second, whole] = [0, 1, 2].map(|index| {
+        // The second is taken from both others: it goes without a bias.
+        let bias = bias.as_ref().filter(|_| index != 1).map(|bias| &bias[index]);
+        convolution_nd(&x[index], &weight[index], bias, spatial, options)
+    });
+    let (first, second) = (first?, second?);
+    let across = sub(&sub(&whole?, &first)?, &second)?;
+    add(&sub(&first, &second)?, &mul(&across, I)?)
 }
 
 /// `convolution_nd` with as much padding as leaves the sizes what they are.

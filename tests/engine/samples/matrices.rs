@@ -1,10 +1,10 @@
 //! Samples of linear algebra.
 
 use rushlight::ops::linalg::{
-    cholesky, determinant, elimination, exponential, norms, orthogonal, pseudo, singular, solve, symmetric,
-    triangular,
+    cholesky, determinant, eigen, elimination, exponential, norms, old_triangular, orthogonal, pseudo,
+    singular, solve, symmetric, triangular,
 };
-use rushlight::ops::{self, create, matmul, permute, squeeze};
+use rushlight::ops::{self, conjugate, create, matmul, permute, squeeze};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, sample, signed};
@@ -40,6 +40,7 @@ pub fn samples() -> Vec<Sample> {
         norms::by_sums(&x[0], 1.0, [0, 1], false, None)
     }));
     samples.extend(factors());
+    samples.extend(whole());
     samples
 }
 
@@ -82,6 +83,38 @@ fn factors() -> Vec<Sample> {
         let right: &[usize] = if left { &[2, 2, 3] } else { &[2, 3, 2] };
         samples.push(sample("solve_triangular", vec![regular(&[2, 2]), signed(right)], move |x| {
             triangular::solve_triangular(&x[0], &x[1], upper, left, unit)
+        }));
+    }
+    samples
+}
+
+/// Samples of equations that are solved by a triangle twice, and of eigenvalues of any matrix.
+fn whole() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let positive = |x: &Tensor, upper: bool| {
+        // The triangle has gradients beside itself, which differences do not see: they get none here.
+        if upper { ops::triangle::triu(x, 0) } else { ops::triangle::tril(x, 0) }
+    };
+    for upper in [false, true] {
+        samples.push(sample("cholesky_solve", vec![signed(&[2, 3, 2]), regular(&[3, 3])], move |x| {
+            cholesky::cholesky_solve(&x[0], &positive(&x[1], upper)?, upper)
+        }));
+        samples.push(sample("cholesky_inverse", vec![regular(&[2, 3, 3])], move |x| {
+            cholesky::cholesky_inverse(&positive(&x[0], upper)?, upper)
+        }));
+        for transposed in [false, true] {
+            let inputs = vec![signed(&[3, 2]), regular(&[2, 3, 3])];
+            samples.push(sample2("triangular_solve", inputs, move |x| {
+                old_triangular::triangular_solve(&x[0], &positive(&x[1], upper)?, upper, transposed, false)
+            }));
+        }
+    }
+    for shape in [&[3, 3][..], &[2, 2, 2], &[0, 0]] {
+        samples.push(sample("eig", vec![regular(shape)], |x| {
+            let (values, vectors) = eigen::eig(&x[0], "linalg.eig")?;
+            // Of a vector the direction in the complex plane is anybody's choice.
+            let sizes = ops::mul(&ops::abs(&vectors)?, &squeeze::unsqueeze(&ops::abs(&values)?, -2)?)?;
+            ops::add(&sizes, &squeeze::unsqueeze(&conjugate::imag(&ops::mul(&values, &values)?)?, -1)?)
         }));
     }
     samples

@@ -8,6 +8,7 @@ mod matrices;
 mod orders;
 mod products;
 mod reductions;
+mod transforms;
 mod units;
 mod views;
 
@@ -63,6 +64,7 @@ pub fn all() -> Vec<Sample> {
     samples.extend(layers::samples());
     samples.extend(matrices::samples());
     samples.extend(orders::samples());
+    samples.extend(transforms::samples());
     samples.extend(units::samples());
     samples
 }

@@ -9,6 +9,7 @@ from . import (
     distances,
     dropouts,
     forms,
+    fractional,
     grids,
     heads,
     likelihoods,
@@ -25,6 +26,7 @@ from .bags import *  # noqa: F403
 from .distances import *  # noqa: F403
 from .dropouts import *  # noqa: F403
 from .forms import *  # noqa: F403
+from .fractional import *  # noqa: F403
 from .grids import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .likelihoods import *  # noqa: F403
@@ -42,6 +44,7 @@ __all__ = [
     *distances.__all__,
     *dropouts.__all__,
     *forms.__all__,
+    *fractional.__all__,
     *grids.__all__,
     *heads.__all__,
     *likelihoods.__all__,

@@ -17,8 +17,11 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -127,21 +130,42 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    return native.adaptive_max_pool1d(input, output_size)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    return _nn.adaptive_max_pool2d(input, _whole(input, output_size))
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    return _nn.adaptive_max_pool3d(input, _whole(input, output_size))
+
+
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = native.adaptive_max_pool1d(input, output_size)
+    found = adaptive_max_pool1d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool2d(input, _whole(input, output_size))
+    found = adaptive_max_pool2d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says."""
-    found = _nn.adaptive_max_pool3d(input, _whole(input, output_size))
+    found = adaptive_max_pool3d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 

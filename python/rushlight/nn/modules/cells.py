@@ -61,7 +61,7 @@ def draw(module: Module, size: int) -> None:
         init.uniform_(weight, -bound, bound)
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, mode: str, device: Any, dtype: Any
     ) -> None:
@@ -126,7 +126,7 @@ class _Cell(Module):
         return found if batched else tuple(part.squeeze(0) for part in found)
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """One step of an RNN."""
 
     def __init__(
@@ -149,7 +149,7 @@ class RNNCell(_Cell):
         return self._step(mode, input, None if hx is None else (hx,))[0]
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of an LSTM."""
 
     def __init__(
@@ -162,7 +162,7 @@ class LSTMCell(_Cell):
         return self._step("LSTM", input, hx)
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
     def __init__(

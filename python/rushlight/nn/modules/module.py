@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._rushlight import Tensor, dtype, empty, float32, float64
 from ..._typename import typename
 from ...autograd.grad_mode import no_grad
-from ..parameter import Parameter
+from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._every import at_registration, no_hooks
 from ._every import register_module_backward_hook as register_module_backward_hook
@@ -169,6 +169,11 @@ class Module(Called, StateDict):
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             own["_buffers"][name] = value
+        elif isinstance(value, Buffer):
+            if "_buffers" not in own:
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
         else:
             super().__setattr__(name, value)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ... import _rushlight as native
 from ..._rushlight import empty, int64, ones, tensor, zeros
 from .. import functional, init
 from ..parameter import Parameter
@@ -19,6 +20,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "CrossMapLRN2d",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
@@ -338,3 +340,36 @@ class LocalResponseNorm(Module):
     def extra_repr(self) -> str:
         """Show the arguments."""
         return f"{self.size}, {shown(self, 'alpha', 'beta', 'k')}"
+
+
+class CrossMapLRN2d(Module):
+    """Every element less the more its neighbours among the channels are.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CrossMapLRN2d(3)(torch.ones(1, 2, 1, 1)).flatten()
+    tensor([1.0000, 1.0000])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Divide by a power of the sums of squares of neighbours."""
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        # As many channels on both sides, of an even size one less.
+        beside = (self.size + 1) // 2 - 1 if self.size % 2 else self.size // 2 - 1
+        squares = functional.pad(input * input, (0, 0, 0, 0, beside, beside))
+        sums = squares.unfold(1, 2 * beside + 1, 1).sum(-1)
+        # In torch the first channel counts for all that come after it.
+        first = squares[:, beside : beside + 1]
+        sums = native.cat([sums[:, : beside + 1], sums[:, beside + 1 :] + first], 1)
+        return input * (self.k + self.alpha / self.size * sums) ** -self.beta
+
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..._rushlight import Tensor
 
 __all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
@@ -140,3 +143,38 @@ class ReplicationPad3d(_Pad):
     """The elements at the edges of three dimensions, repeated."""
 
     spatial, mode = 3, "replicate"
+
+
+class _CircularPad(_Pad):
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Put the other end around the last dimensions."""
+        if input.dim() not in (self.spatial + 1, self.spatial + 2):
+            raise ValueError(
+                f"expected {self.spatial + 1}D or {self.spatial + 2}D input (got {input.dim()}D input)"
+            )
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
+    """What is at the other end around one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CircularPad1d(1)(torch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[3., 1., 2., 3., 1.]])
+    """
+
+    spatial = 1
+
+
+class CircularPad2d(_CircularPad):
+    """What is at the other end around two dimensions."""
+
+    spatial = 2
+
+
+class CircularPad3d(_CircularPad):
+    """What is at the other end around three dimensions."""
+
+    spatial = 3

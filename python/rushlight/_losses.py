@@ -1,0 +1,146 @@
+"""Losses and distances as the package has them: with numbers for how they are reduced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _rushlight as native
+from .nn import functional
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._rushlight import Tensor
+
+__all__ = [
+    "affine_grid_generator",
+    "bilinear",
+    "conv_tbc",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "ctc_loss",
+    "grid_sampler",
+    "hinge_embedding_loss",
+    "instance_norm",
+    "kl_div",
+    "margin_ranking_loss",
+    "nonzero_static",
+    "pairwise_distance",
+    "poisson_nll_loss",
+    "triplet_margin_loss",
+]
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+affine_grid_generator = functional.affine_grid
+bilinear = functional.bilinear
+conv_tbc = functional.conv_tbc
+cosine_similarity = functional.cosine_similarity
+pairwise_distance = functional.pairwise_distance
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
+    """Return how far directions are from alike, or from different."""
+    return functional.cosine_embedding_loss(
+        input1, input2, target, margin=margin, reduction=_REDUCTIONS[reduction]
+    )
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return the negative logarithm of the probability of sequences, over all ways to say them in time."""
+    return functional.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS[reduction], zero_infinity
+    )
+
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+    """Return distances of what is alike, and what they lack of a margin of what is not."""
+    return functional.hinge_embedding_loss(input, target, margin=margin, reduction=_REDUCTIONS[reduction])
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+    """Return the divergence of one distribution from another, element by element."""
+    found = functional.kl_div(input, target, reduction="none", log_target=log_target)
+    return (found, found.mean(), found.sum())[reduction] if reduction else found
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
+    """Return by how much the wrong one is greater."""
+    return functional.margin_ranking_loss(
+        input1, input2, target, margin=margin, reduction=_REDUCTIONS[reduction]
+    )
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """Return the negative logarithm of the probability of counts."""
+    return functional.poisson_nll_loss(
+        input, target, log_input=log_input, full=full, eps=eps, reduction=_REDUCTIONS[reduction]
+    )
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 0,
+) -> Tensor:
+    """Return how much less than a margin nearer one is than another."""
+    return functional.triplet_margin_loss(
+        anchor, positive, negative, margin=margin, p=p, eps=eps, swap=swap, reduction=_REDUCTIONS[reduction]
+    )
+
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = False,
+) -> Tensor:
+    """Normalise every channel of every sample."""
+    return functional.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """Return what images have at the places of a grid."""
+    return functional.grid_sample(
+        input,
+        grid,
+        ("bilinear", "nearest", "bicubic")[interpolation_mode],
+        ("zeros", "border", "reflection")[padding_mode],
+        align_corners,
+    )
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return so many places of elements that are not zero, filled up if there are less."""
+    found: Any = input.nonzero()
+    found = found[:size]
+    rest = native.full((size - found.shape[0], found.shape[1]), fill_value, dtype=found.dtype)
+    return native.cat([found, rest])

@@ -1,0 +1,308 @@
+"""Windows of signals, and the spectra of what is seen through them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+from . import _rushlight as native
+from . import fft
+from ._typename import scalar_name
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._rushlight import Tensor
+
+__all__ = [
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "istft",
+    "kaiser_window",
+    "stft",
+]
+
+
+def _window(name: str, length: int, periodic: bool, options: dict[str, Any], shape: Any) -> Tensor:
+    """Return a window that `shape` makes of the places of its elements and the last of them."""
+    dtype = options.get("dtype") or native.get_default_dtype()
+    if not dtype.is_floating_point:
+        # The default is said in full, as tensor options are.
+        raise RuntimeError(
+            f"{name} expects floating point dtypes, got: TensorOptions(dtype={_name_in_c(dtype)}, "
+            "device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
+            "memory_format=(nullopt))"
+        )
+    if length < 0:
+        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
+    grad = options.get("requires_grad", False)
+    if length < 2:
+        return native.ones(length, dtype=dtype, requires_grad=grad)
+    last = length if periodic else length - 1
+    made: Tensor = shape(native.arange(length, dtype=dtype), last)
+    return made.requires_grad_(grad)
+
+
+def _name_in_c(dtype: Any) -> str:
+    return {"int64": "long int", "int32": "int", "int16": "short int"}.get(
+        str(dtype).rpartition(".")[2], str(dtype).rpartition(".")[2]
+    )
+
+
+def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Return von Hann's window; a periodic one lacks the element at its end.
+
+    >>> import rushlight as torch
+    >>> torch.hann_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        return 0.5 - 0.5 * (places * (2 * math.pi / last)).cos()
+
+    return _window("hann_window", window_length, periodic, options, shape)
+
+
+def hamming_window(
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
+) -> Tensor:
+    """Return Hamming's window; a periodic one lacks the element at its end."""
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        return alpha - beta * (places * (2 * math.pi / last)).cos()
+
+    return _window("hamming_window", window_length, periodic, options, shape)
+
+
+def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Return a triangle; a periodic one lacks the element at its end."""
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        return 1 - (places * (2 / last) - 1).abs()
+
+    return _window("bartlett_window", window_length, periodic, options, shape)
+
+
+def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Return Blackman's window; a periodic one lacks the element at its end."""
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        angles = places * (math.pi / last)
+        return (4 * angles).cos() * 0.08 - (2 * angles).cos() * 0.5 + 0.42
+
+    return _window("blackman_window", window_length, periodic, options, shape)
+
+
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
+    """Return Kaiser's window; a periodic one lacks the element at its end."""
+
+    def shape(places: Tensor, last: int) -> Tensor:
+        from_middle = places * (2 / last) - 1
+        height = native.i0(native.tensor(float(beta), dtype=places.dtype))
+        return native.i0(beta * (1 - from_middle**2).clamp(min=0).sqrt()) / height
+
+    return _window("kaiser_window", window_length, periodic, options, shape)
+
+
+_NO_WINDOW = (
+    "A window was not provided. A rectangular window will be applied,which is known to cause spectral "
+    "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
+    "spectral leakage.To suppress this warning and use a rectangular window, explicitly set "
+    "`window=torch.ones(n_fft, device=<device>)`."
+)
+_NO_WINDOW_BACK = (
+    "A window was not provided. A rectangular window will be applied.Please provide the same window used "
+    "by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
+    "explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
+
+_PARTS = (
+    "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+    "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+    "torch.view_as_real on the complex output to recover the old return format."
+)
+_SHORTER = (
+    "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
+    "tail. Please check your center and hop_length settings."
+)
+_told: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        warnings.warn(text, stacklevel=3)
+
+
+def _of_length(window: Tensor | None, win_length: int, n_fft: int, like: Tensor) -> Tensor:
+    """Return a window of `n_fft` elements, with zeros on both sides if it is shorter."""
+    if window is None:
+        window = native.ones(win_length, dtype=like.dtype.to_real())
+    missing = n_fft - win_length
+    if missing == 0:
+        return window
+    return native.constant_pad_nd(window, (missing // 2, missing - missing // 2))
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Return the spectra of a signal as a window moves over it.
+
+    >>> import rushlight as torch
+    >>> torch.stft(torch.zeros(16), 4, return_complex=True, window=torch.ones(4)).shape
+    torch.Size([3, 17])
+    """
+    from .nn.functional import pad
+
+    if center:
+        if align_to_window:
+            raise RuntimeError("stft align_to_window should only be set when center = false.")
+        beside, lead = n_fft // 2, [1] * (3 - input.dim())
+        wide = pad(input.reshape(*lead, *input.shape), (beside, beside), pad_mode)
+        input = wide.reshape(wide.shape[len(lead) :])
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
+
+    def said(tensor: Tensor, left: str = "", right: str = "") -> str:
+        return f"torch.{scalar_name(tensor)}Tensor{left}{list(tensor.shape)}{right}"
+
+    def refuse(why: str) -> RuntimeError:
+        seen = "None" if window is None else said(window, "{", "}")
+        sides = onesided if onesided is None else int(onesided)
+        return RuntimeError(
+            f"stft({said(input)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, window={seen}, "
+            f"normalized={int(normalized)}, onesided={sides}, return_complex={int(bool(return_complex))}, "
+            f"align_to_window={align_to_window}) : {why}"
+        )
+
+    if window is None:
+        _warn_once(_NO_WINDOW)
+    is_complex = input.is_complex() or (window is not None and window.is_complex())
+    if return_complex is None:
+        if not is_complex:
+            raise RuntimeError(
+                "stft requires the return_complex parameter be given for real inputs, and will further "
+                "require that return_complex=True in a future PyTorch release."
+            )
+        return_complex = True
+    if not return_complex:
+        _warn_once(_PARTS)
+    if not (input.is_floating_point() or input.is_complex()):
+        raise refuse("expected a tensor of floating point or complex values")
+    if input.dim() not in (1, 2):
+        raise refuse("expected a 1D or 2D tensor")
+    single = input.dim() == 1
+    signal = input.unsqueeze(0) if single else input
+    size = signal.shape[1]
+    if n_fft <= 0 or n_fft > size:
+        raise refuse(f"expected 0 < n_fft < {size}, but got n_fft={n_fft}")
+    if hop <= 0:
+        raise refuse(f"expected hop_length > 0, but got hop_length={hop}")
+    if length <= 0 or length > n_fft:
+        raise refuse(f"expected 0 < win_length <= n_fft, but got win_length={length}")
+    if window is not None and (window.dim() != 1 or window.shape[0] != length):
+        raise refuse(
+            f"expected a 1D window tensor of size equal to win_length={length}, but got window with size "
+            f"{list(window.shape)}"
+        )
+    frames = signal.unfold(1, n_fft, hop)
+    if window is not None or length < n_fft:
+        frames = frames * _of_length(window, length, n_fft, input)
+    if onesided is None:
+        onesided = not is_complex
+    if onesided and is_complex:
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    norm = "ortho" if normalized else None
+    found = (fft.rfft if onesided else fft.fft)(frames, norm=norm).transpose(1, 2)
+    found = found.squeeze(0) if single else found
+    return found if return_complex else native.view_as_real(found)
+
+
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """Return the signal whose spectra are nearest to these.
+
+    >>> import rushlight as torch
+    >>> signal, window = torch.arange(16.0), torch.hann_window(8)
+    >>> found = torch.istft(torch.stft(signal, 8, window=window, return_complex=True), 8, window=window)
+    >>> torch.allclose(found, signal, atol=1e-4)
+    True
+    """
+    if window is None:
+        _warn_once(_NO_WINDOW_BACK)
+    if not input.is_complex():
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            "return_complex=True."
+        )
+    hop = n_fft // 4 if hop_length is None else hop_length
+    size = n_fft if win_length is None else win_length
+    single = input.dim() == 2
+    spectra = (input.unsqueeze(0) if single else input).transpose(1, 2)
+    onesided_given = onesided
+    if onesided is None:
+        onesided = spectra.shape[2] != n_fft
+    wanted = n_fft // 2 + 1 if onesided else n_fft
+    seen = "None" if window is None else f"torch.{scalar_name(window)}Tensor{{{list(window.shape)}}}"
+    sides = onesided_given if onesided_given is None else int(onesided_given)
+    said = (
+        f"istft(CPU{scalar_name(input)}Type{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, "
+        f"win_length={size}, window={seen}, center={int(center)}, normalized={int(normalized)}, "
+        f"onesided={sides}, length={length}, return_complex={int(return_complex)}) "
+    )
+    if spectra.shape[2] != wanted:
+        terms = "n_fft / 2 + 1" if onesided else "n_fft"
+        raise RuntimeError(
+            f"{said}: expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{terms} when onesided={onesided}, but got {spectra.shape[2]}"
+        )
+    norm = "ortho" if normalized else None
+    if return_complex:
+        frames = fft.ifft(spectra, norm=norm)
+    elif onesided:
+        frames = fft.irfft(spectra, n_fft, norm=norm)
+    else:
+        frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, norm=norm)
+    shape = _of_length(window, size, n_fft, input)
+    frames = frames * shape
+    count = frames.shape[1]
+    whole = n_fft + hop * (count - 1)
+    places = (native.arange(count).unsqueeze(1) * hop + native.arange(n_fft)).flatten()
+    sums = frames.new_zeros((frames.shape[0], whole)).index_add(1, places, frames.flatten(1))
+    weights = (shape * shape).expand(count, n_fft).flatten()
+    weights = weights.new_zeros(whole).index_add(0, places, weights)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else whole - n_fft // 2 if center else whole
+    sums, weights = sums[:, start:end], weights[start:end]
+    least = weights.abs().min()
+    if not bool(least > 1e-11):
+        raise RuntimeError(f"{said}window overlap add min: 1\n[ CPUBoolType{{}} ]")
+    found = sums / weights
+    if length is not None and found.shape[1] < length:
+        _warn_once(_SHORTER)
+        found = native.constant_pad_nd(found, (0, length - found.shape[1]))
+    return found.squeeze(0) if single else found

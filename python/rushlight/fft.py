@@ -1,0 +1,386 @@
+"""Fourier transforms.
+
+>>> import rushlight as torch
+>>> torch.fft.fft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _rushlight as native
+from ._typename import scalar_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._rushlight import Tensor
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+_nn = native._nn
+
+
+def _scale(norm: str | None, forward: bool) -> int:
+    """Return by what sums are divided: 0 by nothing, 1 by the root of their number, 2 by their number."""
+    if norm is None or norm == "backward":
+        return 0 if forward else 2
+    if norm == "forward":
+        return 2 if forward else 0
+    if norm == "ortho":
+        return 1
+    raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+
+
+def _inexact(input: Tensor, complex: bool) -> Tensor:
+    """Return the tensor in a floating-point or complex type, or in a complex one."""
+    kind = input.dtype
+    if not (kind.is_floating_point or kind.is_complex):
+        kind = native.get_default_dtype()
+    return input.to(kind.to_complex() if complex else kind)
+
+
+def _dim(input: Tensor, dim: int) -> int:
+    rank = input.dim()
+    if rank == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -rank <= dim < rank:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+        )
+    return dim % rank
+
+
+def _resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """Cut dimensions off, or fill them up with zeros; a size of -1 leaves one as it is."""
+    padding = [0] * (2 * input.dim())
+    for dim, size in zip(dims, sizes, strict=True):
+        if size == -1:
+            continue
+        if size < 1:
+            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        if input.shape[dim] < size:
+            padding[2 * (input.dim() - 1 - dim) + 1] = size - input.shape[dim]
+        elif input.shape[dim] > size:
+            input = input.narrow(dim, 0, size)
+    while padding and padding[-2:] == [0, 0]:
+        padding = padding[:-2]
+    return native.constant_pad_nd(input, padding) if padding else input
+
+
+def _dims(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
+    """Return the dimensions to transform over, and sizes for them."""
+    rank = input.dim()
+    dims = None if dim is None else [_dim(input, one) for one in ([dim] if isinstance(dim, int) else dim)]
+    if dims is not None and len(set(dims)) < len(dims):
+        raise RuntimeError("FFT dims must be unique")
+    if s is None:
+        dims = list(range(rank)) if dims is None else dims
+        return dims, [-1] * len(dims)
+    sizes: list[int] = [s] if isinstance(s, int) else list(s)
+    if dims is not None and len(dims) != len(sizes):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    if len(sizes) > rank:
+        raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {rank} dimensions.")
+    for size in sizes:
+        if size != -1 and size < 1:
+            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+    return list(range(rank - len(sizes), rank)) if dims is None else dims, sizes
+
+
+def _answer(found: Tensor, out: Tensor | None) -> Tensor:
+    return found if out is None else out.resize_(found.shape).copy_(found)
+
+
+def _one(
+    input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, out: Tensor | None
+) -> Tensor:
+    input = _inexact(input, False)
+    dim = _dim(input, dim)
+    input = _resized(input, [dim], [-1 if n is None else n])
+    if input.is_complex():
+        return _answer(_nn.fft_c2c(input, [dim], _scale(norm, forward), forward), out)
+    # The direction counts for the conjugates of the result only.
+    found = _nn.fft_r2c(input, [dim], _scale(norm, forward), False)
+    return _answer(found if forward else found.conj(), out)
+
+
+def _several(input: Tensor, s: Any, dim: Any, norm: str | None, forward: bool, out: Tensor | None) -> Tensor:
+    input = _inexact(input, True)
+    dims, sizes = _dims(input, s, dim)
+    input = _resized(input, dims, sizes)
+    return _answer(_nn.fft_c2c(input, dims, _scale(norm, forward), forward), out)
+
+
+def fft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the Fourier transform along a dimension, of `n` elements.
+
+    >>> import rushlight as torch
+    >>> torch.fft.fft(torch.tensor([1.0, 0.0]))
+    tensor([1.+0.j, 1.+0.j])
+    """
+    return _one(input, n, dim, norm, True, out)
+
+
+def ifft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return what has this Fourier transform along a dimension."""
+    return _one(input, n, dim, norm, False, out)
+
+
+def fftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the Fourier transform along several dimensions."""
+    return _several(input, s, dim, norm, True, out)
+
+
+def ifftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return what has this Fourier transform along several dimensions."""
+    return _several(input, s, dim, norm, False, out)
+
+
+def fft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the Fourier transform along two dimensions."""
+    return fftn(input, s, dim, norm, out=out)
+
+
+def ifft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return what has this Fourier transform along two dimensions."""
+    return ifftn(input, s, dim, norm, out=out)
+
+
+def _of_real(input: Tensor, function: str) -> Tensor:
+    if input.is_complex():
+        kind = "real-valued" if function.endswith("n") else "real"
+        if function == "ihfftn":
+            raise RuntimeError(f"Only supports floating-point dtypes, but found: {scalar_name(input)}")
+        raise RuntimeError(f"{function} expects a {kind} input tensor, but got {scalar_name(input)}")
+    return _inexact(input, False)
+
+
+def rfft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the half of the Fourier transform of real numbers that says the rest too.
+
+    >>> import rushlight as torch
+    >>> torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    tensor([10.+0.j, -2.+2.j, -2.+0.j])
+    """
+    input = _of_real(input, "rfft")
+    dim = _dim(input, dim)
+    input = _resized(input, [dim], [-1 if n is None else n])
+    return _answer(_nn.fft_r2c(input, [dim], _scale(norm, True), True), out)
+
+
+def _last_size(input: Tensor, n: int | None, dim: int) -> int:
+    return 2 * (input.shape[dim] - 1) if n is None or n == -1 else n
+
+
+def _halves(sizes: list[int]) -> list[int]:
+    """Return the sizes of what says the rest too, of which the last dimension is a half."""
+    if sizes[-1] < 1:
+        raise RuntimeError(f"Invalid number of data points ({sizes[-1]}) specified")
+    return [*sizes[:-1], sizes[-1] // 2 + 1]
+
+
+def irfft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the real numbers whose Fourier transform has this half."""
+    input = _inexact(input, True)
+    dim = _dim(input, dim)
+    size = _last_size(input, n, dim)
+    input = _resized(input, [dim], _halves([size]))
+    return _answer(_nn.fft_c2r(input, [dim], _scale(norm, False), size), out)
+
+
+def rfftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `rfft` along the last of several dimensions, and `fft` along the others."""
+    input = _of_real(input, "rfftn")
+    dims, sizes = _dims(input, s, dim)
+    if not dims:
+        raise RuntimeError("rfftn must transform at least one axis")
+    input = _resized(input, dims, sizes)
+    return _answer(_nn.fft_r2c(input, dims, _scale(norm, True), True), out)
+
+
+def irfftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the real numbers that have this `rfftn`."""
+    input = _inexact(input, True)
+    dims, sizes = _dims(input, s, dim)
+    if not dims:
+        raise RuntimeError("irfftn must transform at least one axis")
+    last = _last_size(input, sizes[-1], dims[-1])
+    input = _resized(input, dims, _halves([*sizes[:-1], last]))
+    return _answer(_nn.fft_c2r(input, dims, _scale(norm, False), last), out)
+
+
+def rfft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `rfftn` along two dimensions."""
+    return rfftn(input, s, dim, norm, out=out)
+
+
+def irfft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `irfftn` along two dimensions."""
+    return irfftn(input, s, dim, norm, out=out)
+
+
+def hfft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the Fourier transform, which is real, of the numbers that this half stands for."""
+    input = _inexact(input, True)
+    dim = _dim(input, dim)
+    size = _last_size(input, n, dim)
+    input = _resized(input, [dim], _halves([size]))
+    return _answer(_nn.fft_c2r(input.conj(), [dim], _scale(norm, True), size), out)
+
+
+def ihfft(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the half of the numbers whose Fourier transform is real."""
+    input = _of_real(input, "ihfft")
+    dim = _dim(input, dim)
+    input = _resized(input, [dim], [-1 if n is None else n])
+    return _answer(_nn.fft_r2c(input, [dim], _scale(norm, False), True).conj(), out)
+
+
+def hfftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `hfft` along the last of several dimensions, and `fft` along the others."""
+    input = _inexact(input, True)
+    dims, sizes = _dims(input, s, dim)
+    if not dims:
+        raise RuntimeError("hfftn must transform at least one axis")
+    last = _last_size(input, sizes[-1], dims[-1])
+    input = _resized(input, dims, _halves([*sizes[:-1], last]))
+    if dims[:-1]:
+        input = _nn.fft_c2c(input, dims[:-1], _scale(norm, True), True)
+    return _answer(_nn.fft_c2r(input.conj(), dims[-1:], _scale(norm, True), last), out)
+
+
+def ihfftn(
+    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return what has this `hfftn`, as far as the half that says the rest too."""
+    dims, sizes = _dims(input, s, dim)
+    if not dims:
+        raise RuntimeError("ihfftn must transform at least one axis")
+    input = _resized(_of_real(input, "ihfftn"), dims, sizes)
+    found = _nn.fft_r2c(input, dims[-1:], _scale(norm, False), True)
+    if not dims[:-1]:
+        return _answer(found.conj(), out)
+    return _answer(_nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out)
+
+
+def hfft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `hfftn` along two dimensions."""
+    return hfftn(input, s, dim, norm, out=out)
+
+
+def ihfft2(
+    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `ihfftn` along two dimensions."""
+    return ihfftn(input, s, dim, norm, out=out)
+
+
+def _check_frequencies(function: str, options: dict[str, Any]) -> None:
+    kind = options.get("dtype")
+    if kind is not None and not (kind.is_floating_point or kind.is_complex):
+        raise RuntimeError(f"{function} requires a floating point or complex dtype")
+
+
+def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
+    """Return the frequencies of the elements of a transform of `n` elements that are `d` apart.
+
+    >>> import rushlight as torch
+    >>> torch.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    _check_frequencies("fftfreq", options)
+    numbers = native.arange(n, **options) if "dtype" in options else _arange(n, options)
+    numbers[(n + 1) // 2 :] -= n
+    return _answer(numbers * (1.0 / (n * d)), out)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
+    """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart."""
+    _check_frequencies("rfftfreq", options)
+    numbers = native.arange(n // 2 + 1, **options) if "dtype" in options else _arange(n // 2 + 1, options)
+    return _answer(numbers * (1.0 / (n * d)), out)
+
+
+def _arange(count: int, options: dict[str, Any]) -> Tensor:
+    return native.arange(count, dtype=native.get_default_dtype(), **options)
+
+
+def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:
+    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if not dims:
+        return input.clone()
+    sizes = [input.shape[_dim(input, one)] for one in dims]
+    return native.roll(input, [(size + 1) // 2 if back else size // 2 for size in sizes], dims)
+
+
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """Move the frequency zero from the front to the middle.
+
+    >>> import rushlight as torch
+    >>> torch.fft.fftshift(torch.fft.fftfreq(4))
+    tensor([-0.5000, -0.2500,  0.0000,  0.2500])
+    """
+    return _moved(input, dim, False)
+
+
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """Move the frequency zero back from the middle to the front."""
+    return _moved(input, dim, True)

@@ -1,0 +1,5 @@
+"""Signals: windows that they are looked at through."""
+
+from . import windows
+
+__all__ = ["windows"]

@@ -1,0 +1,161 @@
+"""Windows that fade signals out at their ends, with a maximum of one.
+
+>>> import rushlight as torch
+>>> torch.signal.windows.bartlett(5)
+tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+
+if TYPE_CHECKING:
+    from .._rushlight import Tensor
+
+__all__ = [
+    "bartlett",
+    "blackman",
+    "cosine",
+    "exponential",
+    "gaussian",
+    "general_cosine",
+    "general_hamming",
+    "hamming",
+    "hann",
+    "kaiser",
+    "nuttall",
+]
+
+
+def _options(name: str, length: int, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the elements, after a look at them and at the length."""
+    unknown = given.keys() - {"dtype", "layout", "device", "requires_grad"}
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{min(unknown)}'")
+    dtype = given.get("dtype") or native.get_default_dtype()
+    if length < 0:
+        raise ValueError(f"{name} requires non-negative window length, got M={length}")
+    layout = given.get("layout", native.strided)
+    if layout is not native.strided:
+        raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
+    if dtype not in (native.float32, native.float64):
+        kind = str(dtype).replace("rushlight", "torch")
+        raise ValueError(f"{name} expects float32 or float64 dtypes, got: {kind}")
+    return {"dtype": dtype, "requires_grad": given.get("requires_grad", False)}
+
+
+def _places(start: float, step: float, length: int, options: dict[str, Any]) -> Tensor:
+    return native.linspace(start, start + (length - 1) * step, length, **options)
+
+
+def _span(length: int, sym: bool) -> int:
+    """Return over how many steps a window goes: a periodic one stops one before the end."""
+    return length - 1 if sym else length
+
+
+def exponential(
+    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any
+) -> Tensor:
+    """Return a window that falls off exponentially on both sides of its middle."""
+    made = _options("exponential", M, options)
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    if sym and center is not None:
+        raise ValueError("Center must be None for symmetric windows")
+    if M == 0:
+        return native.empty(0, **made)
+    if center is None:
+        center = _span(M, sym or M == 1) / 2.0
+    return (-_places(-center / tau, 1 / tau, M, made).abs()).exp()
+
+
+def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return half a wave."""
+    made = _options("cosine", M, options)
+    if M == 0:
+        return native.empty(0, **made)
+    step = math.pi / (M if sym or M == 1 else M + 1)
+    return _places(0.5 * step, step, M, made).sin()
+
+
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:
+    """Return a bell of that width."""
+    made = _options("gaussian", M, options)
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    if M == 0:
+        return native.empty(0, **made)
+    step = 1 / (std * math.sqrt(2))
+    return (-(_places(-_span(M, sym or M == 1) / 2.0 * step, step, M, made) ** 2)).exp()
+
+
+def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:
+    """Return the window that has most of its energy in its main lobe, whose width `beta` says."""
+    made = _options("kaiser", M, options)
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    if M < 2:
+        return native.ones(M, **made)
+    shape = native.tensor(beta, dtype=made["dtype"])
+    step = 2.0 * shape / _span(M, sym)
+    end = min(shape.item(), (-shape + (M - 1) * step).item())
+    places = native.linspace(-shape.item(), end, M, **made)
+    return native.i0((shape * shape - places**2).sqrt()) / native.i0(shape)
+
+
+def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return a triangle.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.bartlett(4, sym=False)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    made = _options("bartlett", M, options)
+    if M < 2:
+        return native.ones(M, **made)
+    return 1 - _places(-1, 2 / _span(M, sym), M, made).abs()
+
+
+def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:
+    """Return a sum of waves of these weights, whose signs alternate."""
+    made = _options("general_cosine", M, options)
+    if M < 2:
+        return native.ones(M, **made)
+    if not isinstance(a, Iterable):
+        raise TypeError("Coefficients must be a list/tuple")
+    if not a:
+        raise ValueError("Coefficients cannot be empty")
+    angles = _places(0, 2 * math.pi / _span(M, sym), M, made)
+    weights = native.tensor([(-1) ** number * weight for number, weight in enumerate(a)], **made)
+    numbers = native.arange(weights.shape[0], **made)
+    return (weights.unsqueeze(-1) * (numbers.unsqueeze(-1) * angles).cos()).sum(0)
+
+
+def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:
+    """Return a wave and what lifts it."""
+    return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, **options)
+
+
+def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return Hamming's window, which does not fall to zero."""
+    return general_hamming(M, sym=sym, **options)
+
+
+def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return von Hann's window, one wave that touches zero."""
+    return general_hamming(M, alpha=0.5, sym=sym, **options)
+
+
+def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return Blackman's window of three waves."""
+    _options("blackman", M, options)
+    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **options)
+
+
+def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+    """Return Nuttall's window of four waves."""
+    return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)

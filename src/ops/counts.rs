@@ -1,0 +1,89 @@
+//! Tensors of counts, drawn with means and probabilities that other tensors hold.
+
+use super::distribution::elements;
+use super::generator::{Generator, given};
+use super::random::drawn_from;
+use super::record::trace;
+use super::{batch, binary};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, Rule};
+use crate::kernels::random::{Generator as Numbers, counts};
+use crate::shape::{self, Layout, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// y is drawn, and torch has no derivative of it
+struct Underived;
+
+impl Rule for Underived {
+    fn name(&self) -> &str {
+        "NotImplemented"
+    }
+
+    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        Err(Error::NoDerivative { operation: "binomial" }.into())
+    }
+
+    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Err(Error::NoDerivative { operation: "binomial" }.into())
+    }
+}
+
+/// A count for every element, drawn in order.
+fn drawn(
+    inputs: [&Array; 2],
+    generator: Option<&Generator>,
+    draw: fn(&mut Numbers, f64, f64) -> f64,
+) -> Result<Array> {
+    let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
+    let dtype = inputs[0].dtype;
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)), dtype)?;
+    let [first, second] = inputs.map(|x| binary::expanded(x, &sizes));
+    let mut generator = given(generator).lock();
+    dispatch!(float dtype, T => {
+        let (first, second) = (first.view::<T>(), second.view::<T>());
+        let pairs = first.iter().zip(second.iter());
+        for (out, (a, b)) in elements::<T>(&drawn).iter_mut().zip(pairs) {
+            *out = T::from_f64(draw(&mut generator, a.to_f64(), b.to_f64()));
+        }
+    }, else { return Err(Error::NotImplementedFor { operation: "poisson_cpu", dtype }.into()) });
+    Ok(drawn)
+}
+
+/// Counts with the means that a tensor holds.
+pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::drawn_from(means, &|means| poisson(means, generator));
+    }
+    let array = means.array();
+    if array.dtype.is_float() {
+        let negative = dispatch!(float array.dtype, T => {
+            array.view::<T>().iter().any(|&mean| mean < T::from_f64(0.0))
+        }, else { false });
+        if negative {
+            return Err(Error::PoissonRate {}.into());
+        }
+    }
+    let y = drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))?;
+    drawn_from(&[means], y, "PoissonBackward0")
+}
+
+/// How many of so many happen, with the probabilities that another tensor holds.
+pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    for (argument, x) in [("count", count), ("prob", probability)] {
+        if !x.dtype().is_float() {
+            return Err(Error::BinomialDType { argument, dtype: x.dtype() }.into());
+        }
+    }
+    let (expected, found): (DType, DType) = (count.dtype(), probability.dtype());
+    if expected != found {
+        return Err(Error::BinomialDTypes { expected, found }.into());
+    }
+    if batch::is_mapping() {
+        return batch::each_drawn(&|| binomial(count, probability, generator));
+    }
+    let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
+    let y = Tensor::from_array(y);
+    trace(&[count, probability], std::slice::from_ref(&y), |_| Underived)?;
+    Ok(y)
+}

@@ -1,0 +1,121 @@
+//! torch's older `triangular_solve`, which returns its matrix too.
+
+use smallvec::smallvec;
+
+use super::cholesky::check_sides;
+use super::triangular::solve_triangular;
+use super::{adjoint, turned};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::ops::apply::{Keep, Op, Outputs, apply, two};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::{add, cast, neg, sub, triangle};
+use crate::tensor::Tensor;
+
+/// C X = B, where C is a triangle A or its transpose, and A once more
+///
+/// dX = C⁻¹ (dB - dC X), B̄ = C⁻ᴴ X̄, C̄ = -B̄ Xᴴ on the triangle. As in torch dC counts beside it too.
+#[derive(Clone)]
+struct TriangularSolve {
+    upper: bool,
+    transposed: bool,
+    unit: bool,
+}
+
+impl TriangularSolve {
+    /// The matrix of the system, from A or to it.
+    fn seen(&self, a: &Tensor) -> Result<Tensor> {
+        if self.transposed { turned(a) } else { Ok(a.clone()) }
+    }
+
+    fn solve(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        solve_triangular(&self.seen(a)?, b, self.upper != self.transposed, true, self.unit)
+    }
+
+    fn on_triangle(&self, a: &Tensor) -> Result<Tensor> {
+        let inward = i64::from(self.unit);
+        if self.upper { triangle::triu(a, inward) } else { triangle::tril(a, -inward) }
+    }
+}
+
+impl Op for TriangularSolve {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["self", "A", "solution"];
+
+    fn name(&self) -> &'static str {
+        "TriangularSolveBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { transpose: self.transposed, unitriangular: self.unit, upper: self.upper }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (b, a) = (inputs[0].detach(), inputs[1].detach());
+        let x = self.solve(&a, &b)?;
+        Ok(smallvec![Tensor::from_array(x.array()), Tensor::from_array(cast::clone(&a)?.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1), keep.output(0)]
+    }
+
+    fn vjp(&self, [_, a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (a, x) = (at.load(a)?, at.load(x)?);
+        let copied = gradients.get(1).cloned().flatten();
+        let Some(g) = gradients.first().cloned().flatten() else { return Ok(smallvec![None, copied]) };
+        let matrix = adjoint(&self.seen(&a)?)?;
+        let right = solve_triangular(&matrix, &g, self.upper == self.transposed, true, self.unit)?;
+        let left = || -> Result<Tensor> {
+            let whole = self.seen(&neg(&matmul(&right, &adjoint(&x)?)?)?)?;
+            let left = self.on_triangle(&whole)?;
+            copied.map_or(Ok(left.clone()), |copied| add(&left, &copied))
+        };
+        let left = at.needs(1).then(left).transpose()?;
+        Ok(smallvec![at.needs(0).then_some(right), left])
+    }
+
+    fn jvp(&self, [_, a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (a, x) = (at.load(a)?, at.load(x)?);
+        let change = |t: &Tensor| matmul(&self.seen(t)?, &x);
+        let right = match (&tangents[0], tangents[1].as_ref().map(change).transpose()?) {
+            (Some(b), Some(change)) => sub(b, &change)?,
+            (Some(b), None) => b.clone(),
+            (None, Some(change)) => neg(&change)?,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        Ok(smallvec![Some(self.solve(&a, &right)?), tangents[1].clone()])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The solutions of equations whose matrix is a triangle or its transpose, and the triangle.
+pub fn triangular_solve(
+    b: &Tensor,
+    a: &Tensor,
+    upper: bool,
+    transposed: bool,
+    unit: bool,
+) -> Result<(Tensor, Tensor)> {
+    const NAME: &str = "triangular_solve";
+    for (argument, x) in [("b", b), ("A", a)] {
+        if x.ndim() < 2 {
+            return Err(Error::TriangularRank { argument, ndim: x.ndim() }.into());
+        }
+    }
+    check_sides(b, a, NAME)?;
+    if !a.dtype().is_float() && !a.dtype().is_complex() {
+        return Err(Error::NotImplementedFor { operation: "triangular_solve_cpu", dtype: a.dtype() }.into());
+    }
+    let (a, b) = super::solve::broadcast(a, b)?;
+    apply(TriangularSolve { upper, transposed, unit }, &[&b, &a]).map(two)
+}
