@@ -148,7 +148,7 @@ fn push(y: &Tensor, leaves: &[Tensor], tangents: &[Tensor]) -> Result<Option<Ten
     let mut pushed = std::collections::HashMap::new();
     for node in nodes {
         let outputs = if let Some(leaf) = node.leaf() {
-            let index = leaves.iter().position(|x| x.is(&leaf));
+            let index = leaves.iter().position(|x| x.is(leaf));
             vec![index.map(|index| tangents[index].clone())]
         } else {
             let tangent = |edge: &Option<rushlight::graph::Edge>| {
