@@ -274,11 +274,6 @@ impl GraphNode {
         visit(Holding::Node(&self.node));
     }
 
-    /// Whether backward has freed what the operation kept.
-    fn is_released(&self) -> bool {
-        self.node.rule().released().is_some()
-    }
-
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
@@ -308,7 +303,7 @@ impl GraphNode {
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
             // They are tensors to whoever asks, and backward frees them like others.
-            Shown::Number(_) | Shown::Saved(_) | Shown::Computed if self.is_released() => {
+            Shown::Number(_) | Shown::Saved(_) | Shown::Computed if self.node.is_released() => {
                 Err(raise(self.node.freed()))
             }
             Shown::Computed => {
@@ -343,7 +338,7 @@ impl GraphNode {
         };
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
             Some((_, Shown::NoTensor | Shown::Number(_) | Shown::Computed)) => object(None).map(Some),
-            Some((_, Shown::Saved(_))) if rule.released().is_some() => Err(raise(self.node.freed())),
+            Some((_, Shown::Saved(_))) if self.node.is_released() => Err(raise(self.node.freed())),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
                 Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))

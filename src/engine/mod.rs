@@ -143,6 +143,9 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
         }
         return Ok(Gradients::new());
     }
+    if node.is_released() {
+        return Err(node.freed());
+    }
     let at = At { node, needed: run::wanted(node.edges()), tracking: mode::is_grad_enabled() };
     node.rule().vjp(&at, gradients)
 }

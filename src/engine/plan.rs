@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use super::Wanted;
-use crate::graph::{Edge, NodeId, NodeRef, packing};
+use crate::graph::{Edge, NodeId, NodeRef, Traits, packing};
 use crate::kernels::parallel;
 use crate::origin::Origin;
 use crate::tensor::Tensor;
@@ -260,7 +260,7 @@ impl<'a> Task<'a> {
         let leaf = node.leaf();
         let has_hooks = node.extras().is_some_and(|extras| !extras.hooks.is_empty())
             || leaf.and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty());
-        let weight = if traits.is_weighed { node.rule().work() } else { None };
+        let weight = if traits.has(Traits::WEIGHED) { node.rule().work() } else { None };
         Task {
             node,
             targets: SmallVec::new(),
@@ -268,7 +268,7 @@ impl<'a> Task<'a> {
             needed: false,
             is_leaf: leaf.is_some(),
             caller_only: has_hooks
-                || traits.caller_only
+                || traits.has(Traits::CALLER_ONLY)
                 || packing::ever() && packing::leads_to_host(&node.rule().saved()),
             captures: SmallVec::new(),
             work: weight.unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),

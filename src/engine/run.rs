@@ -14,7 +14,7 @@ use super::tie;
 use crate::error::{Error, Result};
 use crate::graph::packing::{self, UnpackedOnce};
 use crate::graph::profile::{self, Extent};
-use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, anomaly, mode};
+use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, Traits, anomaly, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
 use crate::origin::{self, Origin};
@@ -182,13 +182,15 @@ impl Step<'_> {
         let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
         let mut results = if nothing {
             Gradients::from_elem(None, self.node.edges().len())
+        } else if self.node.is_released() {
+            return Err(self.node.freed());
         } else {
             let tracking = self.options.create_graph;
             let at = At { node: self.node, needed: self.wanted, tracking };
             let rule = self.node.rule();
             // The host's own rules have lines of their own.
-            let _line =
-                (tracking && !self.node.traits().caller_only).then(|| origin::within(self.node.origin()));
+            let _line = (tracking && !self.node.traits().has(Traits::CALLER_ONLY))
+                .then(|| origin::within(self.node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
             let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?

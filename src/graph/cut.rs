@@ -20,6 +20,8 @@ pub enum Reason {
     Integer,
     /// The numbers went through an array of the host's.
     Array,
+    /// Backward freed what the operation had kept.
+    Backward,
 }
 
 impl Reason {
@@ -30,6 +32,7 @@ impl Reason {
             Reason::Detach => "detach",
             Reason::Integer => "integer",
             Reason::Array => "array",
+            Reason::Backward => "backward",
         }
     }
 }
@@ -63,21 +66,40 @@ impl Cut {
     /// History stops here. Asks the host where that is, so that nothing may be locked.
     #[cold]
     pub fn here(reason: Reason) -> Cut {
-        let site = (reason, origin::here());
-        let (last, cut) = LAST.get();
-        if last == Some(site) {
-            return cut;
+        Cut::at(reason, origin::here())
+    }
+
+    /// History stops there.
+    pub(super) fn at(reason: Reason, origin: Origin) -> Cut {
+        let site = (reason, origin);
+        match LAST.get() {
+            (Some(last), cut) if last == site => cut,
+            _ => Cut::new(site),
         }
+    }
+
+    #[cold]
+    fn new(site: Site) -> Cut {
         let mut sites = SITES.lock();
         let Sites { sites, numbers } = sites.get_or_insert_default();
-        let number = numbers.get(&(reason, site.1.number())).copied().or_else(|| {
+        let number = numbers.get(&(site.0, site.1.number())).copied().or_else(|| {
             let number = NonZeroU16::new(u16::try_from(sites.len() + 1).ok()?)?;
             sites.push(site);
-            numbers.insert((reason, site.1.number()), number);
+            numbers.insert((site.0, site.1.number()), number);
             Some(number)
         });
         LAST.set((Some(site), Cut(number)));
         Cut(number)
+    }
+
+    /// The number of the entry, zero for none.
+    pub(super) fn number(self) -> u16 {
+        self.0.map_or(0, NonZeroU16::get)
+    }
+
+    /// The entry of a number.
+    pub(super) fn of_number(number: u16) -> Cut {
+        Cut(NonZeroU16::new(number))
     }
 
     /// Why and where.

@@ -1,7 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use once_cell::race::OnceBox;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 
 use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
+use super::cut::{Cut, Reason};
 use super::hooks::Hooks;
 use super::released;
 use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
-use super::undefined::Undefined;
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::origin::{self, Origin};
@@ -74,17 +74,21 @@ pub struct Node {
     rule: RwLock<RuleBox>,
     edges: SmallVec<[Option<Edge>; 2]>,
     form: Form,
+    /// Zero is for the nodes of leaves, which own them: nobody changes the rule of such a node.
     seq: u64,
     /// The line of the program that recorded it.
     origin: Origin,
     /// Under which number the engine plans to visit the node, and one more; zero when it does not.
     pub(crate) claim: AtomicU32,
+    /// Which run of backward freed what the rule kept: the number of a cut, `UNKNOWN_RUN`, or zero if none did.
+    released: AtomicU16,
     traits: Traits,
-    /// Whether the rule is that of a leaf, which owns the node. Nobody changes such a rule.
-    is_leaf: bool,
     extras: OnceBox<Extras>,
 }
 crate::home!(Node, wake, rest);
+
+/// A run that there was no room for among the cuts.
+const UNKNOWN_RUN: u16 = u16::MAX;
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
@@ -97,19 +101,19 @@ impl Node {
     pub(crate) fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, forms: Forms) -> NodeRef {
         let seq = super::seq::next(edges.iter().flatten().map(|edge| edge.node.seq));
         let origin = origin::here();
-        Strong::new_with(|| Node::build(rule, edges, forms, seq, origin, false))
+        Strong::new_with(|| Node::build(rule, edges, forms, seq, origin))
     }
 
     /// A node that accumulates into a leaf, which owns it: it comes before everything recorded.
     pub fn leaf_node(rule: impl Rule + 'static, form: Form) -> NodeRef {
         let forms = Forms::one(form);
-        Strong::new_owned(Node::build(boxed(rule), SmallVec::new(), forms, 0, Origin::UNKNOWN, true))
+        Strong::new_owned(Node::build(boxed(rule), SmallVec::new(), forms, 0, Origin::UNKNOWN))
     }
 
     /// The rule of a leaf's node, without asking whether anybody changes it.
     fn leaf_rule(&self) -> Option<&RuleBox> {
         // SAFETY: nobody does: `release` and `change_saved` leave the rule of a leaf alone.
-        self.is_leaf.then(|| unsafe { &*self.rule.data_ptr() })
+        (self.seq == 0).then(|| unsafe { &*self.rule.data_ptr() })
     }
 
     fn wake(&self) {
@@ -135,7 +139,6 @@ impl Node {
         forms: Forms,
         seq: u64,
         origin: Origin,
-        is_leaf: bool,
     ) -> Node {
         let extras = OnceBox::new();
         if !forms.further.is_empty() {
@@ -148,9 +151,9 @@ impl Node {
             // Empty, as above.
             let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
         }
-        let (traits, claim) = (rule.traits(), AtomicU32::new(0));
+        let (traits, claim, released) = (rule.traits(), AtomicU32::new(0), AtomicU16::new(0));
         let (rule, form) = (RwLock::new(rule), forms.first);
-        Node { rule, edges, form, seq, origin, claim, traits, is_leaf, extras }
+        Node { rule, edges, form, seq, origin, claim, released, traits, extras }
     }
 
     /// torch's name of the node.
@@ -225,7 +228,7 @@ impl Node {
 
     /// Changes what the rule has saved, unless the rule is being run.
     pub(crate) fn change_saved(&self, change: impl FnOnce(SmallVec<[&mut SavedTensor; 2]>)) {
-        if self.is_leaf {
+        if self.seq == 0 {
             return;
         }
         if let Some(mut rule) = self.rule.try_write() {
@@ -236,32 +239,43 @@ impl Node {
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
     /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
     pub fn release(&self, run: Origin) {
-        if self.is_leaf {
+        if self.seq == 0 || self.is_released() {
             return;
         }
+        let is_light = self.traits.has(Traits::LIGHT);
         // What is light frees nothing by itself, which it would have to do without the lock.
-        if !self.traits.is_light {
+        if !is_light {
             let rule = self.rule();
             if !rule.keeps() || rule.release(run) {
                 return;
             }
         }
         let Some(mut rule) = self.rule.try_write() else { return };
-        if self.traits.is_light && !rule.keeps() {
+        if is_light && !rule.keeps() {
             return;
         }
-        let whole = std::mem::replace(&mut *rule, boxed(Undefined));
-        let (released, freed) = released::released(whole, run);
-        *rule = released;
+        let run = match Cut::at(Reason::Backward, run).number() {
+            0 => UNKNOWN_RUN,
+            number => number,
+        };
+        self.released.store(run, Ordering::Release);
+        let freed = released::free(&mut rule);
         // Dropped outside of the lock: the last handle to a tensor may go with it.
         drop(rule);
         drop(freed);
     }
 
+    /// Whether backward has freed what the rule kept, other than by itself.
+    #[inline]
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire) != 0
+    }
+
     /// The error for whoever asks for a tensor that was freed.
     #[cold]
     pub fn freed(&self) -> Box<Error> {
-        let run = self.rule().released().unwrap_or(Origin::UNKNOWN);
+        let run = Cut::of_number(self.released.load(Ordering::Acquire)).site();
+        let run = run.map_or(Origin::UNKNOWN, |(_, run)| run);
         Error::BackwardTwice { node: self.name(), recorded: self.origin(), run }.into()
     }
 }

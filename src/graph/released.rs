@@ -1,13 +1,12 @@
-//! What stays of a rule when its tensors are freed: what it shows besides them, and the refusal to run.
+//! What stays of a rule when what it kept is freed: what it shows besides that.
 
 use smallvec::SmallVec;
 
 use super::node::{RuleBox, boxed};
-use super::rule::{At, Gradients, Inputs, Rule};
+use super::rule::{At, Gradients, Inputs, Rule, Traits};
 use super::saved::SavedTensor;
 use super::shown::Attributes;
-use crate::error::{Error, Result};
-use crate::origin::Origin;
+use crate::error::Result;
 use crate::tensor::Tensor;
 
 /// What was freed, for the caller to drop.
@@ -16,14 +15,15 @@ pub(super) struct Freed {
     _rule: Option<RuleBox>,
 }
 
-/// The rule without its tensors, and these.
-pub(super) fn released(mut rule: RuleBox, run: Origin) -> (RuleBox, Freed) {
-    if rule.traits().is_light {
+/// Frees what a rule keeps: its tensors where they lie if the rule is light, else the whole rule, in whose
+/// place comes what it showed.
+pub(super) fn free(rule: &mut RuleBox) -> Freed {
+    if rule.traits().has(Traits::LIGHT) {
         let mut tensors = SmallVec::new();
         for saved in rule.saved_mut() {
             tensors.push(saved.free());
         }
-        return (boxed(Released { rule, run }), Freed { _tensors: tensors, _rule: None });
+        return Freed { _tensors: tensors, _rule: None };
     }
     let snapshot = Snapshot {
         name: rule.name().into(),
@@ -31,55 +31,7 @@ pub(super) fn released(mut rule: RuleBox, run: Origin) -> (RuleBox, Freed) {
         shown: rule.shown(),
         inputs: rule.inputs(),
     };
-    let released = boxed(Released { rule: boxed(snapshot), run });
-    (released, Freed { _tensors: SmallVec::new(), _rule: Some(rule) })
-}
-
-/// A rule whose tensors are freed.
-struct Released {
-    rule: RuleBox,
-    run: Origin,
-}
-
-impl Released {
-    fn refuse(&self, at: &At<'_>) -> Result<Gradients> {
-        let node = self.name().to_owned();
-        Err(Error::BackwardTwice { node, recorded: at.node.origin(), run: self.run }.into())
-    }
-}
-
-impl Rule for Released {
-    fn released(&self) -> Option<Origin> {
-        Some(self.run)
-    }
-
-    fn name(&self) -> &str {
-        self.rule.name()
-    }
-
-    fn vjp(&self, at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        self.refuse(at)
-    }
-
-    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        self.refuse(at)
-    }
-
-    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        self.rule.saved()
-    }
-
-    fn shown(&self) -> Attributes {
-        self.rule.shown()
-    }
-
-    fn keeps(&self) -> bool {
-        false
-    }
-
-    fn inputs(&self) -> Option<Inputs> {
-        self.rule.inputs()
-    }
+    Freed { _tensors: SmallVec::new(), _rule: Some(std::mem::replace(rule, boxed(snapshot))) }
 }
 
 /// What a rule that holds more than its saved tensors has shown.
@@ -95,8 +47,12 @@ impl Rule for Snapshot {
         &self.name
     }
 
-    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        unreachable!("what is released around it refuses")
+    fn vjp(&self, at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        Err(at.node.freed())
+    }
+
+    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Err(at.node.freed())
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {

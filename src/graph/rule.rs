@@ -45,15 +45,31 @@ impl At<'_> {
     }
 }
 
-/// What never changes about a rule, so that nobody has to look into it to know.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Traits {
-    /// Whether only the thread that called the engine may run the rule.
-    pub caller_only: bool,
-    /// Whether the rule estimates its work by itself.
-    pub is_weighed: bool,
-    /// Whether nothing of weight stays when its saved tensors are freed.
-    pub is_light: bool,
+/// What never changes about a rule, so that nobody has to look into it to know: a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits(u8);
+
+impl Traits {
+    /// Nothing unusual.
+    pub const NONE: Traits = Traits(0);
+    /// Only the thread that called the engine may run the rule.
+    pub const CALLER_ONLY: Traits = Traits(1);
+    /// The rule estimates its work by itself.
+    pub const WEIGHED: Traits = Traits(2);
+    /// Nothing of weight stays when its saved tensors are freed.
+    pub const LIGHT: Traits = Traits(4);
+
+    /// These, and others if that is so.
+    #[must_use]
+    pub const fn with(self, others: Traits, is_so: bool) -> Traits {
+        if is_so { Traits(self.0 | others.0) } else { self }
+    }
+
+    /// Whether these are among them.
+    #[inline]
+    pub const fn has(self, wanted: Traits) -> bool {
+        self.0 & wanted.0 == wanted.0
+    }
 }
 
 /// How gradients pass one recorded operation. Rules are written in tensor operations, so that
@@ -61,7 +77,7 @@ pub struct Traits {
 pub trait Rule: Send + Sync {
     /// What never changes about it.
     fn traits(&self) -> Traits {
-        Traits::default()
+        Traits::NONE
     }
 
     /// torch's name of the node, such as `MulBackward0`.
@@ -137,15 +153,9 @@ pub trait Rule: Send + Sync {
     /// Only the leaf holds the node from now on. May drop both.
     fn rest(&self) {}
 
-    /// Frees what it keeps by itself, and goes on to say that it was freed. Else it is replaced by one
-    /// that does.
+    /// Frees what it keeps by itself, and goes on to say that it was freed. Else the node does both.
     fn release(&self, _run: Origin) -> bool {
         false
-    }
-
-    /// Which run freed the tensors of the rule, if this stands for one whose tensors were freed.
-    fn released(&self) -> Option<Origin> {
-        None
     }
 
     /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.

@@ -258,8 +258,10 @@ pub(super) struct Recorded<O: Op> {
 impl<O: Op> Rule for Recorded<O> {
     fn traits(&self) -> Traits {
         // What holds tensors by itself, such as indices, has to be dropped as a whole.
-        let is_light = !std::mem::needs_drop::<O>();
-        Traits { caller_only: self.op.caller_only(), is_weighed: self.work().is_some(), is_light }
+        Traits::NONE
+            .with(Traits::LIGHT, !std::mem::needs_drop::<O>())
+            .with(Traits::WEIGHED, self.work().is_some())
+            .with(Traits::CALLER_ONLY, self.op.caller_only())
     }
 
     fn name(&self) -> &str {

@@ -258,7 +258,7 @@ impl Rule for CopySlices {
     }
 
     fn traits(&self) -> Traits {
-        Traits { caller_only: self.write.traits().caller_only, ..Traits::default() }
+        Traits::NONE.with(Traits::CALLER_ONLY, self.write.traits().has(Traits::CALLER_ONLY))
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {

@@ -161,7 +161,7 @@ impl<E: Elementwise> Recorded<E> {
 
 impl<E: Elementwise> Rule for Recorded<E> {
     fn traits(&self) -> Traits {
-        Traits { is_light: true, ..Traits::default() }
+        Traits::LIGHT
     }
 
     fn name(&self) -> &str {

@@ -100,7 +100,7 @@ impl Rule for Custom {
     }
 
     fn traits(&self) -> Traits {
-        Traits { caller_only: true, ..Traits::default() }
+        Traits::CALLER_ONLY
     }
 }
 

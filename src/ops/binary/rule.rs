@@ -46,7 +46,7 @@ impl<E: Elementwise2> Recorded<E> {
 
 impl<E: Elementwise2> Rule for Recorded<E> {
     fn traits(&self) -> Traits {
-        Traits { is_light: true, ..Traits::default() }
+        Traits::LIGHT
     }
 
     fn name(&self) -> &str {
