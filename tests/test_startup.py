@@ -24,6 +24,22 @@ def test_import_loads_nothing_that_is_slow_to_load():
     assert not [name for name in loaded if name.startswith(("rushlight.nn", "rushlight.utils"))]
 
 
+@pytest.mark.own
+def test_no_class_of_the_package_wants_to_see_calls_before_somebody_asks_for_it():
+    # With one of them there, every call with a parameter is looked at twice.
+    script = (
+        "import rushlight.nn, rushlight.optim, rushlight.func, rushlight.utils.data, rushlight.distributions\n"
+        "from rushlight._rushlight import _disabled_torch_function_impl as unseen\n"
+        "classes = torch.Tensor.__subclasses__()\n"
+        "for found in classes: classes += found.__subclasses__()\n"
+        "print([found.__name__ for found in classes if found.__torch_function__ is unseen])\n"
+        "print([found.__name__ for found in classes if found.__torch_function__ is not unseen])\n"
+    )
+    assert run_script(script) == "['Parameter', 'Buffer']\n[]\n"
+    asked = "torch.nn.UninitializedParameter\n" + script
+    assert "UninitializedParameter" in run_script(asked).splitlines()[1]
+
+
 @pytest.mark.parametrize(
     "path",
     [

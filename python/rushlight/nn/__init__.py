@@ -1,5 +1,6 @@
 """Layers, losses and the `Module` they are made of."""
 
+from .._lazy import on_first_use
 from . import functional, init, utils
 from .modules.adaptive import (
     AdaptiveLogSoftmaxWithLoss,
@@ -43,21 +44,6 @@ from .modules.layers import (
     Flatten,
     Identity,
     Linear,
-)
-from .modules.lazy import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
-    LazyBatchNorm3d,
-    LazyConv1d,
-    LazyConv2d,
-    LazyConv3d,
-    LazyConvTranspose1d,
-    LazyConvTranspose2d,
-    LazyConvTranspose3d,
-    LazyInstanceNorm1d,
-    LazyInstanceNorm2d,
-    LazyInstanceNorm3d,
-    LazyLinear,
 )
 from .modules.losses import (
     BCELoss,
@@ -195,7 +181,26 @@ from .modules.unpooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .parameter import Buffer, Parameter
+
+TYPE_CHECKING = False  # `typing` would be loaded for it.
+if TYPE_CHECKING:
+    from .modules.lazy import (
+        LazyBatchNorm1d,
+        LazyBatchNorm2d,
+        LazyBatchNorm3d,
+        LazyConv1d,
+        LazyConv2d,
+        LazyConv3d,
+        LazyConvTranspose1d,
+        LazyConvTranspose2d,
+        LazyConvTranspose3d,
+        LazyInstanceNorm1d,
+        LazyInstanceNorm2d,
+        LazyInstanceNorm3d,
+        LazyLinear,
+    )
+    from .uninitialized import UninitializedBuffer, UninitializedParameter
 
 __all__ = [
     "CELU",
@@ -364,3 +369,12 @@ __all__ = [
     "init",
     "utils",
 ]
+
+# Tensors without a shape want to see all calls: they, and the modules that have some, load on first use.
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    names={
+        **dict.fromkeys((name for name in __all__ if name.startswith("Lazy")), ".modules.lazy"),
+        **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), ".uninitialized"),
+    },
+)

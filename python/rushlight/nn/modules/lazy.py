@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._rushlight import int64, tensor
 from ...autograd.grad_mode import no_grad
-from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
+from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers import Linear
 from .module import Module
