@@ -37,7 +37,7 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let Some(lead) = shape.len().checked_sub(layout.ndim()) else {
         let (expand, ndim, dtype) = (shape.to_vec(), layout.ndim(), x.dtype());
         let (wanted, shape) = (shape.len(), layout.shape().to_vec());
-        return Err(batch::whole(Error::ExpandRank { dtype, expand, shape, wanted, ndim }, &[x]));
+        return Err(batch::told_of_all(Error::ExpandRank { dtype, expand, shape, wanted, ndim }, &[x]));
     };
     let stretched = |dim: usize| dim < lead || layout.shape()[dim - lead] == 1;
     if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
@@ -54,7 +54,7 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
             (wanted, Some(size)) => {
                 let (target, shape) = (shape.to_vec(), layout.shape().to_vec());
                 let error = Error::ExpandSize { wanted, size, dim, target, shape };
-                return Err(batch::whole(error, &[x]));
+                return Err(batch::told_of_all(error, &[x]));
             }
         });
     }

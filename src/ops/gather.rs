@@ -334,7 +334,7 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
             match (0..shape.len()).find(|&at| at != dim && index[at] > shape[at]) {
                 Some(at) => {
                     let (index, shape) = (index.to_vec(), shape.to_vec());
-                    Err(batch::whole(Error::GatherShape { at, index, shape, dim }, &all))
+                    Err(batch::told_of_all(Error::GatherShape { at, index, shape, dim }, &all))
                 }
                 None => Ok(()),
             }
@@ -359,7 +359,7 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         let (index, shape) = (index.to_vec(), shape.to_vec());
         let Operand::Tensor(values) = values else {
             return match beyond {
-                true => Err(batch::whole(Error::ScatterShape { index, shape, dim }, &[x, places])),
+                true => Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places])),
                 false => Ok(()),
             };
         };
@@ -369,7 +369,7 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         }
         if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
             let error = Error::ScatterSource { index, shape, dim, source };
-            return Err(batch::whole(error, &[x, places, values]));
+            return Err(batch::told_of_all(error, &[x, places, values]));
         }
         Ok(())
     })?;

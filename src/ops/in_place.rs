@@ -386,7 +386,7 @@ pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
     }
     shape::broadcast(output, values)?;
     let error = Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() };
-    Err(batch::whole(error, &[x, whole]))
+    Err(batch::told_of_all(error, &[x, whole]))
 }
 
 /// Whether a result can be written to `x`.
@@ -398,7 +398,7 @@ pub(super) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
     let (output, broadcast) = (x.layout(), result.layout());
     if output.shape() != broadcast.shape() {
         let (output, broadcast) = (output.shape().to_vec(), broadcast.shape().to_vec());
-        return Err(batch::whole(Error::OutputShape { output, broadcast }, &[x, result]));
+        return Err(batch::told_of_all(Error::OutputShape { output, broadcast }, &[x, result]));
     }
     Ok(())
 }

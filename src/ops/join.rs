@@ -117,11 +117,11 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         let layout = tensor.layout();
         if layout.ndim() != model.ndim() {
             let error = Error::CatDimensions { first: model.ndim(), got: layout.ndim() };
-            return Err(batch::whole(error, tensors));
+            return Err(batch::told_of_all(error, tensors));
         }
         for (at, (&expected, &got)) in model.shape().iter().zip(layout.shape()).enumerate() {
             if at != dim && expected != got {
-                return Err(batch::whole(Error::CatSizes { dim, expected, got, position }, tensors));
+                return Err(batch::told_of_all(Error::CatSizes { dim, expected, got, position }, tensors));
             }
         }
         let length = layout.shape()[dim];
@@ -140,7 +140,7 @@ pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     for (position, tensor) in tensors.iter().enumerate() {
         if tensor.layout().shape() != model.shape() {
             let (first, got) = (model.shape().to_vec(), tensor.layout().shape().to_vec());
-            return Err(batch::whole(Error::StackSizes { first, got, position }, tensors));
+            return Err(batch::told_of_all(Error::StackSizes { first, got, position }, tensors));
         }
     }
     let mut shape: Dims = model.shape().into();

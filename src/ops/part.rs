@@ -207,7 +207,7 @@ pub fn select(x: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim, layout.ndim())?;
     let Some(index) = from_end(index, layout.shape()[dim]) else {
         let error = Error::SelectRange { index, shape: layout.shape().to_vec(), dim };
-        return Err(batch::whole(error, &[x]));
+        return Err(batch::told_of_all(error, &[x]));
     };
     take_element(x, Part::Select { dim, index }, given_dim, given_index)
 }
@@ -374,7 +374,7 @@ pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
         return Err(Error::UnfoldNegative { size }.into());
     }
     if size as usize > most {
-        return Err(batch::whole(Error::UnfoldSize { dim: place as i64, size, step: most }, &[x]));
+        return Err(batch::told_of_all(Error::UnfoldSize { dim: place as i64, size, step: most }, &[x]));
     }
     if step <= 0 {
         return Err(Error::UnfoldStep { step }.into());

@@ -165,7 +165,7 @@ pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
             // Dimensions of samples are counted from behind those of all, before they are compared.
             dims.iter().try_for_each(|&dim| shape::normalize_dim(dim, ndim).map(drop))?;
         }
-        return Err(batch::whole(Error::PermuteCount { ndim, given: dims.len() }, &[x]));
+        return Err(batch::told_of_all(Error::PermuteCount { ndim, given: dims.len() }, &[x]));
     }
     let mut order = Dims::new();
     for &dim in dims {

@@ -102,7 +102,7 @@ impl Op for UnsafeView {
 
 /// The sizes of a shape with as many elements, one of which may have been left open.
 fn inferred(x: &Tensor, shape: &[i64]) -> Result<Dims> {
-    shape::infer_shape(shape, x.numel()).map_err(|error| batch::whole(error, &[x]))
+    shape::infer_shape(shape, x.numel()).map_err(|error| batch::told_of_all(error, &[x]))
 }
 
 /// The elements in a shape with as many, without moving them.

@@ -161,7 +161,7 @@ pub fn split_with_sizes(x: &Tensor, lengths: &[i64], dim: i64) -> Result<Vec<Ten
     }
     let sum = lengths.iter().try_fold(0i64, |sum, &length| sum.checked_add(length));
     if sum != Some(size as i64) {
-        return Err(batch::whole(Error::SplitSum { size, dim: at, sizes: lengths.to_vec() }, &[x]));
+        return Err(batch::told_of_all(Error::SplitSum { size, dim: at, sizes: lengths.to_vec() }, &[x]));
     }
     let lengths = lengths.iter().map(|&length| length as usize).collect();
     cut("SplitWithSizesBackward0", x, (at, dim), Cuts::Lengths(lengths))

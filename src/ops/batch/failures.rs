@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 
 /// A failure of an operation on these tensors, told of all samples together.
 #[cold]
-pub(in crate::ops) fn whole(error: impl Into<Box<Error>>, tensors: &[&Tensor]) -> Box<Error> {
+pub(in crate::ops) fn told_of_all(error: impl Into<Box<Error>>, tensors: &[&Tensor]) -> Box<Error> {
     let error = error.into();
     if !mode::special() {
         return error;

@@ -29,7 +29,7 @@ use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
-pub(super) use failures::whole;
+pub(super) use failures::told_of_all;
 pub(super) use one_by_one::one_by_one;
 pub(super) use random::{
     creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,

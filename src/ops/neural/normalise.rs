@@ -385,7 +385,8 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
 /// The last dimensions normalised, element by element weighed.
 pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
     let layout = x.layout();
-    check_normalized(layout.shape(), normalized, affine, ", ").map_err(|error| batch::whole(error, &[x]))?;
+    check_normalized(layout.shape(), normalized, affine, ", ")
+        .map_err(|error| batch::told_of_all(error, &[x]))?;
     let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
     let op = Normalise {
         name: "NativeLayerNormBackward0",
@@ -471,7 +472,7 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
 /// The last dimensions over the root of their mean square.
 pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")
-        .map_err(|error| batch::whole(error, &[x]))?;
+        .map_err(|error| batch::told_of_all(error, &[x]))?;
     if !x.dtype().is_differentiable() {
         return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
     }
