@@ -141,3 +141,67 @@ def test_labels_are_laid_along_a_sequence_in_every_way():
     assert torch.autograd.gradcheck(
         lambda y: nn.functional.ctc_loss(y.log_softmax(2), torch.tensor([[1, 2]]), [4], [2]), (logits,)
     )
+
+
+@pytest.mark.parametrize(
+    ("targets", "inputs", "labels", "text"),
+    [
+        (
+            (2, 3),
+            [5, 5],
+            [3, 9],
+            "Expected tensor to have size at least 9 at dimension 1, but got size 3 for argument",
+        ),
+        (
+            (2, 3),
+            [5, 9],
+            [3, -1],
+            "Expected target_lengths to have value at least 0, but got value -1 (while checking",
+        ),
+        (
+            (2, 3),
+            [5, -5],
+            [3, 1],
+            "Expected input_lengths to have value at least 0, but got value -5 (while checking",
+        ),
+        (
+            (2, 3),
+            [5, 9],
+            [3, 1],
+            "Expected input_lengths to have value at most 5, but got value 9 (while checking",
+        ),
+        (
+            (4,),
+            [5, 5],
+            [3, 9],
+            "Expected tensor to have size 12 at dimension 0, but got size 4 for argument #2",
+        ),
+        (
+            (3, 3),
+            [5, 5],
+            [3, 3],
+            "Expected tensor to have size 2 at dimension 0, but got size 3 for argument #2",
+        ),
+        (
+            (2, 3, 1),
+            [5, 5],
+            [3, 3],
+            "Expected 1 to 2 dimensions, but got 3-dimensional tensor for argument #2 'targets'",
+        ),
+        ((2, 3), [5], [3, 3], "input_lengths must be of size batch_size"),
+    ],
+)
+def test_lengths_of_labels_have_to_fit(targets, inputs, labels, text):
+    steps = torch.zeros(5, 2, 4).log_softmax(-1)
+    with raises(RuntimeError, text):
+        torch.nn.functional.ctc_loss(steps, torch.ones(targets, dtype=torch.long), inputs, labels)
+
+
+def test_lengths_of_labels_are_integers_and_there_are_steps():
+    steps, targets = torch.zeros(5, 2, 4), torch.ones(2, 3, dtype=torch.long)
+    with raises(RuntimeError, "input_lengths must be integral"):
+        torch.nn.functional.ctc_loss(steps, targets, torch.tensor([5.0, 5.0]), torch.tensor([3, 3]))
+    with raises(RuntimeError, "log_probs tensor must not be empty"):
+        torch.nn.functional.ctc_loss(steps[:, :0], targets[:0], [], [])
+    with raises(RuntimeError, "Expected 3-dimensional tensor, but got 2-dimensional tensor for argument #1"):
+        torch.nn.functional.ctc_loss(steps[0, 0], targets, [5, 5], [3, 3])

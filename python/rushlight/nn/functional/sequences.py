@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
+from ..._typename import scalar_name
 from .reductions import reduction_number
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ __all__ = ["ctc_loss"]
 def _lengths(lengths: Any) -> list[int]:
     found = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)
     return [int(length) for length in (found if isinstance(found, list) else [found])]
+
+
+_CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
 def _added(*logarithms: Tensor) -> Tensor:
@@ -48,11 +52,13 @@ def ctc_loss(
     tensor(0.2877)
     """
     number = reduction_number(reduction)
-    single = log_probs.dim() == 2
+    single = log_probs.dim() != 3
     steps = log_probs.unsqueeze(1) if single else log_probs
+    for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if isinstance(lengths, Tensor) and (lengths.is_floating_point() or lengths.is_complex()):
+            raise RuntimeError(f"{name} must be integral")
     inputs, labels = _lengths(input_lengths), _lengths(target_lengths)
-    longest, count, classes = steps.shape
-    _check(longest, count, classes, inputs, labels, blank)
+    _check(steps, targets, inputs, labels, blank)
     if single and targets.dim() == 1:
         targets = targets.unsqueeze(0)
 
@@ -82,20 +88,55 @@ def ctc_loss(
     return losses.squeeze(0) if single else losses
 
 
-def _check(
-    longest: int, count: int, classes: int, inputs: Sequence[int], labels: Sequence[int], blank: int
-) -> None:
+def _check(steps: Tensor, targets: Tensor, inputs: Sequence[int], labels: Sequence[int], blank: int) -> None:
+    if steps.numel() == 0:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if steps.dim() != 3:
+        got = f"Expected 3-dimensional tensor, but got {steps.dim()}-dimensional tensor"
+        raise RuntimeError(f"{got} for argument #1 'log_probs' {_CHECKING}")
+    if not steps.is_floating_point():
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{scalar_name(steps)}'")
+    if not 1 <= targets.dim() <= 2:
+        got = f"Expected 1 to 2 dimensions, but got {targets.dim()}-dimensional tensor"
+        raise RuntimeError(f"{got} for argument #2 'targets' {_CHECKING}")
+    longest, count, classes = steps.shape
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
         if len(lengths) != count:
             raise RuntimeError(f"{name} must be of size batch_size")
-    for length in inputs:
-        if length > longest:
+    _check_positive("target_lengths", labels)
+    if targets.dim() == 1:
+        _check_size(targets, 0, sum(labels))
+    else:
+        _check_size(targets, 0, count)
+        if targets.shape[1] < max(labels):
             raise RuntimeError(
-                f"Expected input_lengths to have value at most {longest}, but got value {length} (while "
-                "checking arguments for ctc_loss_allocate_outputs)"
+                f"Expected tensor to have size at least {max(labels)} at dimension 1, but got size "
+                f"{targets.shape[1]} for argument #2 'targets' {_CHECKING}"
             )
+    _check_positive("input_lengths", inputs)
+    if max(inputs) > longest:
+        length = next(length for length in inputs if length > longest)
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {longest}, but got value {length} {_CHECKING}"
+        )
+
+
+def _check_positive(name: str, lengths: Sequence[int]) -> None:
+    for length in lengths:
+        if length < 0:
+            raise RuntimeError(
+                f"Expected {name} to have value at least 0, but got value {length} {_CHECKING}"
+            )
+
+
+def _check_size(targets: Tensor, dim: int, size: int) -> None:
+    if targets.shape[dim] != size:
+        raise RuntimeError(
+            f"Expected tensor to have size {size} at dimension {dim}, but got size {targets.shape[dim]} for "
+            f"argument #2 'targets' {_CHECKING}"
+        )
 
 
 def _rows(targets: Tensor, labels: Sequence[int]) -> list[Tensor]:
