@@ -203,6 +203,12 @@ impl SavedTensor {
         self.plain().map(Plain::array)
     }
 
+    /// Whether both keep the same numbers where they lie, as of one moment.
+    pub fn is(&self, other: &SavedTensor) -> bool {
+        let (Form::Plain(a), Form::Plain(b)) = (&self.0, &other.0) else { return false };
+        a.storage.is(&b.storage) && a.version == b.version && a.dtype == b.dtype && a.layout == b.layout
+    }
+
     /// Whether backward has freed it.
     pub fn is_freed(&self) -> bool {
         matches!(self.0, Form::Freed { .. })

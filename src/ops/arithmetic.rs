@@ -255,6 +255,7 @@ impl Elementwise2 for Mul {
     const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
+    const SYMMETRIC: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, a: T, b: T) -> T {

@@ -64,6 +64,12 @@ impl Layout {
         self.contiguous && self.offset == 0
     }
 
+    /// Whether this is how the first element of a storage is repeated in all dimensions: the gradients of
+    /// sums lie so.
+    pub fn is_repeated(&self) -> bool {
+        self.offset == 0 && self.strides.iter().all(|&stride| stride == 0)
+    }
+
     /// Whether the elements lie in some order, each at a place of its own and without gaps.
     pub fn is_dense(&self) -> bool {
         self.is_non_overlapping() && self.end() - self.offset == self.numel

@@ -30,18 +30,23 @@ unsafe impl Send for SharedLayout {}
 // SAFETY: as above.
 unsafe impl Sync for SharedLayout {}
 
-/// The place of a shape. Nothing depends on how well shapes are spread but speed.
-fn place(shape: &[usize]) -> &'static AtomicPtr<Counted> {
+/// The place of a layout that may live for ever: a plain one, or one element repeated. Nothing depends on how
+/// well shapes are spread but speed.
+fn place(layout: &Layout) -> Option<&'static AtomicPtr<Counted>> {
+    let kind = match (layout.is_plain(), layout.is_repeated()) {
+        (true, _) => 0,
+        (false, true) => PLACES / 2,
+        (false, false) => return None,
+    };
     let mix = |hash: usize, &size: &usize| (hash ^ size).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let hash = shape.iter().fold(shape.len(), mix);
-    &COMMON[(hash >> 32) % PLACES]
+    let hash = layout.shape().iter().fold(layout.ndim(), mix);
+    Some(&COMMON[((hash >> 32) + kind) % PLACES])
 }
 
 impl SharedLayout {
     /// A handle to this layout.
     pub fn new(layout: Layout) -> SharedLayout {
-        if layout.is_plain() {
-            let place = place(layout.shape());
+        if let Some(place) = place(&layout) {
             // SAFETY: what a place points to is never freed.
             match unsafe { place.load(Ordering::Acquire).as_ref() } {
                 Some(common) if common.layout == layout => return SharedLayout(common.into()),
@@ -155,6 +160,21 @@ mod tests {
             let offset =
                 SharedLayout::new(Layout::strided([size, 7].as_slice().into(), [7, 1].as_slice().into(), 2));
             assert!(!offset.is(&layout(size)) && offset != layout(size));
+        }
+    }
+
+    #[test]
+    fn one_element_repeated_has_a_place_beside_that_of_the_plain_layout() {
+        for size in 2..40 {
+            let strided = |strides: [usize; 2], offset| {
+                Layout::strided([size, 5].as_slice().into(), strides.as_slice().into(), offset)
+            };
+            let (plain, repeated) = (Layout::contiguous(&[size, 5]), strided([0, 0], 0));
+            let (first, second) = (place(&plain).unwrap(), place(&repeated).unwrap());
+            assert!(!std::ptr::eq(first, second));
+            assert!(place(&strided([0, 0], 1)).is_none() && place(&strided([1, 0], 0)).is_none());
+            assert_eq!(SharedLayout::new(repeated).strides(), [0, 0]);
+            assert_eq!(SharedLayout::new(plain).strides(), [5, 1]);
         }
     }
 

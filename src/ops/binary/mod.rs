@@ -50,6 +50,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The nodes that show the result, which is calculated for that.
     const SHOWS_RESULT: &'static [&'static str] = &[];
 
+    /// Whether both derivatives are one function, of the other operand.
+    const SYMMETRIC: bool = false;
+
     /// Whether there is a derivative: else nothing is kept for it.
     fn derives(&self) -> bool {
         true

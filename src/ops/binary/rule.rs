@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Elementwise2, Needs};
 use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits};
+use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::ops::apply::single;
 use crate::ops::operand::{Kept, Numbers, Operand, Value};
 use crate::ops::{self, view};
@@ -23,6 +23,14 @@ impl<E: Elementwise2> Recorded<E> {
     fn may_keep(&self) -> bool {
         let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
         self.op.derives() && (E::SHOWS_NUMBERS || !number)
+    }
+
+    /// Whether both operands are one tensor, and nobody watches how often something is calculated.
+    fn is_square(&self, at: &At<'_>) -> bool {
+        let (Kept::Tensor(a), Kept::Tensor(b)) = (&self.a, &self.b) else { return false };
+        let [Some(left), Some(right)] = at.node.edges() else { return false };
+        let one_history = left.node.id() == right.node.id() && left.output == right.output;
+        one_history && a.is(b) && !mode::special()
     }
 
     fn load(&self, at: &At<'_>, needs: Needs) -> Result<(Value, Value)> {
@@ -58,6 +66,10 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
         let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
         let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
+        if E::SYMMETRIC && at.needs(0) && at.needs(1) && self.is_square(at) {
+            let either = left(self.conjugates(at, E::LEFT_NEEDS)?)?;
+            return Ok(smallvec![Some(either.clone()), Some(either)]);
+        }
         let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
         let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
         Ok(smallvec![left, right])
