@@ -278,6 +278,7 @@ def test_parts_are_computed_again_in_several_threads():
     np.testing.assert_allclose(x.grad.numpy(), expected.numpy() * THREADS * ROUNDS, rtol=1e-12)
 
 
+@pytest.mark.own  # torch keeps such circles, and every collection takes longer than the one before.
 def test_collections_run_while_graphs_with_circles_come_and_go():
     ends = threading.Event()
 
