@@ -76,14 +76,18 @@ def _dim(input: Tensor, dim: int) -> int:
     return dim % rank
 
 
+def _check_size(size: int) -> None:
+    if size < 1:
+        raise RuntimeError(f"Invalid number of data points ({size}) specified")
+
+
 def _resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Cut dimensions off, or fill them up with zeros; a size of -1 leaves one as it is."""
     padding = [0] * (2 * input.dim())
     for dim, size in zip(dims, sizes, strict=True):
         if size == -1:
             continue
-        if size < 1:
-            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        _check_size(size)
         if input.shape[dim] < size:
             padding[2 * (input.dim() - 1 - dim) + 1] = size - input.shape[dim]
         elif input.shape[dim] > size:
@@ -108,8 +112,8 @@ def _dims(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
     if len(sizes) > rank:
         raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {rank} dimensions.")
     for size in sizes:
-        if size != -1 and size < 1:
-            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        if size != -1:
+            _check_size(size)
     return list(range(rank - len(sizes), rank)) if dims is None else dims, sizes
 
 
@@ -193,6 +197,13 @@ def _of_real(input: Tensor, function: str) -> Tensor:
     return _inexact(input, False)
 
 
+def _half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
+    """Return the half of the transform of real numbers along one dimension."""
+    dim = _dim(input, dim)
+    input = _resized(input, [dim], [-1 if n is None else n])
+    return _nn.fft_r2c(input, [dim], _scale(norm, forward), True)
+
+
 def rfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -202,10 +213,7 @@ def rfft(
     >>> torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
     tensor([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    input = _of_real(input, "rfft")
-    dim = _dim(input, dim)
-    input = _resized(input, [dim], [-1 if n is None else n])
-    return _answer(_nn.fft_r2c(input, [dim], _scale(norm, True), True), out)
+    return _answer(_half(_of_real(input, "rfft"), n, dim, norm, True), out)
 
 
 def _last_size(input: Tensor, n: int | None, dim: int) -> int:
@@ -214,20 +222,24 @@ def _last_size(input: Tensor, n: int | None, dim: int) -> int:
 
 def _halves(sizes: list[int]) -> list[int]:
     """Return the sizes of what says the rest too, of which the last dimension is a half."""
-    if sizes[-1] < 1:
-        raise RuntimeError(f"Invalid number of data points ({sizes[-1]}) specified")
+    _check_size(sizes[-1])
     return [*sizes[:-1], sizes[-1] // 2 + 1]
+
+
+def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
+    """Return the real numbers whose transform along one dimension has this half, or that it stands for."""
+    input = _inexact(input, True)
+    dim = _dim(input, dim)
+    size = _last_size(input, n, dim)
+    input = _resized(input, [dim], _halves([size]))
+    return _nn.fft_c2r(input.conj() if forward else input, [dim], _scale(norm, forward), size)
 
 
 def irfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the real numbers whose Fourier transform has this half."""
-    input = _inexact(input, True)
-    dim = _dim(input, dim)
-    size = _last_size(input, n, dim)
-    input = _resized(input, [dim], _halves([size]))
-    return _answer(_nn.fft_c2r(input, [dim], _scale(norm, False), size), out)
+    return _answer(_of_half(input, n, dim, norm, False), out)
 
 
 def rfftn(
@@ -273,21 +285,14 @@ def hfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the Fourier transform, which is real, of the numbers that this half stands for."""
-    input = _inexact(input, True)
-    dim = _dim(input, dim)
-    size = _last_size(input, n, dim)
-    input = _resized(input, [dim], _halves([size]))
-    return _answer(_nn.fft_c2r(input.conj(), [dim], _scale(norm, True), size), out)
+    return _answer(_of_half(input, n, dim, norm, True), out)
 
 
 def ihfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the half of the numbers whose Fourier transform is real."""
-    input = _of_real(input, "ihfft")
-    dim = _dim(input, dim)
-    input = _resized(input, [dim], [-1 if n is None else n])
-    return _answer(_nn.fft_r2c(input, [dim], _scale(norm, False), True).conj(), out)
+    return _answer(_half(_of_real(input, "ihfft"), n, dim, norm, False).conj(), out)
 
 
 def hfftn(
@@ -333,10 +338,12 @@ def ihfft2(
     return ihfftn(input, s, dim, norm, out=out)
 
 
-def _check_frequencies(function: str, options: dict[str, Any]) -> None:
+def _numbers(function: str, count: int, options: dict[str, Any]) -> Tensor:
+    """Return so many numbers from zero on, in a type that has fractions."""
     kind = options.get("dtype")
     if kind is not None and not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError(f"{function} requires a floating point or complex dtype")
+    return native.arange(count, **{"dtype": native.get_default_dtype(), **options})
 
 
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
@@ -346,21 +353,14 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    _check_frequencies("fftfreq", options)
-    numbers = native.arange(n, **options) if "dtype" in options else _arange(n, options)
+    numbers = _numbers("fftfreq", n, options)
     numbers[(n + 1) // 2 :] -= n
     return _answer(numbers * (1.0 / (n * d)), out)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart."""
-    _check_frequencies("rfftfreq", options)
-    numbers = native.arange(n // 2 + 1, **options) if "dtype" in options else _arange(n // 2 + 1, options)
-    return _answer(numbers * (1.0 / (n * d)), out)
-
-
-def _arange(count: int, options: dict[str, Any]) -> Tensor:
-    return native.arange(count, dtype=native.get_default_dtype(), **options)
+    return _answer(_numbers("rfftfreq", n // 2 + 1, options) * (1.0 / (n * d)), out)
 
 
 def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from .._dimensions import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,13 +32,9 @@ def _starts(samples: Tensor, size: int, count: int, kernel: int) -> Tensor:
     return native.cat([found, last], -1)
 
 
-def _spread(value: Any, count: int) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
-
-
 def _sizes(input: Tensor, name: str, count: int, output_size: Any, output_ratio: Any) -> tuple[int, ...]:
     if output_size is not None:
-        return _spread(output_size, count)
+        return spread(output_size, count)
     if output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if len(output_ratio) > count:
@@ -61,9 +58,11 @@ def _check(input: Tensor, name: str, kernel: Sequence[int], sizes: Sequence[int]
 
 
 def _pool(
-    input: Tensor, name: str, kernel: Sequence[int], sizes: Sequence[int], samples: Tensor | None
+    count: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    count = len(sizes)
+    name = f"fractional_max_pool{count}d"
+    sizes = _sizes(input, name, count, output_size, output_ratio)
+    kernel = spread(kernel_size, count)
     input.size(-count - 1)  # There have to be channels before anything else is looked at.
     _check(input, name, kernel, sizes)
     batched = input.dim() == count + 2
@@ -98,8 +97,7 @@ def fractional_max_pool2d_with_indices(
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the greatest elements of windows that are spread by chance, and where they are."""
-    sizes = _sizes(input, "fractional_max_pool2d", 2, output_size, output_ratio)
-    return _pool(input, "fractional_max_pool2d", _spread(kernel_size, 2), sizes, _random_samples)
+    return _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 def fractional_max_pool3d_with_indices(
@@ -111,8 +109,7 @@ def fractional_max_pool3d_with_indices(
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the greatest elements of windows that are spread by chance, and where they are."""
-    sizes = _sizes(input, "fractional_max_pool3d", 3, output_size, output_ratio)
-    return _pool(input, "fractional_max_pool3d", _spread(kernel_size, 3), sizes, _random_samples)
+    return _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 def fractional_max_pool2d(
@@ -129,9 +126,7 @@ def fractional_max_pool2d(
     >>> torch.nn.functional.fractional_max_pool2d(torch.ones(1, 5, 5), 2, output_size=3).shape
     torch.Size([1, 3, 3])
     """
-    found = fractional_max_pool2d_with_indices(
-        input, kernel_size, output_size, output_ratio, _random_samples=_random_samples
-    )
+    found = _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
     return found if return_indices else found[0]
 
 
@@ -144,7 +139,5 @@ def fractional_max_pool3d(
     _random_samples: Tensor | None = None,
 ) -> Any:
     """Return the greatest elements of windows that are spread by chance."""
-    found = fractional_max_pool3d_with_indices(
-        input, kernel_size, output_size, output_ratio, _random_samples=_random_samples
-    )
+    found = _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
     return found if return_indices else found[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._rushlight import empty
 from .. import functional, init
+from .._dimensions import spread
 from ..parameter import Parameter
 from .module import Module
 
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 _PADDINGS = ("zeros", "reflect", "replicate", "circular")
-
-
-def spread(value: Any, count: int) -> tuple[Any, ...]:
-    """Return one value for each of `count` dimensions."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
 
 
 class _Convolution(Module):

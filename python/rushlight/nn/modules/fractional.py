@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import functional
-from .convolution import spread
+from .._dimensions import spread
 from .module import Module
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import functional
+from .._dimensions import spread
 from ._shown import shown
-from .convolution import spread
 from .module import Module
 
 if TYPE_CHECKING:
