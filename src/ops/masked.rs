@@ -348,20 +348,14 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
         return Err(Error::TakeRange { index, numel }.into());
     }
     let operation = Whole {
-        operation: "put",
-        name: "PutBackward0",
-        names: &["", "source", "index", ""],
-        counted: 2,
         linear: 1,
-        constant: 0,
         shown: shown! { accumulate: accumulate },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
+        ..Whole::new("put", "PutBackward0", &["", "source", "index", ""], 2, move |inputs| {
             let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
             let (source, index) = (line(inputs[1])?, line(inputs[2])?);
             let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
             Ok(smallvec![reshape::reshape_to(&y, inputs[0].layout().shape())?])
-        }),
+        })
     };
     whole_one(operation, &[x, source, index])
 }
