@@ -19,9 +19,7 @@ use rushlight::ops::custom;
 use crate::collector::{visit_held, visit_host};
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{
-    input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
-};
+use crate::node::{input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
