@@ -32,6 +32,7 @@ mod inspect;
 mod intercept;
 mod inventory;
 mod limits;
+mod mapped;
 mod mapping;
 mod memory;
 mod mode;

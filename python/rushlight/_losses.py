@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._samples import sample_by_sample
 from .nn import functional
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def grid_sampler(
     )
 
 
+@sample_by_sample("nonzero_static")
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less."""
     found: Any = input.nonzero()

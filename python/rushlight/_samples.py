@@ -20,6 +20,41 @@ def any_of_all(condition: Tensor) -> bool:
     return bool(condition.any())
 
 
+def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None:
+    """Refuse what torch has no rule for while a function is mapped.
+
+    With `fallback` torch runs the operation for one sample after the other: then there has to be one.
+    """
+    if not native._vmap_nesting():
+        return
+    batched = [tensor for tensor in arguments if isinstance(tensor, Tensor) and _is_batched(tensor)]
+    if batched and not fallback:
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{operation}. We could not generate a fallback."
+        )
+    if any(_is_of_none(tensor) for tensor in batched):
+        raise _no_samples(operation)
+
+
+def _is_batched(tensor: Tensor) -> bool:
+    return native._is_batchedtensor(tensor)
+
+
+def _is_of_none(tensor: Tensor) -> bool:
+    while _is_batched(tensor):
+        tensor, dim = native._unwrap_batched(tensor, native._maybe_get_level(tensor))
+        if dim is not None and tensor.shape[dim] == 0:
+            return True
+    return False
+
+
+def _no_samples(operation: str) -> RuntimeError:
+    return RuntimeError(
+        f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over "
+        "dims of size 0."
+    )
+
+
 def sample_by_sample(operation: str) -> Callable[[F], F]:
     """Run a function for one sample after the other while it is mapped: what it does depends on numbers.
 
@@ -53,10 +88,7 @@ def _for_each(operation: str, again: Any, function: Any, args: tuple[Any, ...], 
     ]
     size = next((value.shape[dim] for value, dim in pairs if dim is not None), 1)
     if size == 0:
-        raise RuntimeError(
-            f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap "
-            "over dims of size 0."
-        )
+        raise _no_samples(operation)
 
     def sample(index: int) -> Any:
         parts = [value if dim is None else value.select(dim, index) for value, dim in pairs]

@@ -248,12 +248,18 @@ pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
     let held = op.held();
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
-    if values.iter().chain(&held).all(|samples| samples.dim.is_none()) {
-        let held: Vec<Tensor> = held.into_iter().map(|samples| samples.value).collect();
-        let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
-        return Ok(all_shared(super::apply::apply(op.holding(&held)?, &inputs)?));
+    let call = Call { inputs: &values, held: &held, size: mapping.size() };
+    if held.iter().any(|samples| samples.dim.is_some()) {
+        return op.batch(&call);
     }
-    op.batch(&Call { inputs: &values, held: &held, size: mapping.size() })
+    // What all samples share is held as it is below the mapping.
+    let shared: Vec<Tensor> = held.iter().map(|samples| samples.value.clone()).collect();
+    let op = op.holding(&shared)?;
+    if values.iter().any(|samples| samples.dim.is_some()) {
+        return op.batch(&call);
+    }
+    let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
+    Ok(all_shared(super::apply::apply(op, &inputs)?))
 }
 
 fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping>) -> Vec<Samples> {

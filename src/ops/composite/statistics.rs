@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::ops::select::{masked_fill, where_};
 use crate::ops::squeeze::Squeezed;
 use crate::ops::{
-    Operand, Value, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
+    Operand, Value, batch, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
     logical, mul, part, permute, picked, products, reduce, reshape, round, squeeze, sub, truth,
 };
 use crate::shape;
@@ -198,6 +198,13 @@ pub struct Quantile {
 
 /// The elements below which a share of all lies, for one share or several.
 pub fn quantile(x: &Tensor, q: &Tensor, how: Quantile) -> Result<Tensor> {
+    // Whether the shares are such is looked up in each sample.
+    if batch::is_batched(q)
+        && let Some(found) =
+            batch::one_by_one(&[x, q], "quantile", &|parts| quantile(parts[0], parts[1], how))
+    {
+        return found;
+    }
     check_quantile(x, q)?;
     let dim = how.dim.map(|dim| shape::normalize_dim(dim, x.ndim())).transpose()?;
     let layout = x.layout();
