@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
+use super::rule::Rule;
 use super::saved::{Kept, SavedTensor, Source};
 
 use crate::error::{Error, Result};
@@ -144,19 +145,62 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
     Ok(packed)
 }
 
-/// Packs what the rule of a new node has saved, if somebody on this thread asked for it. `find` names
-/// the tensors by their place in the operation; others are shown as what they were saved as.
+/// What was packed of the inputs of an operation before it ran.
+#[derive(Default)]
+pub(crate) struct Ahead(Vec<PackedInput>);
+
+/// Under which name a rule keeps an input, which one that is, and what stands for it.
+type PackedInput = (&'static str, Source, Box<dyn Kept>);
+
+impl Ahead {
+    /// What stands for a tensor that a rule keeps, if that is packed already.
+    fn take(&mut self, name: &str, source: Source) -> Option<Box<dyn Kept>> {
+        let found = self.0.iter().position(|(other, of, _)| *other == name && *of == source)?;
+        Some(self.0.swap_remove(found).2)
+    }
+}
+
+/// Packs what a rule would keep of the inputs of an operation that has not run yet.
+pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result<Ahead> {
+    let mut ahead = Ahead::default();
+    let Some(packer) = packer() else { return Ok(ahead) };
+    let all = rule.saved();
+    for place in in_order(&all) {
+        let (name, saved) = all[place];
+        if let Source::Input(index) = saved.source()
+            && let Some(Some(input)) = inputs.get(usize::from(index))
+        {
+            ahead.0.push((name, saved.source(), pack(&*packer, input)?));
+        }
+    }
+    Ok(ahead)
+}
+
+/// Packs what the rule of a new node has saved, if somebody on this thread asked for it and it was not
+/// packed `ahead`, and what it shows without having saved it. `find` names the tensors by their place in the
+/// operation; others are shown as what they were saved as.
 #[cold]
-pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>) -> Result<()> {
+pub(crate) fn pack_saved(
+    node: &NodeRef,
+    ahead: &mut Ahead,
+    calculated: &[(&'static str, Tensor)],
+    find: &dyn Fn(Source) -> Option<Tensor>,
+) -> Result<()> {
     let Some(packer) = packer() else { return Ok(()) };
     let mut packed = Vec::new();
     {
         let rule = node.rule();
         let all = rule.saved();
         for place in in_order(&all) {
-            let saved = all[place].1;
-            let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
-            packed.push((place, pack(&*packer, &tensor)?));
+            let (name, saved) = all[place];
+            let kept = match ahead.take(name, saved.source()) {
+                Some(kept) => kept,
+                None => {
+                    let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
+                    pack(&*packer, &tensor)?
+                }
+            };
+            packed.push((place, kept));
         }
     }
     node.change_saved(|mut saved| {
@@ -164,7 +208,9 @@ pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>
             *saved[place] = saved[place].packed(packed);
         }
     });
-    Ok(())
+    let pack =
+        |(name, tensor): &(&'static str, Tensor)| pack_shown(node, name, tensor, Source::Output(0), &*packer);
+    calculated.iter().try_for_each(pack)
 }
 
 /// In which order torch packs and unpacks what a rule has saved: what it was given by name, then what it
@@ -203,6 +249,11 @@ impl UnpackedOnce {
                 unpacked.push((address(kept), kept.unpack()?));
             }
         }
+        // The rule does not ask for it, but torch's does.
+        node.packed()
+            .iter()
+            .filter_map(|(_, saved)| saved.kept())
+            .try_for_each(|it| it.unpack().map(drop))?;
         UNPACKED.set(unpacked);
         Ok(once)
     }
@@ -244,7 +295,23 @@ pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()>
     Ok(())
 }
 
-/// Whether running a rule may call a function of the host that unpacks.
-pub(crate) fn leads_to_host(saved: &[(&'static str, &SavedTensor)]) -> bool {
-    saved.iter().any(|(_, saved)| saved.is_packed())
+/// Packs a tensor that a rule shows under `name` without keeping it.
+pub fn pack_shown(
+    node: &NodeRef,
+    name: &'static str,
+    tensor: &Tensor,
+    source: Source,
+    packer: &dyn Packer,
+) -> Result<()> {
+    if node.packed().iter().any(|(packed, _)| *packed == name) {
+        return Err(Error::PackedAlready {}.into());
+    }
+    let saved = SavedTensor::new(tensor.memory(), source).packed(pack(packer, tensor)?);
+    node.extras_or_new().packed.lock().push((name, Arc::new(saved)));
+    Ok(())
+}
+
+/// Whether running the rule of a node may call a function of the host that unpacks.
+pub(crate) fn leads_to_host(node: &NodeRef) -> bool {
+    !node.packed().is_empty() || node.rule().saved().iter().any(|(_, saved)| saved.is_packed())
 }

@@ -7,8 +7,8 @@
 mod call;
 mod elementwise;
 mod failures;
-mod one_by_one;
 mod random;
+mod together;
 mod views;
 mod writes;
 
@@ -30,10 +30,10 @@ use crate::tensor::{Mapping, Tensor};
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use failures::told_of_all;
-pub(super) use one_by_one::one_by_one;
 pub(super) use random::{
     creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
 };
+pub(super) use together::{alike_or, together};
 pub(super) use views::{lay_out, view};
 pub(super) use writes::{each_in_place, through, write, write_traced};
 
@@ -193,13 +193,16 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
 /// What a tensor is around if that is the same for all samples, else the tensor: for operations that look
 /// at numbers, and for what has no derivative.
 pub fn alike_in_all(x: &Tensor) -> Tensor {
-    let mut plain = x.clone();
-    if mode::special() && !x.differs() {
-        while let Some(batch) = plain.batch() {
-            plain = batch.value;
-        }
+    if mode::special() && !x.differs() { all_of(x) } else { x.clone() }
+}
+
+/// All samples that a tensor stands for, at every mapping.
+pub(super) fn all_of(x: &Tensor) -> Tensor {
+    let mut whole = x.clone();
+    while let Some(batch) = whole.batch() {
+        whole = batch.value;
     }
-    plain
+    whole
 }
 
 /// The samples of a tensor at a mapping.

@@ -198,13 +198,6 @@ pub struct Quantile {
 
 /// The elements below which a share of all lies, for one share or several.
 pub fn quantile(x: &Tensor, q: &Tensor, how: Quantile) -> Result<Tensor> {
-    // Whether the shares are such is looked up in each sample.
-    if batch::is_batched(q)
-        && let Some(found) =
-            batch::one_by_one(&[x, q], "quantile", &|parts| quantile(parts[0], parts[1], how))
-    {
-        return found;
-    }
     check_quantile(x, q)?;
     let dim = how.dim.map(|dim| shape::normalize_dim(dim, x.ndim())).transpose()?;
     let layout = x.layout();
@@ -253,7 +246,7 @@ fn check_quantile(x: &Tensor, q: &Tensor) -> Result<()> {
     }
     // What is not a number is no share either.
     let inside = logical::and(&compare::ge(q, 0)?, &compare::le(q, 1)?)?;
-    if q.numel() > 0 && truth::all(&inside, None, false)?.item()?.to_f64() == 0.0 {
+    if q.numel() > 0 && truth::all(&batch::all_of(&inside), None, false)?.item()?.to_f64() == 0.0 {
         return Err(Error::QuantileShares {}.into());
     }
     Ok(())
