@@ -8,6 +8,7 @@ use rushlight::Tensor;
 use rushlight::tensor::Mapping;
 
 use crate::arguments::Arguments;
+use crate::mapping;
 use crate::tensor::object::as_tensor;
 
 /// What torch lacks for an operation on batched tensors.
@@ -32,9 +33,17 @@ pub(crate) fn check(arguments: &Arguments<'_, '_>) -> PyResult<()> {
     }
     let Some((lack, overload)) = lack(arguments) else { return Ok(()) };
     let mut given = arguments.slots.iter().flatten().flat_map(|object| tensors(object));
-    let Some(batched) = given.find(Tensor::is_batched) else { return Ok(()) };
-    // What a method in `special` is called, dispatchers call so too.
-    let operation = format!("aten::{}{overload}", arguments.name);
+    let batched = match given.find(Tensor::differs) {
+        Some(batched) => batched,
+        None if arguments.name.starts_with("rrelu") => arguments.tensor(0)?.clone(),
+        None => return Ok(()),
+    };
+    let operation = match arguments.name {
+        // What is taken apart has become that.
+        "rrelu" if !mapping::is_innermost() => "aten::rrelu_with_noise".to_owned(),
+        "rrelu_" if !mapping::is_innermost() => "aten::rrelu_with_noise_".to_owned(),
+        name => format!("aten::{name}{overload}"),
+    };
     let missing = format!("Batching rule not implemented for {operation}");
     Err(PyRuntimeError::new_err(match lack {
         Lack::View => format!("{missing}; the fallback path doesn't work on out= or view ops."),
@@ -69,15 +78,16 @@ fn is_of_none(x: &Tensor) -> bool {
 /// What torch lacks for a call, and what it calls the overload.
 fn lack(arguments: &Arguments<'_, '_>) -> Option<(Lack, &'static str)> {
     let tensor = |slot| arguments.optional_tensor(slot).is_some();
+    let composite = mapping::is_innermost();
     let alone = (Lack::Together, "");
     Some(match arguments.name {
-        "moveaxis" if arguments.object(1).is_some_and(|dim| dim.is_instance_of::<PyInt>()) => {
+        "moveaxis" if composite && arguments.object(1).is_some_and(|dim| dim.is_instance_of::<PyInt>()) => {
             (Lack::View, ".int")
         }
-        "narrow" if tensor(2) => (Lack::View, ".Tensor"),
-        "column_stack" => (Lack::Rule, ""),
+        "narrow" if composite && tensor(2) => (Lack::View, ".Tensor"),
+        "column_stack" if composite => (Lack::Rule, ""),
         "split_copy" => (Lack::Rule, ".Tensor"),
-        "tensor_split" if tensor(1) => (Lack::Rule, ".tensor_indices_or_sections"),
+        "tensor_split" if composite && tensor(1) => (Lack::Rule, ".tensor_indices_or_sections"),
         "as_strided_scatter" | "rrelu" | "rrelu_" => (Lack::Support, ""),
         "isin" => (Lack::Together, if tensor(0) && tensor(1) { ".Tensor_Tensor" } else { ".Tensor_Scalar" }),
         "masked_fill" if tensor(2) => (Lack::Together, ".Tensor"),

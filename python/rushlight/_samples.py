@@ -28,7 +28,7 @@ def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None
     if not native._vmap_nesting():
         return
     batched = [tensor for tensor in arguments if isinstance(tensor, Tensor) and _is_batched(tensor)]
-    if batched and not fallback:
+    if batched and not fallback and native._vmap_is_innermost():
         raise RuntimeError(
             f"Batching rule not implemented for aten::{operation}. We could not generate a fallback."
         )

@@ -37,6 +37,7 @@ fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let given = x;
     let x = &batch::alike_in_all(x);
     let (node, operation) = match (dim, neighbours) {
         (_, true) => ("UniqueConsecutiveBackward0", "unique_consecutive"),
@@ -60,7 +61,7 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     };
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
     let values = along::index_select(&line.detach(), dim, &listed(&firsts)?)?;
-    underived(&[x], std::slice::from_ref(&values), node, operation)?;
+    underived(&[given], std::slice::from_ref(&values), node, operation)?;
     let members = listed(&members)?;
     let whole =
         if line.ndim() == x.ndim() { members } else { reshape::reshape_to(&members, x.layout().shape())? };

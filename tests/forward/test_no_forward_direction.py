@@ -86,6 +86,15 @@ def test_derivatives_of_second_order_meet_it_too():
 
 
 @pytest.mark.parametrize("name", UNDERIVED)
+def test_what_has_no_derivative_refuses_in_jacobians(name):
+    _, function = UNDERIVED[name]
+    with pytest.raises(NotImplementedError, match=f"forward AD with {name} that"):
+        torch.func.jacfwd(function)(SQUARE)
+    with raises(NotImplementedError, f"the derivative for '{name}' is not implemented."):
+        torch.func.jacrev(function)(SQUARE)
+
+
+@pytest.mark.parametrize("name", UNDERIVED)
 def test_what_has_no_derivative_is_recorded_and_refuses(name):
     node, function = UNDERIVED[name]
     x = SQUARE.clone().requires_grad_()

@@ -2,7 +2,7 @@
 
 import pytest
 import rushlight as torch
-from rushlight.func import grad, vmap
+from rushlight.func import grad, jacfwd, vmap
 from rushlight.nn import functional as F
 from support import raises
 
@@ -69,6 +69,15 @@ def test_what_has_no_rule_is_refused(name):
         vmap(NO_RULE[name], randomness="same")(X)
 
 
+@pytest.mark.parametrize("name", ["column_stack", "moveaxis.int", "chain_matmul"])
+def test_within_derivatives_it_is_taken_apart(name):
+    function = {**NO_RULE, **NO_VIEW}[name]
+    gradients = vmap(grad(lambda x: function(x).sin().sum()))(X)
+    expected = torch.stack([grad(lambda x: function(x).sin().sum())(x) for x in X])
+    torch.testing.assert_close(gradients, expected)
+    assert jacfwd(function)(X[0]).shape == (*function(X[0]).shape, 3, 3)
+
+
 def test_unmapped_tensors_are_not_refused():
     whole = X[0]
     assert vmap(lambda x: torch.column_stack([whole, whole]))(X).shape == (2, 3, 6)
@@ -92,6 +101,8 @@ def test_some_are_refused_in_words_of_their_own():
     for function, name in ((F.rrelu, "rrelu"), (torch.nn.RReLU(inplace=True), "rrelu_")):
         with raises(RuntimeError, f"vmap: we do not yet support aten::{name}. Please file an issue"):
             vmap(function, randomness="different")(X.clone())
+    with raises(RuntimeError, "vmap: we do not yet support aten::rrelu_with_noise. Please file an issue"):
+        vmap(grad(lambda x: F.rrelu(x).sum()), randomness="same")(X)
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
@@ -171,3 +182,10 @@ def test_elements_chosen_by_a_mask_are_differentiated_forward():
     assert torch.equal(
         torch.func.jacfwd(lambda x: x.index_put((x > 0,), x[x > 0] * 2)[:1])(x)[0, 0], torch.tensor(2.0)
     )
+
+
+def test_a_refused_change_of_sizes_leaves_the_samples_as_they_were():
+    samples = X.clone()
+    with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
+        vmap(grad(lambda x: x.unsqueeze_(0).sum()))(samples)
+    assert samples.shape == X.shape

@@ -206,7 +206,9 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
     check_matrix(x, "geqrf")?;
     let pair = |(packed, scales)| smallvec![packed, scales];
     if let Some(found) = batch::front_each(x, |x, _| reflections(x).map(pair)) {
-        return found.map(two);
+        let made = found?;
+        underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
+        return Ok(two(made));
     }
     let a = Matrices::of(x)?;
     factored!(a, T => {
