@@ -61,13 +61,19 @@ pub(super) fn check_view(x: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Shows the elements of `x` in another layout from now on, derived from the present one. The values
-/// stay, so that a view's base keeps its history; `rule` says how gradients come back.
-pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
+/// Tells whether another layout for `x` itself would be recorded, if it may have one.
+pub(super) fn check_layout(x: &Tensor) -> Result<bool> {
     let recording = records(&[x]);
     if recording {
         check_history(x)?;
     }
+    Ok(recording)
+}
+
+/// Shows the elements of `x` in another layout from now on, derived from the present one. The values
+/// stay, so that a view's base keeps its history; `rule` says how gradients come back.
+pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
+    let recording = check_layout(x)?;
     let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
