@@ -40,7 +40,7 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    if type(self) is not Tensor and _has_torch_function(self):
+    if _has_torch_function(self):
         options = {
             "gradient": gradient,
             "retain_graph": retain_graph,
