@@ -7,6 +7,7 @@ use super::in_place;
 use super::indexed;
 use super::operand::Operand;
 use super::part::{Part, from_end, sliced, take_element, take_slice};
+use super::record::records;
 use super::{reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -183,8 +184,14 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 /// Overwrites a whole view.
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
     match value {
+        // The history is that of an assigned tensor.
+        Operand::Scalar(number) if records(&[view]) => {
+            write(view, Operand::Tensor(&Tensor::from_scalar(number, view.dtype())?))
+        }
         Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
-        Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
+        Operand::Tensor(value) if value.ndim() == 0 && view.ndim() > 0 && !batch::is_batched(value) => {
+            cast::fill_(view, value)
+        }
         Operand::Tensor(value) => {
             let shape = shape::signed(view.layout().shape());
             cast::copy_(view, &super::expand::expand(&without_ones(value)?, &shape)?)
