@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape::{self, SharedLayout};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -61,8 +61,6 @@ impl Addable for MatrixVector {
 struct AddProduct<P> {
     product: P,
     weights: Weights,
-    /// How the factors lie.
-    factors: [SharedLayout; 2],
 }
 
 impl<P: Addable> Op for AddProduct<P> {
@@ -77,16 +75,11 @@ impl<P: Addable> Op for AddProduct<P> {
         if self.name() == "BaddbmmBackward0" { &["batch1", "batch2"] } else { P::ADDED_FACTORS }
     }
 
-    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+    fn shown(&self, kept: &Self::Saved) -> Attributes {
         let mut shown = shown! { alpha: self.weights.alpha, beta: self.weights.beta };
         if self.name() == "AddmmBackward0" {
-            let [left, right] = &self.factors;
-            shown.extend(shown! {
-                mat1_sym_sizes: left,
-                mat1_sym_strides: left.strides(),
-                mat2_sym_sizes: right,
-                mat2_sym_strides: right.strides(),
-            });
+            let names = [["mat1_sym_sizes", "mat1_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
+            shown.extend(bilinear::show_forms(&kept.0, names));
         }
         shown
     }
@@ -175,7 +168,7 @@ pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Ten
     check_mapped("mm", [2, 2], a, b)?;
     let shape = check_addmm(x, a, b)?;
     check_expands(x, &shape)?;
-    apply_one(AddProduct { product: Matrices::TWO, weights, factors: [a.layout(), b.layout()] }, &[x, a, b])
+    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
 }
 
 /// `addmm` in place of x.
@@ -231,10 +224,7 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
     refuse_bool(a, "addmv_impl_cpu")?;
-    apply_one(
-        AddProduct { product: MatrixVector::default(), weights, factors: [a.layout(), v.layout()] },
-        &[x, a, v],
-    )
+    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
 }
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
@@ -248,8 +238,5 @@ pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<T
     refuse_bool(a, "bmm")?;
     let (left, right) = (a.layout(), b.layout());
     check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
-    apply_one(
-        AddProduct { product: Matrices::BATCHES, weights, factors: [a.layout(), b.layout()] },
-        &[x, a, b],
-    )
+    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
 }

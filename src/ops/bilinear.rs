@@ -1,14 +1,14 @@
 //! What every product shares: it is linear in both factors, and that is all that a rule has to know.
 //! The products themselves stand in `products`; `add_products` adds them to something.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, apply_one, single};
+use super::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call, Samples};
 use super::conjugate::conj;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::shape::Layout;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = a · b for some product that is linear in a and in b
@@ -46,8 +46,65 @@ pub(super) trait Product: Copy + Send + Sync + 'static {
     fn multiplications(&self, a: &Layout, b: &Layout) -> u64;
 }
 
-/// The factors that backward needs, and its estimated nanoseconds.
-pub(super) type Factors = ([Option<SavedTensor>; 2], Nanoseconds);
+/// The factors, and the estimated nanoseconds of backward.
+pub(super) type Factors = ([Factor; 2], Nanoseconds);
+
+/// A factor as backward needs it.
+pub(super) enum Factor {
+    /// The numbers, for the gradient of the other one.
+    Kept(SavedTensor),
+    /// How it lay: the other one has no gradient.
+    Form(SharedLayout),
+}
+
+/// Two factors that are kept have to fit into the record of a node.
+const _: () = assert!(size_of::<Factor>() == 24);
+
+impl Factor {
+    fn kept(&self) -> Option<&SavedTensor> {
+        match self {
+            Factor::Kept(saved) => Some(saved),
+            Factor::Form(_) => None,
+        }
+    }
+
+    fn kept_mut(&mut self) -> Option<&mut SavedTensor> {
+        match self {
+            Factor::Kept(saved) => Some(saved),
+            Factor::Form(_) => None,
+        }
+    }
+
+    fn layout(&self) -> &SharedLayout {
+        match self {
+            Factor::Kept(saved) => saved.layout(),
+            Factor::Form(layout) => layout,
+        }
+    }
+}
+
+impl Keepsake for [Factor; 2] {
+    fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
+        self.iter().map(Factor::kept).collect()
+    }
+
+    fn tensors_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.iter_mut().filter_map(Factor::kept_mut).collect()
+    }
+}
+
+/// What the node of a product of matrices shows of how they lay: the sizes, and of those that have a gradient
+/// the strides.
+pub(super) fn show_forms([left, right]: &[Factor; 2], names: [[&'static str; 2]; 2]) -> Attributes {
+    let strides = |factor: &Factor, other: &Factor| match other {
+        Factor::Kept(_) => factor.layout().strides().into(),
+        Factor::Form(_) => Shown::Ints(Vec::new()),
+    };
+    let form = |[sizes, lie]: [&'static str; 2], factor: &Factor, other: &Factor| {
+        [(sizes, factor.layout().into()), (lie, strides(factor, other))]
+    };
+    [form(names[0], left, right), form(names[1], right, left)].concat()
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Nanoseconds(pub(super) u64);
@@ -63,9 +120,14 @@ pub(super) fn effort<P: Product>(product: &P, a: &Tensor, b: &Tensor) -> u64 {
 /// Keeps the factors at inputs `first` and `first + 1`.
 pub(super) fn keep_factors<P: Product>(product: &P, keep: &Keep<'_>, first: usize) -> Factors {
     let (left, right) = (keep.needs(first), keep.needs(first + 1));
-    let once = product.multiplications(&keep.layout(first), &keep.layout(first + 1)) / SPEED;
+    let [a, b] = [keep.layout(first), keep.layout(first + 1)];
+    let once = product.multiplications(&a, &b) / SPEED;
     let work = 200 + once.saturating_mul(u64::from(left) + u64::from(right));
-    ([keep.input_if(right, first), keep.input_if(left, first + 1)], Nanoseconds(work))
+    let factor = |needed: bool, index: usize, layout: SharedLayout| match needed {
+        true => Factor::Kept(keep.input(index)),
+        false => Factor::Form(layout),
+    };
+    ([factor(right, first, a), factor(left, first + 1, b)], Nanoseconds(work))
 }
 
 /// The gradients with respect to the factors at edges `first` and `first + 1`.
@@ -101,10 +163,10 @@ pub(super) fn tangent_of_product<P: Product>(
     })
 }
 
-fn load(saved: &Option<SavedTensor>, at: &At<'_>) -> Result<Tensor> {
-    match saved {
-        Some(saved) => at.load(saved),
-        None => unreachable!("a factor is kept for the gradient of the other"),
+fn load(factor: &Factor, at: &At<'_>) -> Result<Tensor> {
+    match factor {
+        Factor::Kept(saved) => at.load(saved),
+        Factor::Form(_) => unreachable!("a factor is kept for the gradient of the other"),
     }
 }
 
@@ -125,17 +187,13 @@ impl<P: Product> Op for Times<P> {
     }
 
     fn shown(&self, kept: &Self::Saved) -> Attributes {
-        const FORMS: [[&str; 2]; 2] =
-            [["self_sym_sizes", "self_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
-        if self.0.name() != "MmBackward0" {
-            return Attributes::new();
+        match self.0.name() {
+            "MmBackward0" => show_forms(
+                &kept.0,
+                [["self_sym_sizes", "self_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]],
+            ),
+            _ => Attributes::new(),
         }
-        let forms =
-            FORMS.iter().zip(&kept.0).filter_map(|(names, kept)| Some((names, kept.as_ref()?.layout())));
-        let forms = forms.flat_map(|(names, layout)| {
-            [(names[0], layout.shape().into()), (names[1], layout.strides().into())]
-        });
-        forms.collect()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
