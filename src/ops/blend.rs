@@ -40,6 +40,10 @@ impl Pointwise for Addcmul {
         Addcmul { value: self.value.conj() }
     }
 
+    fn needs(&self, of: usize, index: usize) -> bool {
+        of + index == 3
+    }
+
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
@@ -74,6 +78,10 @@ impl Pointwise for Addcdiv {
 
     fn conjugated(&self) -> Self {
         Addcdiv { value: self.value.conj() }
+    }
+
+    fn needs(&self, of: usize, index: usize) -> bool {
+        of == 2 && index > 0 || of == 1 && index == 2
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
@@ -122,6 +130,10 @@ impl Pointwise for LerpNumber {
         LerpNumber { weight: self.weight.conj() }
     }
 
+    fn needs(&self, _of: usize, _index: usize) -> bool {
+        false
+    }
+
     fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
         let w = self.weight.to_complex();
         let share = if index == 0 { 1.0 - w } else { w };
@@ -148,6 +160,10 @@ impl Pointwise for Lerp {
         let near = add(a, &mul(w, &between)?)?;
         let far = sub(b, &mul(&between, &sub(1, w)?)?)?;
         where_(&compare::lt(&super::abs(w)?, 0.5)?, &near, &far)
+    }
+
+    fn needs(&self, of: usize, index: usize) -> bool {
+        (of == 2) != (index == 2)
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {

@@ -39,6 +39,10 @@ impl Pointwise for Prelu {
         where_(&gt(&inputs[0], 0)?, &inputs[0], &mul(&inputs[0], &inputs[1])?)
     }
 
+    fn needs(&self, _of: usize, _index: usize) -> bool {
+        true
+    }
+
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
         let (x, weight) = (kept.input(0), kept.input(1));
         match index {

@@ -32,7 +32,10 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
         self.clone()
     }
 
-    /// `t · ∂y/∂xᵢ`; of the inputs only those that are kept are there.
+    /// Whether the gradient of input `of` needs input `index`.
+    fn needs(&self, of: usize, index: usize) -> bool;
+
+    /// `t · ∂y/∂xᵢ`; of the inputs only those that it needs are there.
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor>;
 }
 
@@ -58,8 +61,8 @@ impl<P: Pointwise> Op for Recordable<P> {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Saved {
-        let kept = P::KEEPS.iter().enumerate();
-        Saved(kept.map(|(index, name)| keep.input_if(!name.is_empty(), index)).collect())
+        let wanted = |index: usize| (0..keep.count()).any(|of| keep.needs(of) && self.0.needs(of, index));
+        Saved((0..P::KEEPS.len()).map(|index| keep.input_if(wanted(index), index)).collect())
     }
 
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
