@@ -222,8 +222,9 @@ fn remember(
     let kept: rushlight::Result<Vec<Option<Arc<Held>>>> = to_save.iter().map(keep).collect();
     let kept = kept.map_err(raise)?;
     let mut state = context.get().state();
-    let State { outputs, edges, forms, .. } = &mut *state;
-    outputs.extend(outcome.outputs.iter().map(Option::is_some));
+    let State { outputs, edges, forms, materialize_constants, .. } = &mut *state;
+    let is_material = |output: &Tensor| *materialize_constants || output.requires_grad();
+    outputs.extend(outcome.outputs.iter().map(|output| output.as_ref().is_some_and(is_material)));
     edges.extend(node.edges().iter().cloned());
     forms.extend((0..node.outputs() as u32).map(|output| node.form(output).clone()));
     state.node = Some(node.id());

@@ -19,7 +19,9 @@ use rushlight::ops::custom;
 use crate::collector::{visit_held, visit_host};
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{check_hooked, input_metadata, metadata, next_functions, register};
+use crate::node::{
+    check_hooked, input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
+};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
@@ -38,7 +40,13 @@ impl FunctionBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        FunctionBase { state: Mutex::new(State { materialize_grads: true, ..State::default() }) }
+        FunctionBase {
+            state: Mutex::new(State {
+                materialize_grads: true,
+                materialize_constants: true,
+                ..State::default()
+            }),
+        }
     }
 
     /// Runs the forward of the class and records it.
@@ -112,7 +120,12 @@ impl FunctionBase {
 
     /// The position on the tape.
     fn _sequence_nr(slf: &Bound<'_, Self>) -> u64 {
-        Self::node(slf).seq()
+        sequence_number(&Self::node(slf))
+    }
+
+    /// Says another position on the tape. Backward goes by the true one.
+    fn _set_sequence_nr(slf: &Bound<'_, Self>, number: u64) {
+        set_sequence_number(&Self::node(slf), number);
     }
 
     /// What the outputs look like.
@@ -208,12 +221,19 @@ impl FunctionBase {
 
     #[setter]
     fn set_materialize_grads(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(value) = value.cast::<PyBool>() else {
-            return Err(PyTypeError::new_err(
-                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)",
-            ));
-        };
-        self.state().materialize_grads = value.is_true();
+        self.state().materialize_grads = flag("set_materialize_grads", value)?;
+        Ok(())
+    }
+
+    /// Whether zeros stand for gradients of results without derivatives too.
+    #[getter(_materialize_non_diff_grads)]
+    fn get_materialize_non_diff_grads(&self) -> bool {
+        self.state().materialize_constants
+    }
+
+    #[setter(_materialize_non_diff_grads)]
+    fn set_materialize_non_diff_grads(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.state().materialize_constants = flag("set_materialize_non_diff_grads", value)?;
         Ok(())
     }
 
@@ -251,6 +271,15 @@ impl FunctionBase {
         drop(state);
         drop(cleared);
     }
+}
+
+/// The value of an attribute that is a truth value.
+fn flag(setter: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let refusal = || {
+        let expected = "received an invalid combination of arguments - got (), but expected (bool)";
+        PyTypeError::new_err(format!("{setter} {expected}"))
+    };
+    Ok(value.cast::<PyBool>().map_err(|_| refusal())?.is_true())
 }
 
 /// Make tensors whose differentiation is refused, from the results of a backward that is written for

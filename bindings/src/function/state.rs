@@ -27,8 +27,10 @@ pub(super) struct State {
     pub(super) wishes: Wishes,
     pub(super) needs_input_grad: Option<Py<PyAny>>,
     pub(super) materialize_grads: bool,
-    /// Which arguments were tensors, and which results.
+    pub(super) materialize_constants: bool,
+    /// Which arguments were tensors.
     pub(super) inputs: Vec<bool>,
+    /// Of which results zeros stand for gradients that did not come.
     pub(super) outputs: Vec<bool>,
     /// The arguments while tangents pass them.
     pub(super) primals: Vec<Tensor>,
