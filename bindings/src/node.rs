@@ -2,6 +2,7 @@
 //! for the operation.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -10,9 +11,11 @@ use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::dtype::{DType, Scalar};
-use rushlight::engine;
+use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
+use rushlight::ops::watch::Aside;
 use rushlight::tensor::HookHandle;
+use rushlight::{Tensor, engine, ops};
 
 use crate::anomaly;
 use crate::collector::{self, visit_held};
@@ -177,7 +180,11 @@ impl GraphNode {
                 None => return Err(PyTypeError::new_err(format!("argument {index} is not a Variable"))),
             });
         }
-        let answers = engine::call(&self.node, &given).map_err(raise)?;
+        let mut answers = engine::call(&self.node, &given).map_err(raise)?;
+        if let Some(inputs) = self.node.rule().inputs() {
+            let answer = |input: Option<usize>| input.and_then(|input| answers.get_mut(input)?.take());
+            answers = inputs.into_iter().map(answer).collect();
+        }
         let answers = answers.into_iter().map(|answer| answer.to_python(py)).collect::<PyResult<Vec<_>>>()?;
         match answers.as_slice() {
             [one] => Ok(one.clone()),
@@ -230,11 +237,20 @@ impl GraphNode {
 
     /// The position on the tape.
     fn _sequence_nr(&self) -> u64 {
-        match self.node.leaf() {
-            // After everything else, as torch says it: when leaves accumulate is not a matter of the tape.
-            Some(_) => u64::MAX,
-            None => self.node.seq(),
-        }
+        sequence_number(&self.node)
+    }
+
+    /// Says another position on the tape. Backward goes by the true one.
+    fn _set_sequence_nr(&self, number: u64) {
+        set_sequence_number(&self.node, number);
+    }
+
+    fn __setattr__(slf: &Bound<'_, Self>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(Self::unchangeable(slf, name)?)
+    }
+
+    fn __delattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
+        Err(Self::unchangeable(slf, name)?)
     }
 
     /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
@@ -274,6 +290,19 @@ impl GraphNode {
         visit(Holding::Node(&self.node));
     }
 
+    /// The error for whoever changes an attribute.
+    fn unchangeable(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyErr> {
+        let class = slf.get_type().name()?;
+        let known = Self::__dir__(slf)?.iter().any(|known| known == name);
+        Ok(PyAttributeError::new_err(match known {
+            true if slf.get_type().getattr(name).is_ok_and(|it| it.is_callable()) => {
+                format!("'{class}' object attribute '{name}' is read-only")
+            }
+            true => format!("attribute '{name}' of '{class}' objects is not writable"),
+            false => format!("'{class}' object has no attribute '{name}'"),
+        }))
+    }
+
     /// A parameter of the operation or a tensor that it kept.
     fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rule = self.node.rule();
@@ -282,7 +311,7 @@ impl GraphNode {
             return self.show(py, wanted, shown, &saved).map(Some);
         }
         let found = saved.iter().find(|(name, _)| *name == wanted);
-        found.map(|(_, saved)| saved.load(&self.node, true).to_python(py)).transpose()
+        found.map(|(_, saved)| show_saved(saved, &self.node).to_python(py)).transpose()
     }
 
     fn show<'py>(
@@ -302,26 +331,11 @@ impl GraphNode {
             Shown::Complex(value) => Scalar::Complex(value).to_python(py),
             Shown::Text(value) => value.to_python(py),
             Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
-            // They are tensors to whoever asks, and backward frees them like others.
-            Shown::Number(_) | Shown::Saved(_) | Shown::Computed if self.node.is_released() => {
-                Err(raise(self.node.freed()))
-            }
-            Shown::Computed => {
-                let at = At { node: &self.node, needed: 0, tracking: false };
-                self.node.rule().compute(name, &at).to_python(py)
-            }
-            Shown::Number(value) => {
-                let dtype = match value {
-                    Scalar::Bool(_) => DType::Bool,
-                    Scalar::Int(_) => DType::Int64,
-                    Scalar::Float(_) => DType::Float64,
-                    Scalar::Complex(_) => DType::Complex128,
-                };
-                rushlight::Tensor::from_scalar(value, dtype).to_python(py)
-            }
+            Shown::Saved(_) if self.node.is_released() => Err(raise(self.node.freed())),
+            Shown::Number(_) | Shown::Computed => show_calculated(&self.node, name, &shown).to_python(py),
             Shown::Saved(places) => {
                 let load = |place: Option<usize>| match place {
-                    Some(place) => saved[place].1.load(&self.node, true).to_python(py),
+                    Some(place) => show_saved(saved[place].1, &self.node).to_python(py),
                     None => ().to_python(py),
                 };
                 let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
@@ -337,7 +351,11 @@ impl GraphNode {
             SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
         };
         match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::NoTensor | Shown::Number(_) | Shown::Computed)) => object(None).map(Some),
+            Some((_, Shown::NoTensor)) => object(None).map(Some),
+            Some((name, shown @ (Shown::Number(_) | Shown::Computed))) => {
+                let object = SavedTensor::of_shown(&self.node, name, shown).into_pyobject(py)?;
+                Ok(Some(object.into_any()))
+            }
             Some((_, Shown::Saved(_))) if self.node.is_released() => Err(raise(self.node.freed())),
             Some((_, Shown::Saved(places))) => {
                 let objects = places.into_iter().map(object);
@@ -349,6 +367,58 @@ impl GraphNode {
             }
         }
     }
+}
+
+/// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
+pub(crate) fn show_saved(saved: &rushlight::graph::SavedTensor, node: &NodeRef) -> rushlight::Result<Tensor> {
+    let tensor = saved.load(node, true)?;
+    if !saved.is_former() || saved.is_packed() {
+        return Ok(tensor);
+    }
+    let _aside = Aside::new();
+    let _on = GradModeGuard::new(true);
+    ops::cast::clone(&tensor)
+}
+
+/// A tensor that a node shows without having saved it. Backward frees it like others.
+pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> rushlight::Result<Tensor> {
+    if node.is_released() {
+        return Err(node.freed());
+    }
+    match node.packed().iter().find(|(packed, _)| *packed == name) {
+        Some((_, saved)) => saved.load(node, true),
+        None => calculated(node, name, shown),
+    }
+}
+
+/// The tensor that `show_calculated` shows if nobody has packed it.
+pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> rushlight::Result<Tensor> {
+    let Shown::Number(value) = *shown else {
+        return node.rule().compute(name, &At { node, needed: 0, tracking: false });
+    };
+    let dtype = match value {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::Int64,
+        Scalar::Float(_) => DType::Float64,
+        Scalar::Complex(_) => DType::Complex128,
+    };
+    Tensor::from_scalar(value, dtype)
+}
+
+/// The position of a node on the tape, unless somebody has said another one.
+pub(crate) fn sequence_number(node: &NodeRef) -> u64 {
+    let said = node.extras().map_or(0, |extras| extras.renumbered.load(Ordering::Relaxed));
+    match (said, node.leaf()) {
+        (1.., _) => said - 1,
+        // After everything else, as torch says it: when leaves accumulate is not a matter of the tape.
+        (0, Some(_)) => u64::MAX,
+        (0, None) => node.seq() - 1,
+    }
+}
+
+/// Has `sequence_number` say another position.
+pub(crate) fn set_sequence_number(node: &NodeRef, number: u64) {
+    node.extras_or_new().renumbered.store(number.wrapping_add(1), Ordering::Relaxed);
 }
 
 /// The objects of the nodes that edges lead to, each with the number of the output.

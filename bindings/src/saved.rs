@@ -10,13 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
-use rushlight::graph::{Holding, NodeRef, Packer, packing};
+use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, packing};
 use rushlight::ops::watch::Aside;
 use rushlight::{Error, Result, Tensor};
 
 use crate::collector::{self, visit_held};
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;
+use crate::node::{calculated, show_calculated, show_saved};
 use crate::returns::ToPython;
 use crate::tensor::object::{Reference, as_tensor, wrap};
 
@@ -136,6 +137,8 @@ pub(crate) struct SavedTensor {
 enum Place {
     /// In the rule of a node, at that place; `None` where the operation did not need it.
     Rule(NodeRef, Option<usize>),
+    /// What a rule shows under that name without keeping it.
+    Shown(NodeRef, &'static str, Shown),
     /// In the context of a function of Python, at that place.
     Context(Py<FunctionBase>, usize),
 }
@@ -146,10 +149,30 @@ impl SavedTensor {
         SavedTensor { place: Place::Rule(node.clone(), index) }
     }
 
+    /// What a rule shows under that name without keeping it.
+    pub(crate) fn of_shown(node: &NodeRef, name: &'static str, shown: Shown) -> SavedTensor {
+        SavedTensor { place: Place::Shown(node.clone(), name, shown) }
+    }
+
     /// Shows what the object holds of the engine.
     pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
-        if let Place::Rule(node, _) = &self.place {
+        if let Place::Rule(node, _) | Place::Shown(node, ..) = &self.place {
             visit(Holding::Node(node));
+        }
+    }
+
+    /// Calls `look` with what the host has packed instead of the tensor, if it has.
+    fn with_packed<R>(&self, look: impl FnOnce([&Py<PyAny>; 2]) -> R) -> Option<R> {
+        let kept = |saved: &Saved, look| saved.kept().and_then(Kept::host).and_then(packed_in).map(look);
+        match &self.place {
+            Place::Rule(node, Some(index)) => {
+                node.rule().saved().get(*index).and_then(|(_, saved)| kept(saved, look))
+            }
+            Place::Shown(node, name, _) => {
+                let packed = node.packed();
+                packed.iter().find(|(packed, _)| packed == name).and_then(|(_, saved)| kept(saved, look))
+            }
+            Place::Rule(_, None) | Place::Context(..) => None,
         }
     }
 
@@ -186,6 +209,12 @@ impl SavedTensor {
         match &slf.get().place {
             Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
             Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
+            Place::Shown(node, ..) if node.is_released() => Err(raise(Error::PackingFreed {}.into())),
+            Place::Shown(node, name, shown) => {
+                let tensor = calculated(node, name, shown).map_err(raise)?;
+                let source = if let Shown::Computed = shown { Source::Output(0) } else { Source::Constant };
+                packing::pack_shown(node, name, &tensor.detach(), source, &packer).map_err(raise)
+            }
             Place::Context(context, index) => FunctionBase::pack(context.bind(slf.py()), *index, &packer),
         }
     }
@@ -195,9 +224,12 @@ impl SavedTensor {
         match &self.place {
             Place::Rule(_, None) => Ok(py.None().into_bound(py)),
             Place::Rule(node, Some(index)) => match node.rule().saved().get(*index) {
-                Some((_, saved)) => saved.load(node, true).to_python(py),
+                Some((_, saved)) if is_output(saved) => Err(without_history()),
+                Some((_, saved)) => show_saved(saved, node).to_python(py),
                 None => Ok(py.None().into_bound(py)),
             },
+            Place::Shown(node, _, Shown::Computed) if !node.is_released() => Err(without_history()),
+            Place::Shown(node, name, shown) => show_calculated(node, name, shown).to_python(py),
             Place::Context(context, index) => FunctionBase::held(context.bind(py), *index),
         }
     }
@@ -205,42 +237,51 @@ impl SavedTensor {
     /// What is kept of the tensor, or `None` if nothing is: what the hook has made of it, if there is one.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(packed) = self.with_packed(|[_, packed]| packed.clone_ref(py)) {
+            return Ok(packed.into_bound(py));
+        }
         match &self.place {
-            Place::Rule(_, None) => Ok(py.None().into_bound(py)),
             Place::Rule(node, Some(index)) => {
                 let rule = node.rule();
                 let saved = rule.saved();
-                let Some((_, saved)) = saved.get(*index) else { return ().to_python(py) };
-                match saved.kept().and_then(|kept| kept.host()).and_then(packed_in) {
-                    Some([_, packed]) => Ok(packed.bind(py).clone()),
-                    None => saved.data(node).to_python(py),
-                }
+                let saved = saved.get(*index).map(|(_, saved)| saved);
+                saved
+                    .and_then(|saved| saved.data(node))
+                    .map_or_else(|| ().to_python(py), |it| it.to_python(py))
             }
+            Place::Shown(node, name, shown) if !node.is_released() => {
+                calculated(node, name, shown).map(|tensor| tensor.detach()).to_python(py)
+            }
+            Place::Rule(_, None) | Place::Shown(..) => Ok(py.None().into_bound(py)),
             Place::Context(..) => self.unpack(py),
         }
     }
 
     /// The function that makes the tensor of what was packed.
     #[getter]
-    fn unpack_hook<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        let hook = match &self.place {
-            Place::Rule(node, Some(index)) => {
-                let rule = node.rule();
-                let saved = rule.saved();
-                let kept = saved.get(*index).and_then(|(_, saved)| saved.kept());
-                kept.and_then(|kept| kept.host()).and_then(packed_in).map(|[unpack, _]| unpack.clone_ref(py))
-            }
-            _ => None,
-        };
-        hook.map_or_else(|| py.None().into_bound(py), |hook| hook.into_bound(py))
+    fn unpack_hook(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.with_packed(|[unpack, _]| unpack.clone_ref(py))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         match &self.place {
             Place::Context(context, _) => visit.call(context),
-            Place::Rule(..) => visit_held(self, SavedTensor::visit_holdings, &visit),
+            Place::Rule(..) | Place::Shown(..) => visit_held(self, SavedTensor::visit_holdings, &visit),
         }
     }
+}
+
+/// Whether it is an output that is not freed: its history is that of the node, which has to be there.
+fn is_output(saved: &Saved) -> bool {
+    matches!(saved.source(), Source::Output(_)) && !saved.is_freed()
+}
+
+/// The words for an output that is asked for apart from its node.
+fn without_history() -> PyErr {
+    PyRuntimeError::new_err(
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not \
+         supported, please use out-of-place `.detach()` instead",
+    )
 }
 
 /// Count one more write to every tensor.

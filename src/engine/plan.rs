@@ -269,7 +269,7 @@ impl<'a> Task<'a> {
             is_leaf: leaf.is_some(),
             caller_only: has_hooks
                 || traits.has(Traits::CALLER_ONLY)
-                || packing::ever() && packing::leads_to_host(&node.rule().saved()),
+                || packing::ever() && packing::leads_to_host(node),
             captures: SmallVec::new(),
             work: weight.unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
         }

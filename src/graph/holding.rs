@@ -39,6 +39,9 @@ impl Node {
             if !extras.foreign.get().is_null() {
                 visit(Holding::Deposit(&extras.foreign));
             }
+            if let Some(packed) = extras.packed.try_lock() {
+                packed.iter().for_each(|(_, saved)| saved.visit_holdings(visit));
+            }
         }
         let Some(rule) = self.try_rule() else { return };
         if let Some(leaf) = self.leaf() {

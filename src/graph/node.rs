@@ -1,10 +1,10 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use once_cell::race::OnceBox;
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use smallbox::{SmallBox, smallbox};
 use smallvec::SmallVec;
 
@@ -65,6 +65,10 @@ pub struct Extras {
     pub foreign: Foreign,
     /// Where it was recorded, callers included, if that was in anomaly mode.
     pub trace: OnceBox<Arc<Trace>>,
+    /// What the host has packed of that the rule shows without keeping it.
+    pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
+    /// The position on the tape as the host has said it, and one more.
+    pub renumbered: AtomicU64,
 }
 
 /// One recorded operation.
@@ -263,6 +267,14 @@ impl Node {
         // Dropped outside of the lock: the last handle to a tensor may go with it.
         drop(rule);
         drop(freed);
+        if let Some(extras) = self.extras() {
+            drop(std::mem::take(&mut *extras.packed.lock()));
+        }
+    }
+
+    /// What the host has packed of that the rule shows without keeping it, by name.
+    pub fn packed(&self) -> Vec<(&'static str, Arc<SavedTensor>)> {
+        self.extras().map_or_else(Vec::new, |extras| extras.packed.lock().clone())
     }
 
     /// Whether backward has freed what the rule kept, other than by itself.

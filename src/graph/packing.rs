@@ -9,7 +9,9 @@ use smallvec::SmallVec;
 
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
+use super::rule::At;
 use super::saved::{Kept, SavedTensor, Source};
+use super::shown::Shown;
 
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -164,6 +166,14 @@ pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>
             *saved[place] = saved[place].packed(packed);
         }
     });
+    let shown = node.rule().shown();
+    let calculated = shown.into_iter().filter(|(_, shown)| matches!(shown, Shown::Computed));
+    for (name, _) in calculated {
+        let at = At { node, needed: 0, tracking: true };
+        let output = if name == "result" { find(Source::Output(0)) } else { None };
+        let tensor = output.map_or_else(|| node.rule().compute(name, &at), Ok)?;
+        pack_shown(node, name, &tensor, Source::Output(0), &*packer)?;
+    }
     Ok(())
 }
 
@@ -203,6 +213,11 @@ impl UnpackedOnce {
                 unpacked.push((address(kept), kept.unpack()?));
             }
         }
+        // The rule does not ask for it, but torch's does.
+        node.packed()
+            .iter()
+            .filter_map(|(_, saved)| saved.kept())
+            .try_for_each(|it| it.unpack().map(drop))?;
         UNPACKED.set(unpacked);
         Ok(once)
     }
@@ -244,7 +259,23 @@ pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()>
     Ok(())
 }
 
-/// Whether running a rule may call a function of the host that unpacks.
-pub(crate) fn leads_to_host(saved: &[(&'static str, &SavedTensor)]) -> bool {
-    saved.iter().any(|(_, saved)| saved.is_packed())
+/// Packs a tensor that a rule shows under `name` without keeping it.
+pub fn pack_shown(
+    node: &NodeRef,
+    name: &'static str,
+    tensor: &Tensor,
+    source: Source,
+    packer: &dyn Packer,
+) -> Result<()> {
+    if node.packed().iter().any(|(packed, _)| *packed == name) {
+        return Err(Error::PackedAlready {}.into());
+    }
+    let saved = SavedTensor::new(tensor.memory(), source).packed(pack(packer, tensor)?);
+    node.extras_or_new().packed.lock().push((name, Arc::new(saved)));
+    Ok(())
+}
+
+/// Whether running the rule of a node may call a function of the host that unpacks.
+pub(crate) fn leads_to_host(node: &NodeRef) -> bool {
+    !node.packed().is_empty() || node.rule().saved().iter().any(|(_, saved)| saved.is_packed())
 }

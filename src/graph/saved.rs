@@ -44,8 +44,21 @@ pub fn check_kept(rule: &dyn Rule) -> Result<()> {
     Ok(())
 }
 
+/// What is to be said of a saved tensor when it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// It is the tensor of its source.
+    Original,
+    /// A copy of what an input was before the operation overwrote it.
+    Former,
+    /// torch does not keep it.
+    Hidden,
+}
+
 /// 24 bytes of a node.
 pub struct SavedTensor(Form);
+
+const _: () = assert!(size_of::<SavedTensor>() == 24);
 
 enum Form {
     Plain(Plain),
@@ -55,6 +68,7 @@ enum Form {
         layout: SharedLayout,
         dtype: DType,
         source: Source,
+        mark: Mark,
     },
 }
 
@@ -65,6 +79,7 @@ struct Plain {
     version: u32,
     dtype: DType,
     source: Source,
+    mark: Mark,
 }
 
 /// What few saved tensors are.
@@ -72,7 +87,7 @@ enum Special {
     /// A tensor with tangents, or one that stands for many samples.
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back.
-    Kept { kept: Box<dyn Kept>, layout: SharedLayout, dtype: DType, source: Source },
+    Kept { kept: Box<dyn Kept>, layout: SharedLayout, dtype: DType, source: Source, mark: Mark },
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -93,9 +108,55 @@ impl SavedTensor {
         if !array.storage.is_counted() {
             UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
         }
-        let plain =
-            Plain { storage: array.storage, layout: array.layout, version, dtype: array.dtype, source };
-        SavedTensor(Form::Plain(plain))
+        let Array { storage, layout, dtype } = array;
+        SavedTensor(Form::Plain(Plain { storage, layout, version, dtype, source, mark: Mark::Original }))
+    }
+
+    /// Keeps a copy of what the input of that number was: the operation overwrites it.
+    pub fn former(copy: Array, index: u8) -> Self {
+        SavedTensor::new(copy, Source::Input(index)).marked(Mark::Former)
+    }
+
+    /// Says that torch does not keep it, so that nobody shows it.
+    pub fn hidden(self) -> Self {
+        self.marked(Mark::Hidden)
+    }
+
+    fn marked(mut self, mark: Mark) -> Self {
+        if let Form::Plain(plain) = &mut self.0 {
+            plain.mark = mark;
+        }
+        self
+    }
+
+    fn mark(&self) -> Mark {
+        match &self.0 {
+            Form::Plain(plain) => plain.mark,
+            Form::Freed { mark, .. } => *mark,
+            Form::Special(special) => match &**special {
+                Special::Whole { plain, .. } => plain.mark,
+                Special::Kept { mark, .. } => *mark,
+            },
+        }
+    }
+
+    /// Whether it is a copy of what an input was before it was overwritten.
+    pub fn is_former(&self) -> bool {
+        self.mark() == Mark::Former
+    }
+
+    /// Whether torch does not keep it.
+    pub fn is_hidden(&self) -> bool {
+        self.mark() == Mark::Hidden
+    }
+
+    /// Notes that what is kept is a copy of the first input before it was overwritten, if it lies there.
+    pub(crate) fn mark_former(&mut self, copy: &Array) {
+        if let Form::Plain(plain) = &mut self.0
+            && plain.storage.is(&copy.storage)
+        {
+            plain.mark = Mark::Former;
+        }
     }
 
     /// Keeps tangents too: those of the tensor that was saved.
@@ -144,7 +205,7 @@ impl SavedTensor {
     /// What it becomes when it is freed.
     pub(super) fn freed(&self) -> SavedTensor {
         let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
-        SavedTensor(Form::Freed { layout, dtype, source })
+        SavedTensor(Form::Freed { layout, dtype, source, mark: self.mark() })
     }
 
     /// The array, whatever happened to it since, without history and without asking the host.
@@ -166,7 +227,8 @@ impl SavedTensor {
     /// Keeps `kept` instead of the memory.
     pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
         let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
-        SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source })))
+        let mark = self.mark();
+        SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source, mark })))
     }
 
     /// Whether a write to what is kept would be noticed.
@@ -322,7 +384,8 @@ impl Source {
 impl Plain {
     fn again(&self) -> Plain {
         let (storage, layout) = (self.storage.clone(), self.layout.clone());
-        Plain { storage, layout, version: self.version, dtype: self.dtype, source: self.source }
+        let Plain { version, dtype, source, mark, .. } = *self;
+        Plain { storage, layout, version, dtype, source, mark }
     }
 
     fn array(&self) -> Array {

@@ -371,6 +371,8 @@ fn through_any(
     if let Some(edge) = result.edge()?
         && recording
     {
+        let copy = before.array();
+        edge.node.change_saved(|saved| saved.into_iter().for_each(|saved| saved.mark_former(&copy)));
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }

@@ -17,7 +17,6 @@ pub struct Incomplete<const UPPER: bool>;
 impl<const UPPER: bool> Elementwise2 for Incomplete<UPPER> {
     const NAME: &'static str = if UPPER { "igammac_cpu" } else { "igamma_cpu" };
     const NODE: &'static str = if UPPER { "IgammacBackward0" } else { "IgammaBackward0" };
-    const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn result(&self, common: DType) -> Result<DType> {

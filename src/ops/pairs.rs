@@ -32,6 +32,10 @@ impl Elementwise2 for Hypot {
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
+    fn shows(left: bool, right: bool) -> [bool; 2] {
+        [left, right]
+    }
+
     fn result(&self, common: DType) -> Result<DType> {
         only_floats(common, "hypot_cpu")
     }
@@ -165,6 +169,10 @@ impl Elementwise2 for Copysign {
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const SHOWS_NUMBERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
+
+    fn shows(left: bool, _right: bool) -> [bool; 2] {
+        [left, false]
+    }
 
     fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
         if let Kept::Scalar(_) = b { "CopysignBackward1" } else { Self::NODE }

@@ -24,9 +24,15 @@ pub struct Ldexp;
 impl Elementwise2 for Ldexp {
     const NAME: &'static str = "ldexp";
     const NODE: &'static str = "LdexpBackward0";
+    const SAVED: [&'static str; 2] = ["", "other"];
+    const SHOWS_RESULT: &'static [&'static str] = &[Self::NODE];
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;
+
+    fn shows(left: bool, _right: bool) -> [bool; 2] {
+        [false, left]
+    }
 
     fn result(&self, common: DType) -> Result<DType> {
         floating(common)
@@ -61,7 +67,6 @@ impl Elementwise2 for Nextafter {
     const NAME: &'static str = "nextafter_cpu";
     const NODE: &'static str = "NextafterBackward0";
     const LEFT_NEEDS: Needs = Needs::Both;
-    const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn result(&self, common: DType) -> Result<DType> {
         match common.is_float() {

@@ -324,9 +324,10 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         false => overwrite(&op, &target)?,
     }
     write.finish(|_| {
-        let kept = match E::IN_PLACE_BY_OUTPUT {
-            true => Some(SavedTensor::new(target, Source::Output(0))),
-            false => kept::<E>(before, target),
+        let kept = match before {
+            _ if E::IN_PLACE_BY_OUTPUT => Some(SavedTensor::new(target, Source::Output(0))),
+            Some(before) => Some(SavedTensor::former(before, 0)),
+            None => kept::<E>(None, target),
         };
         Recorded { op, kept, in_place: true }
     })

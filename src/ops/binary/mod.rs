@@ -16,7 +16,7 @@ use super::record::{needed, passes_by, record_new};
 use super::{batch, copy, default_dtype, intercept, tangents, watch};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Attributes, Edge, SavedTensor, Source, check_kept, mode};
+use crate::graph::{Attributes, Edge, SavedTensor, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape;
 use crate::tensor::{Array, Mapping, Reading, Tensor};
@@ -47,8 +47,13 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether the node shows numbers that do not stand for tensors.
     const SHOWS_NUMBERS: bool = true;
 
-    /// The nodes that show the result, which is calculated for that.
+    /// The nodes that show the result, which is calculated for that: both operands are kept.
     const SHOWS_RESULT: &'static [&'static str] = &[];
+
+    /// Which operands torch keeps, if not those that derivatives need here, given which have a gradient.
+    fn shows(_left: bool, _right: bool) -> [bool; 2] {
+        [true; 2]
+    }
 
     /// Whether both derivatives are one function, of the other operand.
     const SYMMETRIC: bool = false;
@@ -323,8 +328,9 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
     let (first_needs, second_needs) =
         (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
-    let kept = |array: &Array, wanted: bool, index: u8| match wanted {
-        true => Kept::Tensor(SavedTensor::new(array.clone(), Source::Input(index))),
+    let shows = E::shows(left_requires, right_requires);
+    let kept = |array: &Array, wanted: bool, index: u8| match wanted || !E::SHOWS_RESULT.is_empty() {
+        true => rule::kept(array.clone(), index, shows),
         false => Kept::Nothing,
     };
     let a_kept = kept(p, first_needs.left() || second_needs.left(), 0);
@@ -394,8 +400,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
             // A tangent needs old values of the second operand too, where backward refuses.
             let right = if write.has_tangents() { apart.clone() } else { right };
             let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
-            if matches!(rule.a, Kept::Tensor(_)) {
-                rule.a = Kept::Tensor(SavedTensor::new(copy::dense(&target)?, Source::Input(0)));
+            if let Kept::Tensor(saved) = &rule.a {
+                let before = SavedTensor::former(copy::dense(&target)?, 0);
+                rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
             }
             check_kept(&rule)?;
             Some(rule)

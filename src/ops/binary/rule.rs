@@ -9,7 +9,7 @@ use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, S
 use crate::ops::apply::single;
 use crate::ops::operand::{Kept, Numbers, Operand, Value};
 use crate::ops::{self, view};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// An operation and what of its operands it kept.
 pub(super) struct Recorded<E: Elementwise2> {
@@ -93,7 +93,8 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
         let [a, b] = [self.a.tensor(), self.b.tensor()];
         let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
-        named.filter_map(|(name, saved)| Some((name, saved?))).collect()
+        let name = |name, saved: &SavedTensor| if saved.is_hidden() { "" } else { name };
+        named.filter_map(|(it, saved)| saved.map(|saved| (name(it, saved), saved))).collect()
     }
 
     fn compute(&self, _name: &str, at: &At<'_>) -> Result<Tensor> {
@@ -117,6 +118,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
                 }
                 Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, number.get().into())),
                 Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
+                Kept::Tensor(saved) if saved.is_hidden() && !name.is_empty() => {
+                    shown.push((name, Shown::NoTensor))
+                }
                 _ => {}
             }
         }
@@ -149,11 +153,17 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 }
 
+/// An operand that is kept. `shows` says which ones torch keeps.
+pub(super) fn kept(array: Array, index: u8, shows: [bool; 2]) -> Kept {
+    let saved = SavedTensor::new(array, Source::Input(index));
+    Kept::Tensor(if shows[usize::from(index)] { saved } else { saved.hidden() })
+}
+
 /// What of an operand is kept, given whether anything needs it.
-fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8) -> Kept {
+fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8, shows: [bool; 2]) -> Kept {
     match (operand, numbers) {
         (Operand::Scalar(scalar), _) => Kept::Scalar(scalar.into()),
-        (_, Numbers::Array(array)) if wanted => Kept::Tensor(SavedTensor::new(array, Source::Input(index))),
+        (_, Numbers::Array(array)) if wanted => kept(array, index, shows),
         _ => Kept::Nothing,
     }
 }
@@ -176,7 +186,9 @@ pub(super) fn recorded<E: Elementwise2>(
 ) -> Recorded<E> {
     let derives = op.derives();
     let (left, right) = (derives && needed & 1 == 1, derives && needed & 2 == 2);
-    let wants_a = left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
-    let wants_b = left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
-    Recorded { op, a: keep(a, a_numbers, wants_a, 0), b: keep(b, b_numbers, wants_b, 1) }
+    let all = derives && !E::SHOWS_RESULT.is_empty();
+    let wants_a = all || left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
+    let wants_b = all || left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
+    let shows = E::shows(left, right);
+    Recorded { op, a: keep(a, a_numbers, wants_a, 0, shows), b: keep(b, b_numbers, wants_b, 1, shows) }
 }
