@@ -76,8 +76,11 @@ impl Op for UnsafeView {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = inputs[0].array().with_layout(Layout::contiguous(&self.shape));
-        Ok(smallvec![Tensor::from_array(y)])
+        let x = inputs[0].array();
+        let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
+        let layout =
+            Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset());
+        Ok(smallvec![Tensor::from_array(x.with_layout(layout))])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -6,21 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
 
 __all__ = ["scaled_dot_product_attention"]
-
-_NAMES = {
-    native.float32: "float",
-    native.float64: "double",
-    native.int64: "long int",
-    native.int32: "int",
-    native.int16: "short int",
-    native.int8: "signed char",
-    native.uint8: "unsigned char",
-}
 
 
 def scaled_dot_product_attention(
@@ -65,7 +56,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{ranks['query']} key.dim: {ranks['key']} and value.dim: {ranks['value']} instead."
         )
-    names = [_NAMES.get(x.dtype, str(x.dtype)) for x in (query, key, value)]
+    names = [name_in_c(x.dtype) for x in (query, key, value)]
     if len(set(names)) > 1:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
@@ -74,5 +65,5 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
     if attn_mask is not None and attn_mask.dtype not in (native.bool, native.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-            f"{_NAMES.get(attn_mask.dtype, str(attn_mask.dtype))} and  query.dtype: {names[0]} instead."
+            f"{name_in_c(attn_mask.dtype)} and  query.dtype: {names[0]} instead."
         )
