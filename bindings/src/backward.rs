@@ -172,7 +172,15 @@ fn edge(object: &Bound<'_, PyAny>) -> PyResult<Option<Edge>> {
     if pair.len() < 2 {
         return Ok(None);
     }
-    let Some(node) = node_of(&pair.get_item(0)?) else { return Ok(None) };
+    let first = pair.get_item(0)?;
+    let Some(node) = node_of(&first) else {
+        if object.get_type().name()? == "GradientEdge" {
+            let found = first.get_type().name()?;
+            let text = format!("GradientEdge's first object must be an autograd.graph.Node but got {found}");
+            return Err(PyRuntimeError::new_err(text));
+        }
+        return Ok(None);
+    };
     let output: u32 = pair.get_item(1)?.extract()?;
     if output as usize >= node.outputs() {
         let text = format!("element {output} of the outputs of {} does not exist", node.name());

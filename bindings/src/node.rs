@@ -168,7 +168,7 @@ impl GraphNode {
         gradients: &Bound<'py, PyTuple>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if options.is_some() {
+        if options.is_some_and(|options| !options.is_empty()) {
             return Err(PyTypeError::new_err("keyword arguments are not supported"));
         }
         let py = gradients.py();
@@ -259,7 +259,10 @@ impl GraphNode {
 
     /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
     fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
-        check_hooked(tensor)
+        match as_tensor(tensor) {
+            Some(_) => Ok(()),
+            None => Err(PyTypeError::new_err("_register_hook_dict expected a variable")),
+        }
     }
 
     /// What the outputs look like.
@@ -502,14 +505,6 @@ pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
 pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
     if let Some(extras) = node.extras() {
         withdraw(&extras.foreign, py);
-    }
-}
-
-/// Whether it is a tensor that the hooks are of.
-pub(crate) fn check_hooked(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
-    match as_tensor(tensor) {
-        Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err("_register_hook_dict expected a variable")),
     }
 }
 

@@ -29,9 +29,10 @@ use crate::frame::{self, Running};
 #[derive(Clone, Copy)]
 struct Code {
     address: usize,
+    /// Zero if nothing can be told of it.
     number: u32,
     /// The value of `DROPS` for which the rest holds, behind a bit that says whether it is part of
-    /// rushlight's own Python package, whose lines tell users nothing.
+    /// rushlight's own Python package, or of the interpreter itself, whose lines tell users nothing.
     drops_and_own: u32,
 }
 
@@ -63,6 +64,10 @@ static DROPS: AtomicU32 = AtomicU32::new(0);
 
 /// From this many on codes that nobody else has are dropped.
 const MANY: usize = 1024;
+
+/// The count of an object that has one reference, as far as references are counted, and that threads share
+/// that run at once: the interpreter adds so much to it, and leaves out those from running functions.
+const SHARED_ALONE: isize = isize::MAX / 8 + 1;
 
 #[derive(Default)]
 struct Codes {
@@ -136,7 +141,10 @@ fn locate() -> Origin {
 pub(crate) fn stack() -> Arc<[Origin]> {
     let mut stack: smallvec::SmallVec<[Origin; 64]> = smallvec::SmallVec::new();
     frame::walk(|running| {
-        stack.push(origin(code(&running), &running));
+        let place = origin(code(&running), &running);
+        if place != Origin::UNKNOWN {
+            stack.push(place);
+        }
         ControlFlow::Continue(())
     });
     STACK.with_borrow_mut(|last| {
@@ -147,14 +155,16 @@ pub(crate) fn stack() -> Arc<[Origin]> {
     })
 }
 
-/// The number of a code object, and whether it is rushlight's own. Zero if there are no more numbers.
+/// The number of a code object, and whether it is rushlight's own or the interpreter's, which has no lines.
+/// Zero for the latter, and if there are no more numbers.
 #[cold]
 fn number_of(code: &Bound<'_, PyAny>) -> (u32, bool) {
     let address = code.as_ptr().addr();
     if let Some(&known) = codes().as_ref().and_then(|codes| codes.numbers.get(&address)) {
         return known;
     }
-    let own = is_own(code).unwrap_or(false);
+    let has_lines = has_lines(code).unwrap_or(true);
+    let own = !has_lines || is_own(code).unwrap_or(false);
     let mut dropped = Vec::new();
     let known = {
         let mut codes = codes();
@@ -164,9 +174,10 @@ fn number_of(code: &Bound<'_, PyAny>) -> (u32, bool) {
         if codes.kept.len() >= codes.limit {
             dropped = codes.drop_oldest(code.py());
         }
-        codes.numbers.insert(address, (number, own));
+        let known = (if has_lines { number } else { 0 }, own);
+        codes.numbers.insert(address, known);
         codes.kept.insert(number, code.clone().unbind());
-        (number, own)
+        known
     };
     // Outside of the lock: constants of a code may be anything.
     drop(dropped);
@@ -176,8 +187,10 @@ fn number_of(code: &Bound<'_, PyAny>) -> (u32, bool) {
 impl Codes {
     /// Takes out the codes that nobody else has, but for the youngest.
     fn drop_oldest(&mut self, _: Python<'_>) -> Vec<Py<PyAny>> {
-        // SAFETY: the objects are alive, and whoever could count has the lock, which is held.
-        let is_alone = |code: &Py<PyAny>| unsafe { ffi::Py_REFCNT(code.as_ptr()) == 1 };
+        // SAFETY: the objects are alive. Where threads run at once the answer may be out of date, which costs
+        // no more than a place.
+        let count = |code: &Py<PyAny>| unsafe { ffi::Py_REFCNT(code.as_ptr()) };
+        let is_alone = |code: &Py<PyAny>| matches!(count(code), 1 | SHARED_ALONE);
         let alone: Vec<u32> =
             self.kept.iter().filter(|(_, code)| is_alone(code)).map(|(number, _)| *number).collect();
         let oldest = &alone[..alone.len().saturating_sub(MANY / 2)];
@@ -218,11 +231,24 @@ pub(crate) fn describe(py: Python<'_>, origin: Origin) -> PyResult<Bound<'_, PyA
     py.import("rushlight._origins")?.getattr("Origin")?.call((), Some(&arguments))
 }
 
+/// The instructions of a code object from where to where, and their line.
+type Range = (u32, u32, Option<u32>);
+
+/// Whether anything in a code object has a line. What the interpreter runs for its own ends has none: the entry
+/// into its loop, and the end of a class's call.
+fn has_lines(code: &Bound<'_, PyAny>) -> PyResult<bool> {
+    for range in code.call_method0("co_lines")?.try_iter()? {
+        if let (_, _, Some(_)) = range?.extract::<Range>()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The line of an instruction.
-#[cfg(Py_3_11)]
 fn line(code: &Bound<'_, PyAny>, position: u32) -> PyResult<u32> {
     for range in code.call_method0("co_lines")?.try_iter()? {
-        let (start, end, line): (u32, u32, Option<u32>) = range?.extract()?;
+        let (start, end, line): Range = range?.extract()?;
         if let Some(line) = line
             && (start..end).contains(&position)
         {
@@ -230,10 +256,4 @@ fn line(code: &Bound<'_, PyAny>, position: u32) -> PyResult<u32> {
         }
     }
     code.getattr("co_firstlineno")?.extract()
-}
-
-/// The line, which is what was kept.
-#[cfg(not(Py_3_11))]
-fn line(_code: &Bound<'_, PyAny>, position: u32) -> PyResult<u32> {
-    Ok(position)
 }

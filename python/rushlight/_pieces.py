@@ -67,11 +67,7 @@ def gradient(
             )
     numbers = []
     for place in dims:
-        if not -input.dim() <= place < input.dim():
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], "
-                f"but got {place})"
-            )
+        input.size(place)  # says so if there is no such dimension
         if place % input.dim() in numbers:
             raise RuntimeError(f"dim {place % input.dim()} appears multiple times in the list of dims")
         numbers.append(place % input.dim())

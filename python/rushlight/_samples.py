@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from . import _rushlight as native
 from ._rushlight import Tensor
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    F = TypeVar("F", bound=Callable[..., Any])
+    from collections.abc import Callable, Sequence
 
 
 def any_of_all(condition: Tensor) -> bool:
@@ -20,56 +19,37 @@ def any_of_all(condition: Tensor) -> bool:
     return bool(condition.any())
 
 
-def sample_by_sample(operation: str) -> Callable[[F], F]:
-    """Run a function for one sample after the other while it is mapped: what it does depends on numbers.
+def of_all_samples(
+    operation: str,
+    compute: Callable[..., Sequence[Tensor]],
+    tensors: Sequence[Tensor | None],
+    lead: tuple[int, ...] = (),
+) -> list[Tensor]:
+    """Give `compute` the samples of tensors along their first dimensions, and return its answers' as samples.
 
-    `operation` is torch's name of it in messages.
+    What is not batched is one sample. `operation` is torch's name of what is computed; `lead` says how many
+    samples lie along the dimensions that were put first already.
     """
-
-    def decorate(function: Any) -> Any:
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if native._vmap_nesting():
-                return _for_each(operation, wrapper, function, args, kwargs)
-            return function(*args, **kwargs)
-
-        # As `functools.wraps` does, which would take longer to import than all of this.
-        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(wrapper, name, getattr(function, name))
-        vars(wrapper)["__wrapped__"] = function
-        return wrapper
-
-    return decorate
-
-
-def _for_each(operation: str, again: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-    from .utils._pytree import tree_flatten, tree_unflatten
-
-    leaves, spec = tree_flatten((args, kwargs))
-    level = max((native._maybe_get_level(leaf) for leaf in leaves if isinstance(leaf, Tensor)), default=-1)
+    level = max((native._maybe_get_level(x) for x in tensors if x is not None), default=-1)
     if level < 0:
-        return function(*args, **kwargs)
-    pairs = [
-        native._unwrap_batched(leaf, level) if isinstance(leaf, Tensor) else (leaf, None) for leaf in leaves
-    ]
-    size = next((value.shape[dim] for value, dim in pairs if dim is not None), 1)
+        rows = [x if x is None else x.reshape(prod(lead), *x.shape[len(lead) :]) for x in tensors]
+        return [y.reshape(*lead, *y.shape[1:]) for y in compute(*rows)]
+    pairs = [(x, None) if x is None else native._unwrap_batched(x, level) for x in tensors]
+    size = next((value.shape[dim] for value, dim in pairs if value is not None and dim is not None), None)
     if size == 0:
         raise RuntimeError(
             f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap "
             "over dims of size 0."
         )
 
-    def sample(index: int) -> Any:
-        parts = [value if dim is None else value.select(dim, index) for value, dim in pairs]
-        args, kwargs = tree_unflatten(parts, spec)
-        return again(*args, **kwargs)
+    def first(value: Tensor | None, dim: int | None) -> Tensor | None:
+        if value is None or size is None:
+            return value
+        return value.expand(size, *value.shape) if dim is None else value.movedim(dim, 0)
 
-    results = [tree_flatten(native._below(level, sample, (index,))) for index in range(size)]
-    columns = zip(*(result for result, _ in results), strict=True)
-    shared = all(dim is None for _, dim in pairs)
-    stacked = [
-        column[0]
-        if shared
-        else native._add_batch_dim(native._below(level, native.stack, (column,)), 0, level)
-        for column in columns
-    ]
-    return tree_unflatten(stacked, results[0][1])
+    def below() -> list[Tensor]:
+        values = [first(value, dim) for value, dim in pairs]
+        return of_all_samples(operation, compute, values, lead if size is None else (size, *lead))
+
+    answers = native._below(level, below, ())
+    return answers if size is None else [native._add_batch_dim(y, 0, level) for y in answers]

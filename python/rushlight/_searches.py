@@ -6,7 +6,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
-from ._samples import sample_by_sample
+from ._samples import of_all_samples
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
@@ -122,31 +122,44 @@ def _check_bins(bins: int, function: str, dim: int = 0) -> None:
         raise RuntimeError(f"torch.{function}(): bins must be > 0, but got {bins} for dimension {dim}")
 
 
-def _range(input: Tensor, low: float, high: float, name: str) -> tuple[float, float]:
-    """Return bounds: those given, or those of the elements, or some around a single value."""
-    if low == high and input.numel() > 0:
-        low, high = float(input.min()), float(input.max())
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
+def _bounds_of(rows: Tensor, bounds: Sequence[float] | None) -> list[Tensor]:
+    """Return lower and upper bounds of rows: those given, or those of the elements."""
+    if bounds is None:
+        return [rows.amin(1), rows.amax(1)]
+    return [native.full([len(rows)], float(bound), dtype=rows.dtype) for bound in bounds]
+
+
+def _first_where(condition: Tensor, bounds: Sequence[Tensor]) -> tuple[float, ...] | None:
+    """Return the bounds of the first row for which a condition holds, if there is one."""
+    if not bool(condition.any()):
+        return None
+    row = int(condition.long().argmax())
+    return tuple(bound[row].item() for bound in bounds)
+
+
+def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
+    """Return how many elements of each row lie in each of `bins` ranges of one width."""
+    rows = rows.reshape(len(rows), rows.numel() // len(rows))
+    of_elements = low == high and rows.shape[1] > 0
+    bounds = lower, upper = _bounds_of(rows, None if of_elements else (low, high))
+    if wrong := _first_where(~(lower.isfinite() & upper.isfinite()), bounds):
+        raise RuntimeError(f"torch.histc: range of [{wrong[0]}, {wrong[1]}] is not finite")
     if low > high:
-        raise RuntimeError(f"{name}: max must be larger than min")
-    return (low - 1.0, high + 1.0) if low == high else (low, high)
-
-
-def _counted(input: Tensor, bins: int, low: float, high: float) -> Tensor:
-    _check_real(input, "histogram_cpu")
-    flat = input.detach().flatten()
-    inside = (flat >= low) & (flat <= high)
-    flat = flat[inside]
-    places = ((flat - low) * (bins / (high - low))).long().clamp(0, bins - 1)
-    edges = native.linspace(low, high, bins + 1, dtype=input.dtype)
+        raise RuntimeError("torch.histc: max must be larger than min")
+    around = (lower == upper).to(rows.dtype)
+    lower, upper = lower - around, upper + around
+    _check_real(rows, "histogram_cpu")
+    edges = native._nn.linspaces(lower, upper, bins + 1)
+    lower, upper = lower[:, None], upper[:, None]
+    inside = (rows >= lower) & (rows <= upper)
+    places = ((rows - lower) * (bins / (upper - lower))).long().clamp(0, bins - 1)
     # The quotient may be off by its last bit: the edges decide.
-    places = places - (flat < edges[places]).long()
-    places = places + ((flat >= edges[places + 1]) & (places < bins - 1)).long()
-    return native.zeros(bins, dtype=input.dtype).index_add(0, places, native.ones_like(flat))
+    places = places - (rows < edges.gather(1, places)).long()
+    places = places + ((rows >= edges.gather(1, places + 1)) & (places < bins - 1)).long()
+    counts = native.zeros(len(rows), bins, dtype=rows.dtype)
+    return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype))]
 
 
-@sample_by_sample("histc")
 def histc(
     input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None
 ) -> Tensor:
@@ -157,12 +170,10 @@ def histc(
     tensor([2., 1.])
     """
     _check_bins(bins, "histogram")
-    low, high = _range(input, min, max, "torch.histc")
-    found = _counted(input, bins, low, high)
+    [found] = of_all_samples("histc", lambda rows: _counted(rows, bins, min, max), [input.detach()])
     return found if out is None else out.copy_(found)
 
 
-@sample_by_sample("histogram")
 def histogram(
     input: Tensor,
     bins: Any,
@@ -181,10 +192,17 @@ def histogram(
 
     if not isinstance(bins, Tensor):
         _check_bins(bins, "histogram")
-    points = input.reshape(-1, 1)
-    weights = weight if weight is None or weight.shape != input.shape else weight.reshape(-1)
-    counts, edges = _counts(points, [bins], range, weights, density)
-    return return_types.histogram((counts, edges[0]))
+    samples = [input.detach(), weight, bins if isinstance(bins, Tensor) else None]
+
+    def compute(points: Tensor, weights: Tensor | None, edges: Tensor | None) -> list[Tensor]:
+        numel = points.numel() // len(points)
+        if weights is not None and weights.shape == points.shape:
+            weights = weights.reshape(len(points), numel)
+        points = points.reshape(len(points), numel, 1)
+        counts, found = _counts(points, [bins if edges is None else edges], range, weights, density)
+        return [counts, *found]
+
+    return return_types.histogram(of_all_samples("histogram", compute, samples))
 
 
 def histogramdd(
@@ -214,7 +232,14 @@ def histogramdd(
     for dim, count in enumerate(each):
         if not isinstance(count, Tensor):
             _check_bins(count, "histogramdd", dim)
-    return return_types.histogramdd(_counts(input, each, range, weight, density))
+    if native._is_batchedtensor(input):
+        raise RuntimeError(
+            "Batching rule not implemented for aten::histogramdd. We could not generate a fallback."
+        )
+    each = [edges[None] if isinstance(edges, Tensor) else edges for edges in each]
+    weights = None if weight is None else weight[None]
+    counts, edges = _counts(input.detach()[None], each, range, weights, density)
+    return return_types.histogramdd((counts[0], tuple(edge[0] for edge in edges)))
 
 
 def _counts(
@@ -224,54 +249,58 @@ def _counts(
     weight: Tensor | None,
     density: bool,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Return how many points lie in each cell, and the edges of the cells."""
+    """Return how many points of each sample lie in each cell, and the edges of the cells.
+
+    The samples lie along the first dimension of everything.
+    """
     _check_real(points, "histogramdd")
     if weight is not None and weight.shape != points.shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
-            f"tensor excluding its innermost dimension, but got input with shape {list(points.shape)} and "
-            f"weight with shape {list(weight.shape)}"
+            "tensor excluding its innermost dimension, but got input with shape "
+            f"{list(points.shape[1:])} and weight with shape {list(weight.shape[1:])}"
         )
-    flat = points.detach().reshape(-1, points.shape[-1])
-    edges = tuple(_edges(flat[:, dim], dim, count, range) for dim, count in enumerate(bins))
+    samples, dims = len(points), points.shape[-1]
+    flat = points.reshape(samples, math.prod(points.shape[1:-1]), dims)
+    edges = tuple(_edges(flat[..., dim], dim, count, range) for dim, count in enumerate(bins))
     place: Any = 0
-    inside: Any = native.ones(len(flat), dtype=native.bool)
+    inside = native.ones(flat.shape[:2], dtype=native.bool)
     for dim, edge in enumerate(edges):
-        line, last = flat[:, dim].contiguous(), len(edge) - 2
+        line, last = flat[..., dim].contiguous(), edge.shape[1] - 2
         found = searchsorted(edge, line, right=True) - 1
-        found = native.where(line == edge[-1], last, found)
+        found = native.where(line == edge[:, -1:], last, found)
         inside = inside & (found >= 0) & (found <= last)
         place = place * (last + 1) + found.clamp(0, max(last, 0))
-    weights = native.ones(len(flat), dtype=points.dtype) if weight is None else weight.reshape(-1)
-    sizes = [len(edge) - 1 for edge in edges]
-    counts = native.zeros(math.prod(sizes), dtype=points.dtype)
-    counts = counts.index_add(0, place[inside], weights[inside].to(points.dtype)).reshape(sizes)
+    weights = inside.to(points.dtype)
+    if weight is not None:
+        weights = native.where(inside, weight.reshape(inside.shape).to(points.dtype), 0)
+    sizes = [edge.shape[1] - 1 for edge in edges]
+    counts = native.zeros(samples, math.prod(sizes), dtype=points.dtype)
+    counts = counts.scatter_add(1, place, weights).reshape(samples, *sizes)
     if density:
-        counts = counts / counts.sum()
+        counts = counts / counts.flatten(1).sum(1).reshape([samples] + [1] * dims)
         for dim, edge in enumerate(edges):
-            counts = counts / edge.diff().reshape([-1] + [1] * (len(edges) - 1 - dim))
+            counts = counts / edge.diff().reshape([samples] + [1] * dim + [-1] + [1] * (dims - 1 - dim))
     return counts, edges
 
 
-def _edges(line: Tensor, dim: int, count: Any, range: Sequence[float] | None) -> Tensor:
+def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -> Tensor:
     if isinstance(count, Tensor):
         return count
-    if range is not None:
-        low, high = float(range[2 * dim]), float(range[2 * dim + 1])
-    elif line.numel() == 0:
-        low, high = 0.0, 1.0
-    else:
-        low, high = float(line.min()), float(line.max())
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
-    if low > high:
+    if range is None and lines.shape[1] == 0:
+        range = [0.0, 1.0] * (dim + 1)
+    bounds = low, high = _bounds_of(lines, None if range is None else range[2 * dim : 2 * dim + 2])
+    if wrong := _first_where(~(low.isfinite() & high.isfinite()), bounds):
         raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension "
-            f"{dim}"
+            f"torch.histogramdd: dimension {dim}'s range [{wrong[0]:g}, {wrong[1]:g}] is not finite"
         )
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return native.linspace(low, high, count + 1, dtype=line.dtype)
+    if wrong := _first_where(low > high, bounds):
+        raise RuntimeError(
+            f"torch.histogramdd: min should not exceed max, but got min {wrong[0]:g} max {wrong[1]:g} for "
+            f"dimension {dim}"
+        )
+    half = 0.5 * (low == high).to(low.dtype)
+    return native._nn.linspaces(low - half, high + half, count + 1)
 
 
 METHODS = (histc, histogram, unique, unique_consecutive)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_COPY_CONSTRUCT = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
+)
+
+
 def backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -68,6 +74,11 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
     """
     from ._rushlight import tensor
 
+    if isinstance(data, Tensor):
+        import warnings
+
+        warnings.warn(_COPY_CONSTRUCT, UserWarning, stacklevel=2)
+        return data.detach().to(dtype or self.dtype, copy=True).requires_grad_(requires_grad)
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 

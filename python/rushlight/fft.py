@@ -66,14 +66,8 @@ def _inexact(input: Tensor, complex: bool) -> Tensor:
 
 
 def _dim(input: Tensor, dim: int) -> int:
-    rank = input.dim()
-    if rank == 0:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    if not -rank <= dim < rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
-        )
-    return dim % rank
+    input.size(dim)  # says so if there is no such dimension
+    return dim % input.dim()
 
 
 def _check_size(size: int) -> None:

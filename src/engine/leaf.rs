@@ -35,9 +35,10 @@ impl Deposit {
         let mut astray = None;
         let put = tensor.update_grad(|before| {
             let Some(before) = before else {
-                let first = match recording || retained {
-                    true => accumulate::copy_like(&gradient, &layout)?,
-                    false => accumulate::take_over(gradient, &layout)?,
+                let first = match (retained, recording) {
+                    (true, _) => accumulate::copy(&gradient)?,
+                    (false, true) => accumulate::copy_like(&gradient, &layout)?,
+                    (false, false) => accumulate::take_over(gradient, &layout)?,
                 };
                 return Ok(Some(first));
             };

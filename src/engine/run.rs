@@ -180,10 +180,11 @@ impl Step<'_> {
             before(hooks, &mut gradients, deposits)?;
         }
         let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
+        if self.node.is_released() {
+            return Err(self.node.freed());
+        }
         let mut results = if nothing {
             Gradients::from_elem(None, self.node.edges().len())
-        } else if self.node.is_released() {
-            return Err(self.node.freed());
         } else {
             let tracking = self.options.create_graph;
             let at = At { node: self.node, needed: self.wanted, tracking };
@@ -289,14 +290,14 @@ fn accumulate_leaf(
         before(hooks, &mut gradients, deposits)?;
     }
     let _profiled = profile::node(node, Extent::Rule, &gradients);
-    let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(()) };
+    let gradient = gradients.first_mut().and_then(Option::take);
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
-        deposits.push(Deposit::leaf(leaf.clone(), gradient));
+        deposits.extend(gradient.map(|gradient| Deposit::leaf(leaf.clone(), gradient)));
         return Ok(());
     }
-    let incoming: Gradients = SmallVec::from_elem(Some(gradient.clone()), 1);
+    let incoming: Gradients = SmallVec::from_elem(gradient.clone(), 1);
     watched(leaf, gradient, options.create_graph, &watchers)?;
     for hook in after {
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
@@ -304,9 +305,16 @@ fn accumulate_leaf(
     Ok(())
 }
 
-/// Accumulates into a leaf and tells those who watch it.
-fn watched(leaf: &Tensor, gradient: Tensor, recording: bool, watchers: &[Arc<dyn Hook>]) -> Result<()> {
-    Deposit::leaf(leaf.clone(), gradient).put(recording)?;
+/// Accumulates into a leaf, if there is a gradient, and tells those who watch it, also if there is none.
+fn watched(
+    leaf: &Tensor,
+    gradient: Option<Tensor>,
+    recording: bool,
+    watchers: &[Arc<dyn Hook>],
+) -> Result<()> {
+    if let Some(gradient) = gradient {
+        Deposit::leaf(leaf.clone(), gradient).put(recording)?;
+    }
     watchers.iter().try_for_each(|hook| hook.call(Call::Accumulated(leaf)))
 }
 
@@ -314,5 +322,5 @@ fn watched(leaf: &Tensor, gradient: Tensor, recording: bool, watchers: &[Arc<dyn
 pub(super) fn accumulate_now(node: &NodeRef, leaf: &Tensor, gradient: Tensor) -> Result<()> {
     let gradient = check::fit(gradient, node.form(0), node, 0)?;
     let watchers = leaf.hooks_if_any().map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
-    watched(leaf, gradient, mode::is_grad_enabled(), &watchers)
+    watched(leaf, Some(gradient), mode::is_grad_enabled(), &watchers)
 }

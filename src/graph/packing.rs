@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
-use super::rule::At;
+use super::rule::{At, Rule};
 use super::saved::{Kept, SavedTensor, Source};
 use super::shown::Shown;
 
@@ -146,19 +146,65 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
     Ok(packed)
 }
 
-/// Packs what the rule of a new node has saved, if somebody on this thread asked for it. `find` names
-/// the tensors by their place in the operation; others are shown as what they were saved as.
+/// What was packed of the inputs of an operation before it ran.
+#[derive(Default)]
+pub(crate) struct Ahead(SmallVec<[PackedInput; 2]>);
+
+/// Under which name a rule keeps an input, which one that is, and what stands for it.
+type PackedInput = (&'static str, Source, Box<dyn Kept>);
+
+impl Ahead {
+    /// What stands for a tensor that a rule keeps, if that is packed already.
+    fn take(&mut self, name: &str, source: Source) -> Option<Box<dyn Kept>> {
+        let found = self.0.iter().position(|(other, of, _)| *other == name && *of == source)?;
+        Some(self.0.swap_remove(found).2)
+    }
+}
+
+/// Packs what a rule would keep of the inputs of an operation that has not run yet.
+pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result<Ahead> {
+    let mut ahead = Ahead::default();
+    let Some(packer) = packer() else { return Ok(ahead) };
+    let all = rule.saved();
+    for place in in_order(&all) {
+        let (name, saved) = all[place];
+        if let Source::Input(index) = saved.source()
+            && !saved.is_hidden()
+            && let Some(Some(input)) = inputs.get(usize::from(index))
+        {
+            ahead.0.push((name, saved.source(), pack(&*packer, input)?));
+        }
+    }
+    Ok(ahead)
+}
+
+/// Packs what the rule of a new node has saved, if somebody on this thread asked for it and it was not
+/// packed `ahead`. `find` names the tensors by their place in the operation; others are shown as what they
+/// were saved as.
 #[cold]
-pub(crate) fn pack_saved(node: &NodeRef, find: &dyn Fn(Source) -> Option<Tensor>) -> Result<()> {
+pub(crate) fn pack_saved(
+    node: &NodeRef,
+    ahead: &mut Ahead,
+    find: &dyn Fn(Source) -> Option<Tensor>,
+) -> Result<()> {
     let Some(packer) = packer() else { return Ok(()) };
     let mut packed = Vec::new();
     {
         let rule = node.rule();
         let all = rule.saved();
         for place in in_order(&all) {
-            let saved = all[place].1;
-            let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
-            packed.push((place, pack(&*packer, &tensor)?));
+            let (name, saved) = all[place];
+            if saved.is_hidden() {
+                continue;
+            }
+            let kept = match ahead.take(name, saved.source()) {
+                Some(kept) => kept,
+                None => {
+                    let tensor = find(saved.source()).map_or_else(|| saved.load(node, true), Ok)?;
+                    pack(&*packer, &tensor)?
+                }
+            };
+            packed.push((place, kept));
         }
     }
     node.change_saved(|mut saved| {

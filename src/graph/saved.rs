@@ -265,6 +265,24 @@ impl SavedTensor {
         self.plain().map(Plain::array)
     }
 
+    /// Keeps `new` instead if it is `old` that is kept. Whether that was written to since is the same question
+    /// of both.
+    pub(super) fn replace(&mut self, old: &Array, new: &Array) {
+        let plain = match &mut self.0 {
+            Form::Plain(plain) => plain,
+            Form::Special(special) => match &mut **special {
+                Special::Whole { plain, .. } => plain,
+                Special::Kept { .. } => return,
+            },
+            Form::Freed { .. } => return,
+        };
+        if plain.storage.is(&old.storage) && plain.layout == old.layout && plain.dtype == old.dtype {
+            let Array { storage, layout, dtype } = new.clone();
+            let Plain { version, source, mark, .. } = *plain;
+            *plain = Plain { storage, layout, dtype, version, source, mark };
+        }
+    }
+
     /// Whether both keep the same numbers where they lie, as of one moment.
     pub fn is(&self, other: &SavedTensor) -> bool {
         let (Form::Plain(a), Form::Plain(b)) = (&self.0, &other.0) else { return false };
@@ -372,6 +390,14 @@ impl Special {
 }
 
 impl Source {
+    /// The history of an input, if the tensor is one.
+    pub(super) fn input(self, node: &NodeRef) -> Option<Option<&Edge>> {
+        match self {
+            Source::Input(index) => Some(node.edges().get(usize::from(index)).and_then(Option::as_ref)),
+            Source::Output(_) | Source::Constant => None,
+        }
+    }
+
     fn edge(self, node: &NodeRef) -> Option<Edge> {
         match self {
             Source::Input(index) => node.edges().get(usize::from(index)).cloned().flatten(),

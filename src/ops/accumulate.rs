@@ -19,7 +19,7 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
             return Ok(a);
         }
         if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
-            add_in_place(&a, b)?;
+            super::add_(&a, b)?;
             return Ok(a);
         }
     }
@@ -86,13 +86,21 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
 }
 
+/// A copy in row-major order, for a tensor that retains its gradient.
+pub fn copy(gradient: &Tensor) -> Result<Tensor> {
+    super::cast::clone_contiguous(gradient)
+}
+
 /// A copy whose elements lie as those of a leaf with this layout do.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
     if !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
     if gradient.batch().is_some() || !mode::is_grad_enabled() {
-        return super::cast::clone_as(gradient, like);
+        let copy = super::cast::clone_as(gradient, like)?;
+        // As where it is recorded, the copy counts as a write.
+        copy.read().bump_version()?;
+        return Ok(copy);
     }
     // Recorded, it is a write to a tensor that lies as the leaf does.
     let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));

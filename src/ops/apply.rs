@@ -6,9 +6,10 @@ use smallvec::{SmallVec, smallvec};
 use super::batch::{self, Answer, Call};
 use super::in_place::{self, Write};
 use super::record::trace;
-use super::{copy, intercept, watch};
+use super::{copy, intercept, tangents, watch};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
@@ -138,12 +139,18 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.outputs[index].memory(), Source::Output(index as u8))
+        SavedTensor::new(self.given(index).memory(), Source::Output(index as u8))
     }
 
     /// Keeps an output that has no history.
     pub fn constant(&self, index: usize) -> SavedTensor {
-        SavedTensor::constant(&self.outputs[index])
+        SavedTensor::constant(self.given(index))
+    }
+
+    /// An output. Before the operation has run an input stands in for it: only what is kept of the inputs
+    /// is looked at then.
+    fn given(&self, index: usize) -> &Tensor {
+        self.outputs.get(index).unwrap_or(self.inputs[0])
     }
 
     /// The element type of an input.
@@ -313,23 +320,35 @@ impl<O: Op> Rule for Recorded<O> {
 
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
-    if mode::special()
-        && let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held()))
-    {
-        return batch::apply(op, inputs, &mapping);
+    if mode::special() {
+        return apply_traced(op, inputs);
     }
-    let outputs = match intercept::is_active() {
-        true => intercept::structured(&op, inputs)?,
-        false if !O::VIEW && watch::is_long(op.effort(inputs)) => {
-            return watch::at_length(false, || apply(op, inputs));
-        }
-        false => op.forward(inputs)?,
-    };
+    if !O::VIEW && watch::is_long(op.effort(inputs)) {
+        return watch::at_length(false, || apply(op, inputs));
+    }
+    let outputs = op.forward(inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
     })?;
     Ok(outputs)
+}
+
+/// `apply` where more than the history of the inputs may matter.
+#[cold]
+fn apply_traced<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    if let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held())) {
+        return batch::apply(op, inputs, &mapping);
+    }
+    let given: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+    let forward = &mut || match intercept::is_active() {
+        true => intercept::structured(&op, inputs),
+        false => op.forward(inputs),
+    };
+    tangents::run(&given, forward, &mut |needed, outputs| {
+        let saved = op.save(&Keep { inputs, outputs, needed });
+        boxed(Recorded { op: op.clone(), saved })
+    })
 }
 
 /// `apply` for an operation with one output.
@@ -381,7 +400,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
-    let write = Write::begin(inputs)?;
+    let mut write = Write::begin(inputs)?;
     let target = inputs[0].array();
     if O::READS_APART {
         inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
@@ -395,14 +414,18 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
+    let rule = |needed| {
+        let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
+        Recorded { op: op.clone(), saved }
+    };
+    if mode::special() && write.is_traced() {
+        write.pack(&rule(write.needed()))?;
+    }
     match intercept::is_active() {
         true => intercept::overwritten(&op, inputs, &apart)?,
         false => op.overwrite(&target, &apart)?,
     }
-    write.finish(|needed| {
-        let saved = op.save(&Keep { inputs: &apart, outputs: &[], needed });
-        Recorded { op, saved }
-    })
+    write.finish(rule)
 }
 
 /// The gradients of an operation with one input.

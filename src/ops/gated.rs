@@ -1,7 +1,5 @@
 //! Activations whose slope is learnt, drawn, or decided by half of the input.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, one, single, tangent};
@@ -126,15 +124,10 @@ pub fn rrelu(
 /// is differentiated by these.
 fn randomised(x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
     let operation = Whole {
-        operation: "rrelu_with_noise",
-        name: "RreluWithNoiseBackward0",
-        names: &["self", "noise", ""],
-        counted: 1,
-        linear: 0,
-        constant: 0,
         shown,
-        hosted: false,
-        parts: Arc::new(|inputs| Ok(smallvec![mul(inputs[0], inputs[1])?])),
+        ..Whole::new("rrelu_with_noise", "RreluWithNoiseBackward0", &["self", "noise", ""], 1, |inputs| {
+            Ok(smallvec![mul(inputs[0], inputs[1])?])
+        })
     };
     whole_one(operation, &[x, noise])
 }

@@ -11,13 +11,13 @@ use super::apply::single;
 use super::passing::Passing;
 use super::record::{MakeRule, form, gradient_edges, needed, once, only_once, records};
 use super::tangents;
-use super::{batch, copy, repeated, view};
+use super::{batch, cast, copy, repeated, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{
-    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Source, Traits, check_kept, mode, packing,
-    writes,
+    At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, SavedTensor, Source, Traits, check_kept, mode,
+    packing, writes,
 };
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -89,6 +89,7 @@ pub(super) struct Write<'a> {
     edges: SmallVec<[Option<Edge>; 2]>,
     recording: bool,
     passing: Option<Box<Passing>>,
+    ahead: packing::Ahead,
 }
 
 impl<'a> Write<'a> {
@@ -118,7 +119,7 @@ impl<'a> Write<'a> {
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
         let passing = if mode::special() { Passing::of(&inputs)? } else { None };
         let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
-        Ok(Write { inputs, edges, recording, passing })
+        Ok(Write { inputs, edges, recording, passing, ahead: packing::Ahead::default() })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
@@ -136,6 +137,24 @@ impl<'a> Write<'a> {
         needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
     }
 
+    /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
+    /// a copy that has its history. It may be refused, and nothing is written then.
+    #[cold]
+    pub(super) fn pack(&mut self, rule: &dyn Rule) -> Result<()> {
+        if !self.recording || packing::packer().is_none() {
+            return Ok(());
+        }
+        let is_first = |(_, saved): &(&str, &SavedTensor)| saved.source() == Source::Input(0);
+        let before = match self.inputs.first() {
+            Some(Some(x)) if rule.saved().iter().any(is_first) => Some(cast::clone(x)?),
+            _ => None,
+        };
+        let others = self.inputs.iter().copied().skip(1);
+        let inputs: SmallVec<[Option<&Tensor>; 2]> = std::iter::once(before.as_ref()).chain(others).collect();
+        self.ahead = packing::pack_inputs(rule, &inputs)?;
+        Ok(())
+    }
+
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let mut write = Some(self);
@@ -145,7 +164,7 @@ impl<'a> Write<'a> {
         })
     }
 
-    fn finish_boxed(self, rule: MakeRule<'_>) -> Result<()> {
+    fn finish_boxed(mut self, rule: MakeRule<'_>) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
         x.bump_version()?;
         if !self.is_traced() {
@@ -164,7 +183,7 @@ impl<'a> Write<'a> {
         // What is packed is not unpacked for tangents.
         self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
         if self.recording && mode::special() {
-            packing::pack_saved(&node, &|source| match source {
+            packing::pack_saved(&node, &mut self.ahead, &|source| match source {
                 // The values before the write are there in the copy only.
                 Source::Input(0) | Source::Constant => None,
                 Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),

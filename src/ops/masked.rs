@@ -348,20 +348,14 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
         return Err(Error::TakeRange { index, numel }.into());
     }
     let operation = Whole {
-        operation: "put",
-        name: "PutBackward0",
-        names: &["", "source", "index", ""],
-        counted: 2,
         linear: 1,
-        constant: 0,
         shown: shown! { accumulate: accumulate },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
+        ..Whole::new("put", "PutBackward0", &["", "source", "index", ""], 2, move |inputs| {
             let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
             let (source, index) = (line(inputs[1])?, line(inputs[2])?);
             let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
             Ok(smallvec![reshape::reshape_to(&y, inputs[0].layout().shape())?])
-        }),
+        })
     };
     whole_one(operation, &[x, source, index])
 }
@@ -373,7 +367,32 @@ pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Re
 
 /// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
 pub fn argwhere(x: &Tensor) -> Result<Tensor> {
-    batch::one_by_one(&[x], "argwhere", &|x| argwhere(x[0])).unwrap_or_else(|| nonzero(x))
+    nonzero_of_each(x, 0)
+}
+
+/// `argwhere` of samples along `lead` first dimensions.
+fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
+    let each = |x: &[Tensor]| nonzero_of_each(&x[0], lead + 1);
+    if let Some(found) = batch::together(&[x], "argwhere", &each) {
+        return found;
+    }
+    let found = nonzero(x)?;
+    let layout = x.layout();
+    let (samples, sample) = layout.shape().split_at(lead);
+    if lead == 0 {
+        return Ok(found);
+    }
+    // The rows of one sample stand together: the first columns say whose they are.
+    let mut counts = vec![0; samples.iter().product()];
+    for row in found.to_vec::<i64>().chunks(layout.ndim()) {
+        let number = |number, (&place, &size): (&i64, &usize)| number * size + place as usize;
+        counts[row.iter().zip(samples).fold(0, number)] += 1;
+    }
+    let count = batch::alike_or(&counts, |&count| vec![count, sample.len()])?;
+    let own = part::narrow(&found, 1, lead as i64, sample.len() as i64)?;
+    let mut shape: Dims = samples.into();
+    shape.extend([count, sample.len()]);
+    reshape::reshape_to(&own, &shape)
 }
 
 /// The coordinates of the elements that are not zero, a row each.

@@ -1,5 +1,7 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
+use std::mem::MaybeUninit;
+
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::{copy, create, default_dtype};
@@ -121,20 +123,38 @@ fn spaced(
     create::check_value(start, dtype)?;
     create::check_value(end, dtype)?;
     let mut array = Array::uninit_shape(&shape::checked_shape(&[steps])?, dtype)?;
-    let middle = (steps / 2) as usize;
     dispatch!(ordered dtype, T => {
-        let rounded = |x: f64| if T::DTYPE.is_float() { T::from_f64(x).to_f64() } else { x };
-        let (first, last): (T, T) = (start.to(), end.to());
-        let (first, last) = (first.to_f64(), last.to_f64());
-        let step = rounded(rounded(last - first) / (steps - 1) as f64);
-        for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
-            let value = match steps {
-                1 => first,
-                _ if index < middle => step.mul_add(index as f64, first),
-                _ => (-step).mul_add((steps as usize - index - 1) as f64, last),
-            };
-            out.write(T::from_f64(map(Complex::new(value, 0.0)).re));
-        }
+        let map = |x: f64| map(Complex::new(x, 0.0)).re;
+        space_out::<T>(array.fresh(), start.to::<T>().to_f64(), end.to::<T>().to_f64(), &map);
     }, else { unreachable!("complex numbers are spaced apart") });
     Ok(Tensor::from_array(array))
+}
+
+/// `linspace` between the elements of two arrays of floating-point numbers, a row for each pair.
+pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
+    let (dtype, rows) = (starts.dtype(), starts.numel());
+    let mut array = Array::uninit_shape(&shape::checked_shape(&[rows as i64, steps])?, dtype)?;
+    let bounds: Vec<(f64, f64)> = starts.to_vec::<f64>().into_iter().zip(ends.to_vec::<f64>()).collect();
+    dispatch!(float dtype, T => {
+        let rows = array.fresh::<T>().chunks_exact_mut((steps as usize).max(1));
+        for (row, &(start, end)) in rows.zip(&bounds) {
+            space_out::<T>(row, start, end, &|x| x);
+        }
+    }, else { return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into()) });
+    Ok(Tensor::from_array(array))
+}
+
+/// Writes numbers at equal distances, through a function, counted from both ends to the middle.
+fn space_out<T: Element>(out: &mut [MaybeUninit<T>], first: f64, last: f64, map: &dyn Fn(f64) -> f64) {
+    let rounded = |x: f64| if T::DTYPE.is_float() { T::from_f64(x).to_f64() } else { x };
+    let steps = out.len();
+    let step = rounded(rounded(last - first) / (steps as f64 - 1.0));
+    for (index, out) in out.iter_mut().enumerate() {
+        let value = match steps {
+            1 => first,
+            _ if index < steps / 2 => step.mul_add(index as f64, first),
+            _ => (-step).mul_add((steps - index - 1) as f64, last),
+        };
+        out.write(T::from_f64(map(value)));
+    }
 }

@@ -10,8 +10,9 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use super::apply::Outputs;
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
 use super::record::{MakeRule, attach, forms, needed, once, passes_by, stop};
@@ -19,6 +20,7 @@ use super::{along, batch, cast, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
+use crate::graph::node::RuleBox;
 use crate::graph::{
     Edge, Level, Node, Rule, SavedTensor, Source, Tangents, boundary, check_kept, mode, packing, tangents,
 };
@@ -97,10 +99,49 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    once(rule, &mut |rule| trace_boxed(inputs, outputs, rule))
+    once(rule, &mut |rule| trace_boxed(inputs, outputs, &mut packing::Ahead::default(), rule))
 }
 
-fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
+/// A rule for the inputs that matter and the outputs. Before the operation has run there are none of these.
+pub(super) type RuleOf<'a> = &'a mut dyn FnMut(u64, &[Tensor]) -> RuleBox;
+
+/// Runs an operation and traces it. What a rule keeps of the inputs is packed before, if somebody packs on
+/// this thread: whoever then ends the computation spares it the operation.
+#[cold]
+pub(super) fn run(
+    inputs: &[Option<&Tensor>],
+    forward: &mut dyn FnMut() -> Result<Outputs>,
+    rule: RuleOf<'_>,
+) -> Result<Outputs> {
+    let mut ahead = packing::Ahead::default();
+    let requires_grad = |input: &Option<&Tensor>| input.is_some_and(Tensor::requires_grad);
+    let recording = mode::is_grad_enabled() && inputs.iter().any(requires_grad);
+    if recording && packing::packer().is_some() && !passes_by(inputs.iter().copied()) {
+        let bits = inputs.iter().take(64).enumerate();
+        let needed = bits.fold(0, |bits, (index, input)| bits | u64::from(requires_grad(input)) << index);
+        ahead = packing::pack_inputs(&*rule(needed, &[]), inputs)?;
+    }
+    let outputs = forward()?;
+    trace_boxed(inputs, &outputs, &mut ahead, &mut |needed| rule(needed, &outputs))?;
+    Ok(outputs)
+}
+
+/// `run` of an operation with one output.
+pub(super) fn run_one(
+    inputs: &[Option<&Tensor>],
+    forward: &mut dyn FnMut() -> Result<Tensor>,
+    rule: RuleOf<'_>,
+) -> Result<Tensor> {
+    let mut outputs = run(inputs, &mut || Ok(smallvec![forward()?]), rule)?;
+    outputs.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+fn trace_boxed(
+    inputs: &[Option<&Tensor>],
+    outputs: &[Tensor],
+    ahead: &mut packing::Ahead,
+    rule: MakeRule<'_>,
+) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
     let recording = mode::is_grad_enabled() && standing.requires_grad && !passes_by(inputs.iter().copied());
@@ -137,7 +178,7 @@ fn trace_boxed(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: MakeRule<'_
     // What is packed is not unpacked for tangents.
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
     if recording {
-        packing::pack_saved(&node, &|source| match source {
+        packing::pack_saved(&node, ahead, &|source| match source {
             Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,

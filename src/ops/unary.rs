@@ -10,9 +10,10 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, watch};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
+use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::kernels::map;
 use crate::tensor::{Array, Tensor};
@@ -266,20 +267,17 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         return Ok(y);
     }
     let array = x.array();
-    let y = match intercept::is_active() {
+    let forward = &mut || match intercept::is_active() {
         true => {
             let array = array.clone();
-            intercept::elementwise(E::NODE, &[x.into()], move || forward(&op, &array))?
+            intercept::elementwise(E::NODE, &[x.into()], move || forward(&op, &array))
         }
-        false => Tensor::from_array(forward(&op, &array)?),
+        false => forward(&op, &array).map(Tensor::from_array),
     };
-    let values = y.array();
-    trace(&[x], std::slice::from_ref(&y), |_| Recorded {
-        op,
-        kept: kept::<E>(Some(array), values),
-        in_place: false,
-    })?;
-    Ok(y)
+    tangents::run_one(&[Some(x)], forward, &mut |_, outputs| {
+        let values = outputs.first().map_or_else(|| array.clone(), Tensor::array);
+        boxed(Recorded { op, kept: kept::<E>(Some(array.clone()), values), in_place: false })
+    })
 }
 
 /// What backward needs of the input, which is there if it is needed, and the output.
@@ -305,7 +303,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if x.is_pending() {
         return in_place::through(x, &[], |before| apply(op, before));
     }
-    let write = Write::begin(&[x])?;
+    let mut write = Write::begin(&[x])?;
     let target = x.array();
     let dtype = result_type(&op, target.dtype)?;
     if !dtype.can_cast(target.dtype) {
@@ -316,6 +314,9 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         true => Some(copy::dense(&target)?),
         false => None,
     };
+    if mode::special() && before.is_some() {
+        write.pack(&Recorded { op, kept: kept::<E>(before.clone(), target.clone()), in_place: true })?;
+    }
     match intercept::is_active() {
         true => {
             let target = target.clone();

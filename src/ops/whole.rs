@@ -84,6 +84,18 @@ impl Kept {
 }
 
 impl Whole {
+    /// An operation that keeps all its inputs and has derivatives of all its outputs.
+    pub fn new(
+        operation: &'static str,
+        name: &'static str,
+        names: &'static [&'static str],
+        counted: usize,
+        parts: impl Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync + 'static,
+    ) -> Whole {
+        let (shown, parts) = (Attributes::new(), Arc::new(parts));
+        Whole { operation, name, names, counted, linear: 0, constant: 0, shown, hosted: false, parts }
+    }
+
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
     fn again(&self, kept: &Kept, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
         // What is made in inference mode could not be recorded.

@@ -20,7 +20,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, Form, NodeRef, boundary, mode, writes};
+use crate::graph::{Edge, Form, NodeRef, boundary, mode, replace_kept, writes};
 use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
@@ -372,12 +372,14 @@ impl Tensor {
         if alias.is_counted() && !self.is_inference() {
             alias.set_version(self.version());
         }
-        let mut core = self.0.core.write();
-        let old = std::mem::replace(&mut core.array.storage, alias);
-        core.array.layout = array.layout;
-        core.array.dtype = array.dtype;
-        drop(core);
-        drop(old);
+        let new = Array { storage: alias, ..array };
+        // Nobody else has the memory: then no graph keeps it.
+        let is_kept = !self.0.core.read().array.storage.is_unique();
+        let edge = if is_kept { self.gradient_edge()? } else { None };
+        let old = std::mem::replace(&mut self.0.core.write().array, new.clone());
+        if is_kept {
+            replace_kept(edge.as_ref(), &old, &new);
+        }
         self.renew_accumulator();
         Ok(())
     }

@@ -267,3 +267,77 @@ def test_what_cannot_be_deleted():
         del x._backward_hooks
     with raises(RuntimeError, "requires_grad must be a bool"):
         del x.requires_grad
+
+
+def test_a_retained_gradient_is_a_recorded_contiguous_clone():
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x * 1
+    y.retain_grad()
+    gradient = torch.ones(3, 2).t().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y.backward(gradient, create_graph=True)
+    assert y.grad.stride() == (3, 1) and y.grad._version == 0
+    assert y.grad.grad_fn.name() == "CloneBackward0"
+
+
+def test_a_first_gradient_that_is_copied_counts_the_copy_as_a_write():
+    x = torch.ones(2, requires_grad=True)
+    x.sum().backward()
+    assert x.grad._version == 1
+    taken = torch.ones(2, requires_grad=True)
+    (taken * 2).sum().backward()
+    assert taken.grad._version == 0
+
+
+def test_grad_can_be_set_and_deleted_by_its_quiet_name():
+    x = torch.ones(2, requires_grad=True)
+    x._grad = torch.zeros(2)
+    assert x.grad.tolist() == [0.0, 0.0]
+    with raises(TypeError, "assigned grad expected to be a Tensor or None but got grad of type int"):
+        x._grad = 3
+    del x._grad
+    assert x.grad is None
+
+
+def test_detaching_has_functions_too():
+    x = torch.ones(2, requires_grad=True)
+    alone = torch.detach(x)
+    assert not alone.requires_grad and alone.data_ptr() == x.data_ptr() and not alone._is_view()
+    y = x * 1
+    assert torch.detach_(y) is y and not y.requires_grad
+    with raises(TypeError, "detach(): argument 'input' (position 1) must be Tensor, not int"):
+        torch.detach(3)
+
+
+# The reference has told already when its parts that the suites need have been loaded.
+@pytest.mark.own
+@pytest.mark.parametrize("convert", ["float(x)", "complex(x)", "torch.tensor([x, x])"])
+def test_a_number_made_of_a_tensor_with_history_is_told_of_once(convert):
+    run_script(f"""
+        import warnings
+        import rushlight as torch
+        x = torch.ones(1, requires_grad=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with torch.no_grad():
+                {convert}
+            int(x), bool(x), x.item(), x.tolist()
+            assert not caught
+            {convert}
+            {convert}
+        (warning,) = caught
+        first, second = str(warning.message).splitlines()
+        assert first == (
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior."
+        )
+        assert second == "Consider using tensor.detach() first."
+    """)
+
+
+def test_a_tensor_of_a_tensor_is_told_of_by_the_name_that_was_called():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match=r"rather than tensor\.new_tensor\(sourceTensor\)"):
+        made = x.new_tensor(x)
+    assert made.is_leaf and not made.requires_grad and made.data_ptr() != x.data_ptr()
+    assert torch.Tensor(x).grad_fn.name() == "AliasBackward0"

@@ -254,3 +254,32 @@ def test_a_node_can_be_called_with_a_gradient():
     x = leaf(2.0)
     y = x * 3
     assert y.grad_fn(torch.tensor([5.0], dtype=torch.float64))[0].item() == 15.0
+
+
+def test_an_edge_must_begin_at_a_node():
+    x = torch.ones(2, requires_grad=True)
+    edge = torch.autograd.graph.GradientEdge(3, 0)
+    with raises(RuntimeError, "GradientEdge's first object must be an autograd.graph.Node but got int"):
+        torch.autograd.grad(x.sum(), edge)
+
+
+def test_a_batch_of_gradients_cannot_be_made_up_for_an_edge():
+    x = torch.ones(2, requires_grad=True)
+    edge = torch.autograd.graph.get_gradient_edge(x.sum())
+    with raises(ValueError, "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input"):
+        torch.autograd.grad(edge, x, is_grads_batched=True)
+
+
+def test_a_node_is_called_like_a_function():
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 3).grad_fn
+    gradients = node(torch.ones(2), **{})
+    assert gradients[0].tolist() == [3.0, 3.0] and gradients[1] is None
+
+
+def test_switches_for_devices_take_truth_values_only():
+    for switch in ("set_warn_on_accumulate_grad_stream_mismatch", "set_override_stale_capture_stream"):
+        switch = getattr(torch.autograd.graph, switch)
+        assert switch(False) is None
+        with raises(RuntimeError, "enabled must be a bool, but got int"):
+            switch(1)

@@ -8,6 +8,7 @@ import weakref
 import pytest
 import rushlight as torch
 from checkpoint.parts import Counted, body, both, leaf
+from rushlight.utils._python_dispatch import TorchDispatchMode
 from rushlight.utils.checkpoint import (
     CheckpointError,
     DefaultDeviceType,
@@ -263,6 +264,46 @@ def test_the_second_computation_ends_when_all_is_there(early_stop):
         y = checkpoint(function, leaf(), use_reentrant=False, early_stop=not early_stop)
     y.sum().backward()
     assert (function.calls, function.ends) == (4, 2 if early_stop else 4)
+
+
+MATRIX = torch.ones(2, 2)
+
+
+class Counting(TorchDispatchMode):
+    """Notes what runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func.name().removeprefix("aten::"))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    ("function", "again"),
+    [
+        (lambda x: x.sin(), []),
+        (lambda x: x * x, []),
+        (lambda x: torch.mv(MATRIX, x.sin()), ["sin"]),
+        (lambda x: x.sin().cos(), ["sin"]),
+        (lambda x: x.exp(), ["exp"]),
+        (lambda x: x.sin().exp() + 1, ["sin", "exp"]),
+        (lambda x: torch.cat([x, x.cos()]), []),
+        (lambda x: x[x > 0].log(), ["gt.Scalar", "index.Tensor"]),
+    ],
+)
+def test_an_operation_whose_inputs_were_the_last_to_be_kept_does_not_run_again(function, again):
+    second = Counting()
+    y = checkpoint(
+        function,
+        torch.ones(2, requires_grad=True),
+        use_reentrant=False,
+        context_fn=lambda: (contextlib.nullcontext(), second),
+    )
+    y.sum().backward()
+    assert [name for name in second.seen if name != "detach"] == again
 
 
 def test_a_module_is_checkpointed_with_its_parameters():

@@ -222,3 +222,34 @@ def test_a_tensor_that_is_detached_in_place_keeps_its_hooks():
     y.detach_().requires_grad_()
     y.sum().backward()
     assert log == [[1.0, 1.0]]
+
+
+class Dropped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return None
+
+
+def test_those_who_watch_a_leaf_are_told_of_a_gradient_that_is_none():
+    x = torch.ones(2, requires_grad=True)
+    seen = []
+    node = (x * 2).grad_fn.next_functions[0][0]
+    node.register_hook(lambda inputs, outputs: seen.append(("after", inputs, outputs)))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(("accumulated", leaf.grad)))
+    Dropped.apply(x).sum().backward()
+    assert seen == [("accumulated", None), ("after", (), (None,))]
+
+
+def test_a_node_that_was_freed_is_not_passed_without_a_gradient_either():
+    x = torch.ones(2, requires_grad=True)
+    kept, nothing = Dropped.apply(x.exp()).sum(), Dropped.apply(x + 1).sum()
+    kept.backward(retain_graph=True)
+    kept.backward()
+    with raises(RuntimeError, "Trying to backward through the graph a second time"):
+        kept.backward()
+    nothing.backward()
+    nothing.backward()

@@ -1,5 +1,7 @@
 """Products of several tensors: Kronecker's, of chains of matrices, and in Einstein's notation."""
 
+import itertools
+
 import numpy as np
 import pytest
 import rushlight as torch
@@ -67,7 +69,7 @@ def test_sums_of_products_can_be_differentiated(equation, shapes):
 
 @pytest.mark.parametrize("sizes", [(2, 3, 4), (5, 2, 6, 3), (2, 7, 1, 4, 3), (3, 3, 3, 3, 3, 3)])
 def test_chains_of_matrices_are_multiplied_in_any_order(sizes):
-    matrices = [numbers(*pair) / 9 for pair in zip(sizes, sizes[1:], strict=False)]
+    matrices = [numbers(*pair) / 9 for pair in itertools.pairwise(sizes)]
     expected = np.linalg.multi_dot([matrix.numpy() for matrix in matrices])
     np.testing.assert_allclose(torch.linalg.multi_dot(matrices).numpy(), expected, rtol=1e-12)
 

@@ -3,10 +3,12 @@
 import asyncio
 import functools
 import sys
+import traceback
 
 import pytest
 import rushlight as torch
 from rushlight import nn
+from rushlight.distributions import Normal
 
 pytestmark = pytest.mark.own
 
@@ -106,6 +108,12 @@ def behind_the_packages_own_code(x):
     return nn.Sequential(nn.ReLU())(x), here()
 
 
+def behind_the_packages_own_class(x):
+    for _ in range(100):  # After some calls the interpreter makes a short cut of them.
+        found = Normal(x, torch.ones(3, 2)).loc, here()
+    return found
+
+
 def while_it_is_traced(x):
     sys.settrace(lambda *_: None)
     try:
@@ -141,7 +149,7 @@ def test_a_node_knows_its_line(way, x):
 
 
 def test_all_ways_were_tried():
-    assert len(WAYS) == 15
+    assert len(WAYS) == 16
 
 
 def test_a_line_is_that_of_the_instruction_not_of_the_function(x):
@@ -149,3 +157,17 @@ def test_a_line_is_that_of_the_instruction_not_of_the_function(x):
     # Something between.
     second = x * 2
     assert place(second)[1] == place(first)[1] + 2
+
+
+def test_a_traceback_shows_the_functions_that_python_shows(x):
+    class Made:
+        def __init__(self):
+            self.shown, self.tensor = [frame.name for frame in traceback.extract_stack()], x * 2
+
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        mode = torch.autograd.detect_anomaly()
+    with mode:
+        for _ in range(100):
+            made = min([Made()], key=lambda made: 0)
+    lines = made.tensor.grad_fn.metadata["traceback_"]
+    assert [line.splitlines()[0].rpartition(", in ")[2] for line in lines] == made.shown

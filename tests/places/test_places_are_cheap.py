@@ -1,6 +1,7 @@
 """Places keep nothing alive for long, and are taken without the interpreter where there is none."""
 
 import gc
+import sys
 import threading
 
 import pytest
@@ -88,3 +89,19 @@ def test_a_place_keeps_no_variable_alive():
     _, reference = record(torch.ones(2, requires_grad=True))
     gc.collect()
     assert reference() is None
+
+
+def test_no_frame_object_is_made_of_a_function_that_records():
+    x = torch.ones(2, requires_grad=True)
+    blocks = sys.getallocatedblocks
+
+    def record():
+        start = blocks()
+        first = x * 2
+        between = blocks()
+        second = x * 2
+        return between - start, blocks() - between, first, second
+
+    for _ in range(4):
+        made_by_the_first, made_by_the_second, *_ = record()
+    assert made_by_the_first == made_by_the_second

@@ -8,7 +8,7 @@ mod state;
 
 use std::sync::Mutex;
 
-use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
@@ -19,9 +19,7 @@ use rushlight::ops::custom;
 use crate::collector::{visit_held, visit_host};
 use crate::error::raise;
 use crate::hooks::RemovableHandle;
-use crate::node::{
-    check_hooked, input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
-};
+use crate::node::{input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
@@ -146,7 +144,10 @@ impl FunctionBase {
 
     /// Takes note of the hooks of a tensor that the node made: they are with the node anyway.
     fn _register_hook_dict(&self, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
-        check_hooked(tensor)
+        match as_tensor(tensor) {
+            Some(_) => Ok(()),
+            None => Err(PyRuntimeError::new_err("_register_hook_dict expected a Tensor")),
+        }
     }
 
     /// Whether a gradient passes the node: always, since it would not exist otherwise.

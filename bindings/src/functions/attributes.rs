@@ -6,6 +6,7 @@ use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
+use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
 use crate::tensor::values::is_true;
 use crate::transform::refuse_inside_transform;
@@ -47,6 +48,13 @@ pub(super) const TABLE: &[Function] = &[
     }),
     question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
+    }),
+    question("detach", &["(Tensor input)"], "The tensor without its history, on the same memory.", |a| {
+        answer(a, detached(a.tensor(0)?)?)
+    }),
+    question("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
+        forget(a.tensor(0)?)?;
+        answer(a, a.object(0))
     }),
     Function {
         name: "size",

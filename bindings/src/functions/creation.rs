@@ -1,7 +1,9 @@
 //! Tensors out of nothing: filled and counted.
+use super::entries::inner;
 use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
+use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
@@ -155,6 +157,12 @@ pub(super) const TABLE: &[Function] = &[
             let ([start, end], steps) = (ends(a)?, a.int(2)?);
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
+    ),
+    inner(
+        "linspaces",
+        &["(Tensor start, Tensor end, int steps)"],
+        "Rows of `steps` numbers, each between two elements.",
+        |a| ranges::linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
     ),
     entry(
         "logspace",

@@ -7,13 +7,13 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError}
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
-use rushlight::dtype::{Bool, Complex, DType, Element};
+use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
 use rushlight::ops::{self, default_dtype};
 use rushlight::tensor::Array;
 use rushlight::{Tensor, dispatch};
 
-use super::numpy;
 use super::object::as_tensor;
+use super::{numpy, values};
 use crate::border::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
@@ -70,7 +70,7 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
                 let (expected, got) = (tensor_type_name(default), tensor_type_name(source.dtype()));
                 return Err(PyTypeError::new_err(format!("expected {expected} (got {got})")));
             }
-            return Ok(source.detach());
+            return ops::reshape::alias(source).map_err(raise);
         }
         if is_size(&first) {
             return ops::create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
@@ -268,15 +268,15 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
         return Ok(Bool::new(object.is_truthy()?).convert());
     }
     if T::DTYPE.is_complex() {
-        if let Some(tensor) = as_tensor(object) {
-            return tensor.item().map(|item| item.to()).map_err(raise);
+        if let Some(item) = of_tensor(object)? {
+            return Ok(item.to());
         }
         let value = complex(object)?;
         return Ok(T::from_complex(value));
     }
     if T::DTYPE.is_float() {
-        if let Some(tensor) = as_tensor(object) {
-            return tensor.item().map(|item| item.to()).map_err(raise);
+        if let Some(item) = of_tensor(object)? {
+            return Ok(item.to());
         }
         return Ok(T::from_f64(object.extract()?));
     }
@@ -294,6 +294,14 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     let value: i64 =
         index.extract().map_err(|_| PyValueError::new_err("Overflow when unpacking long long"))?;
     fitted(value)
+}
+
+/// The only element, if the object is a tensor.
+fn of_tensor(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    let Some(tensor) = as_tensor(object) else { return Ok(None) };
+    let item = tensor.item().map_err(raise)?;
+    values::tell_of_history(object.py(), tensor)?;
+    Ok(Some(item))
 }
 
 /// Anything that Python takes for a complex number.

@@ -4,12 +4,12 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
-use rushlight::Error;
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, mode};
 use rushlight::ops::batch;
 use rushlight::ops::intercept::is_active;
 use rushlight::tensor::NamedHooks;
+use rushlight::{Error, Tensor};
 use smallvec::smallvec;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
@@ -206,6 +206,16 @@ impl TensorBase {
         self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
     }
 
+    #[setter(_grad)]
+    fn set_grad_quietly(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_grad(value)
+    }
+
+    #[deleter(_grad)]
+    fn delete_grad_quietly(&self) {
+        self.delete_grad();
+    }
+
     /// The element type that gradients have: the tensor's own, unless it was set; `None` allows any.
     #[getter]
     fn grad_dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -271,10 +281,7 @@ impl TensorBase {
         let tensor = slf.get().tensor();
         let shape = || smallvec![Some(profile::shape(tensor))];
         let _profiled = profile::begin(Label::Function("detach"), shape);
-        if mode::special() {
-            batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
-        }
-        let detached = wrap(slf.py(), tensor.detach())?;
+        let detached = wrap(slf.py(), detached(tensor)?)?;
         match is_active() {
             true => settle_method("detach", slf.as_any(), detached),
             false => Ok(detached),
@@ -284,11 +291,7 @@ impl TensorBase {
     /// Forgets the history.
     #[pyo3(name = "detach_")]
     fn detach_in_place<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        writes::check_in_place(self.tensor(), "detach_", &Given::default())?;
-        if self.tensor().is_batched() && !self.tensor().is_followed() {
-            return Err(raise(Error::DetachView {}.into()));
-        }
-        self.tensor().detach_in_place().map_err(raise)?;
+        forget(self.tensor())?;
         wrap(py, self.tensor().clone())
     }
 
@@ -329,6 +332,23 @@ impl TensorBase {
     fn retains_grad(&self) -> bool {
         self.tensor().retains_grad()
     }
+}
+
+/// The tensor on the same memory without history.
+pub(crate) fn detached(tensor: &Tensor) -> PyResult<Tensor> {
+    if mode::special() {
+        batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
+    }
+    Ok(tensor.detach())
+}
+
+/// Has a tensor forget its history.
+pub(crate) fn forget(tensor: &Tensor) -> PyResult<()> {
+    writes::check_in_place(tensor, "detach_", &Given::default())?;
+    if tensor.is_batched() && !tensor.is_followed() {
+        return Err(raise(Error::DetachView {}.into()));
+    }
+    tensor.detach_in_place().map_err(raise)
 }
 
 /// A dictionary of callables by the numbers of their handles.

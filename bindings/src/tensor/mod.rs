@@ -2,7 +2,7 @@
 
 mod attributes;
 pub(crate) mod construct;
-mod history;
+pub(crate) mod history;
 mod index;
 mod number;
 pub(crate) mod numpy;

@@ -88,7 +88,7 @@ pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
         return view_of(object).map(Some);
     }
     if is_scalar(object) {
-        return view_of(&object.call_method1("reshape", (PyTuple::empty(object.py()),))?).map(Some);
+        return view_of(&object.call_method0("__array__")?).map(Some);
     }
     Ok(None)
 }

@@ -1,10 +1,13 @@
 //! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
+use rushlight::graph::mode;
 use rushlight::ops::create;
 use rushlight::{Error, Tensor};
 
@@ -21,7 +24,9 @@ impl TensorBase {
 
     /// `complex(x)`.
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Scalar::Complex(only(self.tensor())?.to_complex()).to_python(py)
+        let number = only(self.tensor())?.to_complex();
+        tell_of_history(py, self.tensor())?;
+        Scalar::Complex(number).to_python(py)
     }
 
     /// Whether the only element is not zero.
@@ -79,6 +84,17 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
         .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
 }
 
+/// Says, once, that a number has no history although the tensor had one.
+pub(super) fn tell_of_history(py: Python<'_>, tensor: &Tensor) -> PyResult<()> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !tensor.requires_grad() || !mode::is_grad_enabled() || TOLD.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let text = c"Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n\
+        Consider using tensor.detach() first.";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+}
+
 /// A number without an imaginary part other than zero, as the type is to have it.
 fn real(element: Scalar, dtype: DType) -> PyResult<Scalar> {
     match element {
@@ -98,7 +114,9 @@ pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'p
 
 /// `float(x)`.
 pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    Ok(PyFloat::new(py, real(only(tensor)?, DType::Float64)?.to_f64()).into_any())
+    let number = real(only(tensor)?, DType::Float64)?.to_f64();
+    tell_of_history(py, tensor)?;
+    Ok(PyFloat::new(py, number).into_any())
 }
 
 /// `sequence[x]`.

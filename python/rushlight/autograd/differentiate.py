@@ -152,7 +152,8 @@ def _run_batch(
     sizes = [len(gradient) for gradient in gradients if gradient is not None]
     if len(sizes) < len(gradients):
         if any(
-            gradient is None and root.numel() != 1 for root, gradient in zip(roots, gradients, strict=True)
+            gradient is None and Size(_form(root).shape).numel() != 1
+            for root, gradient in zip(roots, gradients, strict=True)
         ):
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         raise ValueError(
@@ -183,6 +184,11 @@ def _is_edge(value: Any) -> bool:
     return isinstance(value, tuple) and type(value).__name__ == "GradientEdge"
 
 
+def _form(root: Any) -> Any:
+    """Return what has the shape and the type of a root."""
+    return root.node._input_metadata[root.output_nr] if _is_edge(root) else root
+
+
 def _inputs_tuple(inputs: Any, caller: str) -> tuple[Any, ...]:
     if type(inputs) is dict:
         targets = tuple(inputs.values())
@@ -208,7 +214,7 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        form = root.node._input_metadata[root.output_nr] if _is_edge(root) else root
+        form = _form(root)
         expected = form.shape
         # One sample stands for all; a gradient without dimensions has none, as it says itself.
         shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]

@@ -37,6 +37,8 @@ __all__ = [
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_override_stale_capture_stream",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]
 
 
@@ -192,6 +194,29 @@ class _unsafe_preserve_version_counter:
 
     def __exit__(self, *args: object) -> None:
         _rushlight._unsafe_set_version_counter(self.tensors, self.prev_versions)
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Do nothing: on the processor there are no streams that could differ.
+
+    >>> import rushlight as torch
+    >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+    """
+    _check_switch(enabled)
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Do nothing: on the processor there are no streams that could be stale.
+
+    >>> import rushlight as torch
+    >>> torch.autograd.graph.set_override_stale_capture_stream(False)
+    """
+    _check_switch(enabled)
+
+
+def _check_switch(enabled: object) -> None:
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:

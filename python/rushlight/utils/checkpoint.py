@@ -16,6 +16,7 @@ from .. import autograd
 from .._rushlight import (
     Tensor,
     _current_graph_task_id,
+    _interceptors,
     _is_checkpoint_valid,
     empty,
     get_rng_state,
@@ -328,14 +329,24 @@ class _Kept(autograd.Function):
         return None
 
 
+def _unseen() -> AbstractContextManager[Any]:
+    """Return a block in which modes are not shown operations: those of the checkpoint itself."""
+    if not _interceptors():
+        return nullcontext()
+    from ._python_dispatch import _disable_current_modes
+
+    return _disable_current_modes()
+
+
 class _Inputs:
     """The positional inputs of a part."""
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.places = [index for index, value in enumerate(values) if isinstance(value, Tensor)]
         self.values = [None if isinstance(value, Tensor) else value for value in values]
-        anchor = empty(0, requires_grad=True)
-        self.node = _Kept.apply(anchor, *(values[index] for index in self.places)).grad_fn
+        with _unseen():
+            anchor = empty(0, requires_grad=True)
+            self.node = _Kept.apply(anchor, *(values[index] for index in self.places)).grad_fn
 
     def get(self) -> list[Any]:
         """Return them; in a part within a part this computes the outer one again."""

@@ -7,8 +7,8 @@
 mod call;
 mod elementwise;
 mod failures;
-mod one_by_one;
 mod random;
+mod together;
 mod views;
 mod writes;
 
@@ -30,10 +30,10 @@ use crate::tensor::{Mapping, Tensor};
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use failures::told_of_all;
-pub(super) use one_by_one::one_by_one;
 pub(super) use random::{
     creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
 };
+pub(super) use together::{alike_or, together};
 pub(super) use views::{lay_out, view};
 pub(super) use writes::{each_in_place, through, write, write_traced};
 

@@ -16,6 +16,7 @@ use super::record::{needed, passes_by, record_new};
 use super::{batch, copy, default_dtype, intercept, tangents, watch};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::node::boxed;
 use crate::graph::{Attributes, Edge, SavedTensor, check_kept, mode};
 use crate::kernels::{map, zip};
 use crate::shape;
@@ -208,17 +209,16 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let common = result_type([&left, &right]);
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
-    let y = match intercept::is_active() {
+    let forward = &mut || match intercept::is_active() {
         true => {
             let (left, right) = (left.clone(), right.clone());
-            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))?
+            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))
         }
-        false => Tensor::from_array(forward(&op, &left, &right, dtype)?),
+        false => forward(&op, &left, &right, dtype).map(Tensor::from_array),
     };
-    tangents::trace(&[a.tensor(), b.tensor()], std::slice::from_ref(&y), |needed| {
-        recorded(op, (a, left), (b, right), needed)
-    })?;
-    Ok(y)
+    tangents::run_one(&[a.tensor(), b.tensor()], forward, &mut |needed, _| {
+        boxed(recorded(op, (a, left.clone()), (b, right.clone()), needed))
+    })
 }
 
 /// torch's name of the node, whether or not anything will be kept.
@@ -370,7 +370,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     if x.is_pending() {
         return in_place::through(x, &others, |before| apply(op, before.into(), b));
     }
-    let write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
+    let mut write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
     let common = result_type([&Numbers::Array(target.clone()), &right]);
@@ -402,6 +402,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
                 rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
             }
             check_kept(&rule)?;
+            if mode::special() {
+                write.pack(&rule)?;
+            }
             Some(rule)
         }
         false => None,

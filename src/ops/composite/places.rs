@@ -1,7 +1,5 @@
 //! Tensors joined, split, turned and written into, by operations that do one of these things.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use crate::error::{Error, Result};
@@ -12,7 +10,7 @@ use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::view_copy::written;
-use crate::ops::whole::{Parts, Whole, whole_one};
+use crate::ops::whole::{Whole, whole_one};
 use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -148,33 +146,25 @@ pub fn as_strided_scatter(
 
 /// The tensor with another value everywhere.
 pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
-    let operation = |name, inputs: usize, parts| Whole {
-        operation: "fill",
-        name,
-        names: &["", "", ""][..=inputs],
-        counted: inputs,
-        linear: 0b11,
-        constant: 0,
-        shown: Attributes::new(),
-        hosted: false,
-        parts,
-    };
+    let names: &[&str] = &["", "", ""];
     match value {
         Operand::Scalar(number) => {
-            let parts: Parts = Arc::new(move |inputs| {
+            let parts = move |inputs: &[&Tensor]| {
                 let copy = cast::clone(inputs[0])?;
                 cast::fill_(&copy, number)?;
                 Ok(smallvec![copy])
-            });
-            whole_one(operation("FillBackward0", 1, parts), &[x])
+            };
+            let fill = Whole::new("fill", "FillBackward0", &names[..2], 1, parts);
+            whole_one(Whole { linear: 0b1, ..fill }, &[x])
         }
         Operand::Tensor(number) => {
-            let parts: Parts = Arc::new(|inputs| {
+            let parts = |inputs: &[&Tensor]| {
                 let copy = batch::with_room(cast::clone(inputs[0])?, &[inputs[1]])?;
                 cast::fill_(&copy, inputs[1])?;
                 Ok(smallvec![copy])
-            });
-            whole_one(operation("FillBackward1", 2, parts), &[x, number])
+            };
+            let fill = Whole::new("fill", "FillBackward1", names, 2, parts);
+            whole_one(Whole { linear: 0b11, ..fill }, &[x, number])
         }
     }
 }

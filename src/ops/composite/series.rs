@@ -1,6 +1,8 @@
 //! Differences and sums of neighbours, and distances.
 
-use crate::dtype::Scalar;
+use smallvec::SmallVec;
+
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -15,7 +17,7 @@ use crate::ops::select::where_;
 use crate::ops::{
     add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
 };
-use crate::shape;
+use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
 
 /// The differences of neighbours along a dimension, `times` over.
@@ -351,38 +353,47 @@ impl Composed for Cross {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
-    let tensors: Vec<&Tensor> = std::iter::once(x).chain(weights).collect();
-    let each = |tensors: &[&Tensor]| bincount(tensors[0], tensors.get(1).copied(), least);
-    if let Some(counts) = batch::one_by_one(&tensors, "bincount", &each) {
+    counts_of_each(x, weights, least, 0)
+}
+
+/// `bincount` of samples along `lead` first dimensions.
+fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize) -> Result<Tensor> {
+    let tensors: SmallVec<[&Tensor; 2]> = std::iter::once(x).chain(weights).collect();
+    let each = |tensors: &[Tensor]| counts_of_each(&tensors[0], tensors.get(1), least, lead + 1);
+    if let Some(counts) = batch::together(&tensors, "bincount", &each) {
         return counts;
     }
-    if x.dtype().is_float() || x.dtype() == crate::dtype::DType::Bool {
+    if x.dtype().is_float() || x.dtype() == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }
     let values = x.to_vec::<i64>();
-    if x.ndim() != 1 || values.iter().any(|&value| value < 0) {
+    if x.ndim() != lead + 1 || values.iter().any(|&value| value < 0) {
         return Err(Error::BincountInput {}.into());
     }
     if least < 0 {
         return Err(Error::BincountLeast {}.into());
     }
-    if weights.is_some_and(|weights| weights.ndim() != 1 || weights.numel() != values.len()) {
+    if weights.is_some_and(|weights| weights.layout().shape() != x.layout().shape()) {
         return Err(Error::BincountWeights {}.into());
     }
-    let count = values.iter().max().map_or(0, |&most| most + 1).max(least).max(0);
-    let index = cast::to_dtype(x, crate::dtype::DType::Int64)?;
-    match weights {
+    let mut shape: Dims = x.layout().shape().into();
+    let size = shape.pop().unwrap_or_default();
+    let most = |values: &[i64]| values.iter().max().map_or(0, |&most| most + 1).max(least) as usize;
+    let lengths: Vec<usize> = match size {
+        0 => vec![most(&[]); shape.iter().product()],
+        size => values.chunks(size).map(most).collect(),
+    };
+    shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
+    let index = cast::to_dtype(x, DType::Int64)?;
+    let (dtype, source) = match weights {
         Some(weights) => {
-            let wide =
-                if weights.dtype().is_float() { weights.dtype() } else { crate::dtype::DType::Float64 };
-            let zeros = create::zeros(&[count], wide)?;
-            crate::ops::gather::scatter_add(&zeros, 0, &index, &cast::to_dtype(weights, wide)?)
+            let wide = if weights.dtype().is_float() { weights.dtype() } else { DType::Float64 };
+            (wide, cast::to_dtype(weights, wide)?)
         }
-        None => {
-            let zeros = create::zeros(&[count], crate::dtype::DType::Int64)?;
-            crate::ops::gather::scatter_add(&zeros, 0, &index, &create::ones_like(&index)?)
-        }
-    }
+        None => (DType::Int64, create::ones_like(&index)?),
+    };
+    let zeros = create::zeros(&shape::signed(&shape), dtype)?;
+    crate::ops::gather::scatter_add(&zeros, -1, &index, &source)
 }
 
 /// Whether every element is one of those of another tensor.

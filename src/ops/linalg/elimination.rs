@@ -1,7 +1,5 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
-use std::sync::Arc;
-
 use smallvec::smallvec;
 
 use super::solve::broadcast;
@@ -246,18 +244,13 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     let (rows, columns) = sides(lu);
     let exchange = exchanges(pivots, rows, lu.dtype())?;
     let operation = Whole {
-        operation: "lu_unpack",
-        name: "LuUnpackBackward0",
-        names: &["", "", "", ""],
-        counted: 1,
         linear: 1,
         constant: 1,
         shown: shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
+        ..Whole::new("lu_unpack", "LuUnpackBackward0", &["", "", "", ""], 1, move |inputs| {
             let (lower, upper) = triangles(inputs[0])?;
             Ok(smallvec![exchange.clone(), lower, upper])
-        }),
+        })
     };
     whole(operation, &[lu]).map(three)
 }
@@ -267,19 +260,13 @@ pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
     const NAME: &str = "linalg.lu";
     check_rank(a, NAME)?;
     let operation = Whole {
-        operation: "linalg_lu",
-        name: "LinalgLuBackward0",
-        names: &["", "P", "L", "U"],
-        counted: 1,
-        linear: 0,
         constant: 1,
         shown: shown! { pivot: exchange },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
+        ..Whole::new("linalg_lu", "LinalgLuBackward0", &["", "P", "L", "U"], 1, move |inputs| {
             let (lu, pivots) = lu_factor(inputs[0], exchange, NAME)?;
             let (exchange, lower, upper) = unpack(&lu, &pivots)?;
             Ok(smallvec![exchange, lower, upper])
-        }),
+        })
     };
     whole(operation, &[a]).map(three)
 }
@@ -301,21 +288,20 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
     }
     let (lu, b) = broadcast(lu, b)?;
     let operation = Whole {
-        operation: "linalg_lu_solve",
-        name: "LinalgLuSolveBackward0",
-        names: &["LU", "", "pivots", "result"],
-        counted: 2,
-        linear: 0,
-        constant: 0,
         shown: shown! { left: left, adjoint: adjoined },
-        hosted: false,
-        parts: Arc::new(move |inputs| {
-            let &[lu, b, pivots] = inputs else { unreachable!("it is called as it was given") };
-            Ok(smallvec![match left {
-                true => solved(lu, pivots, b, adjoined)?,
-                false => adjoint(&solved(lu, pivots, &adjoint(b)?, !adjoined)?)?,
-            }])
-        }),
+        ..Whole::new(
+            "linalg_lu_solve",
+            "LinalgLuSolveBackward0",
+            &["LU", "", "pivots", "result"],
+            2,
+            move |inputs| {
+                let &[lu, b, pivots] = inputs else { unreachable!("it is called as it was given") };
+                Ok(smallvec![match left {
+                    true => solved(lu, pivots, b, adjoined)?,
+                    false => adjoint(&solved(lu, pivots, &adjoint(b)?, !adjoined)?)?,
+                }])
+            },
+        )
     };
     whole_one(operation, &[&lu, &b, pivots])
 }

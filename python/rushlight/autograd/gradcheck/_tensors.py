@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class GradcheckError(RuntimeError):
     """A gradient that is not what finite differences say."""
 
+    __module__ = __package__
+
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """Return one thing, or a list of them, as a tuple."""

@@ -1,4 +1,4 @@
-"""What depends on numbers as to its shape is mapped for one sample after the other, as long as results are alike."""
+"""What depends on numbers as to its shape is mapped over samples, as long as their results are alike."""
 
 import pytest
 import rushlight as torch
@@ -16,7 +16,15 @@ FUNCTIONS = {
     "histogram, edges": lambda x: torch.histogram(x, 2).bin_edges,
     "histogram with weights": lambda x: torch.histogram(x, 2, range=(0.0, 4.0), weight=x).hist,
     "argwhere": lambda x: torch.argwhere(x > x.median()),
+    "argwhere of numbers": lambda x: torch.argwhere(x.sum()),
     "bincount": lambda x: torch.bincount(x.long().clamp(0), minlength=6),
+    "bincount with weights": lambda x: torch.bincount(x.long().clamp(0), x, minlength=6),
+    "bincount of nothing": lambda x: torch.bincount(x[:0].long(), minlength=2),
+    "histc of nothing": lambda x: torch.histc(x[:0], 3),
+    "histc in doubles": lambda x: torch.histc(x.double() / 3, 7),
+    "histogram between edges": lambda x: torch.histogram(x, torch.tensor([0.0, 1.0, 2.5])).hist,
+    "histogram as a density": lambda x: torch.histogram(x, 3, density=True).hist,
+    "histogram of one value": lambda x: torch.histogram(x[:1], 2).bin_edges,
 }
 
 
@@ -49,6 +57,21 @@ def test_of_no_samples_nothing_is_known(function, name):
     )
     with raises(RuntimeError, text):
         vmap(function)(torch.ones(0, 3))
+
+
+@pytest.mark.parametrize("function", [torch.argwhere, lambda x: torch.histc(x, 3), torch.bincount])
+def test_what_all_samples_share_is_counted_once(function):
+    shared = torch.tensor([1, 0, 2]) if function is torch.bincount else torch.tensor([1.0, 0.0, 2.0])
+    found = vmap(lambda x: function(shared) + 0 * x.long())(torch.zeros(2, 1, 1))
+    assert torch.equal(found[0, 0], found[1, 0])
+    assert torch.equal(found[0].reshape(function(shared).shape), function(shared).long())
+
+
+def test_a_histogram_of_several_dimensions_is_not_mapped():
+    with raises(
+        RuntimeError, "Batching rule not implemented for aten::histogramdd. We could not generate a fallback."
+    ):
+        vmap(lambda x: torch.histogramdd(x, [2]).hist)(SAMPLES[..., None])
 
 
 def test_counts_have_no_derivative():
