@@ -33,16 +33,19 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = query @ key.transpose(-2, -1) * factor
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    # Half of it on each side, where it keeps numbers small.
+    half = math.sqrt(abs(scale))
+    query = native._nn.mul_number(query, math.copysign(half, scale))
+    scores = query @ native._nn.mul_number(key.transpose(-2, -1), half)
     if is_causal:
         attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
     if attn_mask is not None:
         if attn_mask.dtype is native.bool:
-            scores = scores.masked_fill(~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
-    weights = scores.softmax(-1)
+            zeros = native.zeros(attn_mask.shape, dtype=query.dtype)
+            attn_mask = zeros.masked_fill(~attn_mask, -math.inf)
+        scores = scores + attn_mask
+    weights = native._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
     return weights @ value
