@@ -176,6 +176,19 @@ MAPPED = (
     Case("for x, y in zip(inputs, classes): gradient(parameters, x, y)", PER_SAMPLE, "gradients one by one"),
     Case("mapped(parameters, inputs, classes)", PER_SAMPLE, "gradients of 64 samples, 64-64-10", target=5),
 )
+WATCHED = "with torch.autograd.set_detect_anomaly({0}):\n"
+
+
+def watched(case: Case) -> tuple[Case, Case]:
+    """A case as it is, and in anomaly mode."""
+    body = "\n".join(f"    {line}" for line in case.code.strip().splitlines())
+    codes = (WATCHED.format(mode) + body for mode in (False, True))
+    off, on = (Case(code, case.setup, case.title, operations=case.operations) for code in codes)
+    return off, on
+
+
+ANOMALY = [watched(case) for case in (GRAPHS.cases[0], GRAPHS.cases[1], *NETWORKS.cases[2:])]
 PARALLEL = [branches(128, target=1.5), branches(32, target=0.95)]
 EVERY_CASE = [case for group in GROUPS for case in group.cases] + PARALLEL + [*MAPPED]
+EVERY_CASE += [case for pair in ANOMALY for case in pair]
 EMPTY = Case("pass", "", "an empty function")

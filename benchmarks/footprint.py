@@ -36,6 +36,49 @@ last = chain(count)
 print((resident() - before) / count)
 """
 
+# By how much the process grows where derivatives are recorded themselves and the program clears nothing.
+GROWTH = """
+import gc, os, sys, importlib, warnings
+warnings.simplefilter("ignore")
+torch = importlib.import_module(sys.argv[1])
+gc.disable()
+
+def resident():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+exec({setup!r})
+def run():
+    exec(code)
+code = compile({code!r}, "<code>", "exec")
+for _ in range(300):
+    run()
+before = resident()
+for _ in range({runs}):
+    run()
+print(max(0, resident() - before))
+"""
+
+FRESH = "x = torch.ones(8, requires_grad=True); ((x * x).exp()).sum().backward(create_graph=True)"
+NETWORK = """
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+model(torch.ones(2, 4)).sum().backward(create_graph=True)
+"""
+KEPT = "(x * x).sum().backward(create_graph=True)"
+GROWING = {
+    "10,000 × `backward(create_graph=True)`, leaves made anew": ("", FRESH, 10_000),
+    "the same, one leaf through all": ("x = torch.ones(8, requires_grad=True)", KEPT, 10_000),
+    "2,000 × the same, networks made anew": ("", NETWORK, 2_000),
+}
+
+# What looking up the running line takes, which every node does when it is recorded.
+PLACE = """
+import timeit
+from rushlight import _rushlight
+count = 1_000_000
+print(min(timeit.repeat(lambda: _rushlight._look_around(count), number=1, repeat=7)) / count)
+"""
+
 INSTALLED = """
 import sys
 from importlib.metadata import files
@@ -63,6 +106,18 @@ def scalar_chain(python: str, library: str) -> float | None:
 def saving_chain(python: str, library: str) -> float | None:
     """Tensors that the program has dropped and their nodes still need."""
     return bytes_a_node(python, library, "(y * w).exp()", step=2)
+
+
+def growth(python: str, library: str, setup: str, code: str, runs: int) -> float | None:
+    """Bytes by which the process has grown after so many runs, with the collector off."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return float(output_of(python, GROWTH.format(setup=setup, code=code, runs=runs), library))
+
+
+def place_seconds(python: str) -> float:
+    """Seconds that a node's place in the program takes."""
+    return float(output_of(python, PLACE))
 
 
 def import_seconds(python: str, library: str, rounds: int) -> float:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import footprint
-from cases import GROUPS, MAPPED, PARALLEL, Group
+from cases import ANOMALY, GROUPS, MAPPED, PARALLEL, Group
 from measure import Library, ratio, timings
 from report import INTRODUCTION, at_least, at_most, duration, machine, megabytes, shown, table, times
 
@@ -56,6 +56,19 @@ def mapped_table(libraries: list[Library], rounds: int) -> str:
     return table(["", "one by one", "at once", "gain", "target"], rows)
 
 
+def anomaly_table(libraries: list[Library], rounds: int) -> str:
+    rows = []
+    for pair in ANOMALY:
+        for library in libraries:
+            (off,), (on,) = (timings(case, [(library, 1)], rounds) for case in pair)
+            slower = ratio(on, off)
+            target = at_most(slower, 1.5, times) if library is libraries[0] else ""
+            row = [f"{pair[0].title}, {library.name}", shown(off.raw, duration), shown(on.raw, duration)]
+            rows.append([*row, shown(slower, times), target])
+            progress(" ".join(rows[-1]))
+    return table(["", "off", "on", "times as long", "target"], rows)
+
+
 def footprint_table(libraries: list[Library], measure_wheel: bool) -> str:
     def row(name: str, values: list, target: float | None, write) -> None:
         cells = [shown(value, write) for value in values]
@@ -76,7 +89,11 @@ def footprint_table(libraries: list[Library], measure_wheel: bool) -> str:
     row("import brings in numpy", of_each(footprint.imports_numpy), None, yes_or_no)
     row("a node, per operation: `x * 1.0001`", of_each(footprint.scalar_chain), 160, node_bytes)
     row("the same with dropped tensors: `(x * w).exp()`", of_each(footprint.saving_chain), 220, node_bytes)
+    for name, (setup, code, runs) in footprint.GROWING.items():
+        row(name, of_each(footprint.growth, setup, code, runs), 5e6, megabytes)
     if measure_wheel:
+        place = footprint.place_seconds(libraries[0].python)
+        row("where a node is recorded: a look", [place, *[None] * (len(libraries) - 1)], 50e-9, duration)
         packed, unpacked = footprint.wheel_sizes()
         others = [footprint.installed_size(library.python, library.name) for library in libraries[1:]]
         row("wheel", [packed, *[None] * len(others)], 6e6, megabytes)
@@ -112,6 +129,7 @@ def main() -> None:
         parts += [f"## {group.title}\n", group_table(group, subject, reference, options.rounds)]
     parts += ["## Branches in parallel\n", parallel_table(libraries, options.rounds)]
     parts += ["## Functions mapped over samples\n", mapped_table(libraries, options.rounds)]
+    parts += ["## Anomaly mode\n", anomaly_table(libraries, options.rounds)]
     for library in libraries:
         library.close()
     parts += ["## Footprint\n", footprint_table(libraries, subject.name == "rushlight")]

@@ -81,7 +81,9 @@ mod _rushlight {
     #[pymodule_export]
     use super::hooks::RemovableHandle;
     #[pymodule_export]
-    use super::inspect::{allocated_bytes, graph_of, holders_of, idle_bytes, storage_of, trim_memory};
+    use super::inspect::{
+        allocated_bytes, graph_of, holders_of, idle_bytes, look_around, storage_of, trim_memory,
+    };
     #[pymodule_export]
     use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
     #[pymodule_export]

@@ -9,9 +9,8 @@ use smallvec::SmallVec;
 
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
-use super::rule::{At, Rule};
+use super::rule::Rule;
 use super::saved::{Kept, SavedTensor, Source};
-use super::shown::Shown;
 
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -148,7 +147,7 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
 
 /// What was packed of the inputs of an operation before it ran.
 #[derive(Default)]
-pub(crate) struct Ahead(SmallVec<[PackedInput; 2]>);
+pub(crate) struct Ahead(Vec<PackedInput>);
 
 /// Under which name a rule keeps an input, which one that is, and what stands for it.
 type PackedInput = (&'static str, Source, Box<dyn Kept>);
@@ -179,12 +178,13 @@ pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result
 }
 
 /// Packs what the rule of a new node has saved, if somebody on this thread asked for it and it was not
-/// packed `ahead`. `find` names the tensors by their place in the operation; others are shown as what they
-/// were saved as.
+/// packed `ahead`, and what it shows without having saved it. `find` names the tensors by their place in the
+/// operation; others are shown as what they were saved as.
 #[cold]
 pub(crate) fn pack_saved(
     node: &NodeRef,
     ahead: &mut Ahead,
+    calculated: &[(&'static str, Tensor)],
     find: &dyn Fn(Source) -> Option<Tensor>,
 ) -> Result<()> {
     let Some(packer) = packer() else { return Ok(()) };
@@ -212,15 +212,9 @@ pub(crate) fn pack_saved(
             *saved[place] = saved[place].packed(packed);
         }
     });
-    let shown = node.rule().shown();
-    let calculated = shown.into_iter().filter(|(_, shown)| matches!(shown, Shown::Computed));
-    for (name, _) in calculated {
-        let at = At { node, needed: 0, tracking: true };
-        let output = if name == "result" { find(Source::Output(0)) } else { None };
-        let tensor = output.map_or_else(|| node.rule().compute(name, &at), Ok)?;
-        pack_shown(node, name, &tensor, Source::Output(0), &*packer)?;
-    }
-    Ok(())
+    let pack =
+        |(name, tensor): &(&'static str, Tensor)| pack_shown(node, name, tensor, Source::Output(0), &*packer);
+    calculated.iter().try_for_each(pack)
 }
 
 /// In which order torch packs and unpacks what a rule has saved: what it was given by name, then what it

@@ -277,9 +277,7 @@ impl SavedTensor {
             Form::Freed { .. } => return,
         };
         if plain.storage.is(&old.storage) && plain.layout == old.layout && plain.dtype == old.dtype {
-            let Array { storage, layout, dtype } = new.clone();
-            let Plain { version, source, mark, .. } = *plain;
-            *plain = Plain { storage, layout, dtype, version, source, mark };
+            Array { storage: plain.storage, layout: plain.layout, dtype: plain.dtype } = new.clone();
         }
     }
 

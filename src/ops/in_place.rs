@@ -183,7 +183,8 @@ impl<'a> Write<'a> {
         // What is packed is not unpacked for tangents.
         self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
         if self.recording && mode::special() {
-            packing::pack_saved(&node, &mut self.ahead, &|source| match source {
+            let calculated = tangents::calculated(&node, Some(x))?;
+            packing::pack_saved(&node, &mut self.ahead, &calculated, &|source| match source {
                 // The values before the write are there in the copy only.
                 Source::Input(0) | Source::Constant => None,
                 Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),

@@ -121,6 +121,23 @@ impl Drop for Rest {
     }
 }
 
+/// No interceptor of this thread is shown anything until this goes.
+#[must_use = "it lasts as long as the guard"]
+pub(super) struct Aside {
+    before: Vec<Entry>,
+}
+
+/// What is computed from now on is for the engine alone.
+pub(super) fn aside() -> Aside {
+    Aside { before: INTERCEPTORS.take() }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        INTERCEPTORS.set(std::mem::take(&mut self.before));
+    }
+}
+
 /// Has `interceptor` shown the operations of this thread, until `pop`.
 pub fn push(interceptor: Arc<dyn Interceptor>) {
     INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.push((interceptor, SpecialGuard::new())));

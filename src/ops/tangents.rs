@@ -16,13 +16,14 @@ use super::apply::Outputs;
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
 use super::record::{MakeRule, attach, forms, needed, once, passes_by, stop};
-use super::{along, batch, cast, permute, reshape, strided, view};
+use super::{along, batch, cast, intercept, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
 use crate::graph::node::RuleBox;
 use crate::graph::{
-    Edge, Level, Node, Rule, SavedTensor, Source, Tangents, boundary, check_kept, mode, packing, tangents,
+    At, Edge, Level, Node, NodeRef, Rule, SavedTensor, Shown, Source, Tangents, boundary, check_kept, mode,
+    packing, tangents,
 };
 use crate::shape::Layout;
 use crate::storage::Storage;
@@ -178,13 +179,30 @@ fn trace_boxed(
     // What is packed is not unpacked for tangents.
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
     if recording {
-        packing::pack_saved(&node, ahead, &|source| match source {
+        packing::pack_saved(&node, ahead, &calculated(&node, outputs.first())?, &|source| match source {
             Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,
         })?;
     }
     Ok(())
+}
+
+/// What a new node shows of its results without keeping it, if somebody on this thread packs: calculated
+/// before anything is packed, and seen by nobody.
+pub(super) fn calculated(node: &NodeRef, result: Option<&Tensor>) -> Result<Vec<(&'static str, Tensor)>> {
+    if packing::packer().is_none() {
+        return Ok(Vec::new());
+    }
+    let _hidden = (packing::aside(), intercept::aside(), mode::GradModeGuard::off());
+    let rule = node.rule();
+    let names = rule.shown().into_iter().filter(|(_, shown)| matches!(shown, Shown::Computed));
+    names
+        .map(|(name, _)| match result.filter(|_| name == "result") {
+            Some(result) => Ok((name, result.clone())),
+            None => Ok((name, rule.compute(name, &At { node, needed: 0, tracking: false })?)),
+        })
+        .collect()
 }
 
 /// Has a rule keep, of the tensors that it keeps, the tangents too.

@@ -273,7 +273,7 @@ def test_a_batch_of_gradients_cannot_be_made_up_for_an_edge():
 def test_a_node_is_called_like_a_function():
     x = torch.ones(2, requires_grad=True)
     node = (x * 3).grad_fn
-    gradients = node(torch.ones(2), **{})
+    gradients = node(torch.ones(2))
     assert gradients[0].tolist() == [3.0, 3.0] and gradients[1] is None
 
 

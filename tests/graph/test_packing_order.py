@@ -79,6 +79,10 @@ OPERATIONS = {
         lambda x: x.clone().mul_(ONES),
         ["clone", "packed", "mul_.Tensor"],
     ),
+    "results beside the first": (
+        lambda x: torch.nn.functional.layer_norm(x, (2,)),
+        ["packed", "native_layer_norm", "packed", "packed"],
+    ),
     "nothing recorded": (lambda x: x.detach().sin(), ["detach", "sin"]),
 }
 
