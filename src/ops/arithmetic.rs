@@ -309,6 +309,6 @@ impl Elementwise2 for Div {
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let quotient = super::div(&super::div(Operand::from(a), b)?, b)?;
-        super::neg(&mul(t, &quotient)?)
+        mul(&super::neg(t)?, &quotient)
     }
 }
