@@ -276,6 +276,9 @@ impl SavedTensor {
                 let rule = node.rule();
                 let saved = rule.saved();
                 let saved = saved.get(*index).map(|(_, saved)| saved);
+                if let Some(saved) = saved.filter(|saved| saved.is_former() && !saved.is_freed()) {
+                    return show_saved(saved, node).to_python(py);
+                }
                 saved
                     .and_then(|saved| saved.data(node))
                     .map_or_else(|| ().to_python(py), |it| it.to_python(py))

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from . import storage as storage
     from . import testing as testing
     from . import utils as utils
+    from ._chains import chain_matmul as chain_matmul
     from ._losses import affine_grid_generator as affine_grid_generator
     from ._losses import bilinear as bilinear
     from ._losses import conv_tbc as conv_tbc
@@ -112,6 +113,7 @@ else:
             "bartlett_window": "._spectra",
             "bilinear": "._losses",
             "blackman_window": "._spectra",
+            "chain_matmul": "._chains",
             "conv_tbc": "._losses",
             "cosine_embedding_loss": "._losses",
             "cosine_similarity": "._losses",

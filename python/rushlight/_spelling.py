@@ -35,6 +35,11 @@ _SPELLINGS = {
 }
 
 
+def name_in_c(dtype: object) -> str:
+    """Return how a dtype is called in C."""
+    return f"{_DType(dtype):C}"
+
+
 class _DType:
     """A dtype that knows torch's spellings of its name."""
 

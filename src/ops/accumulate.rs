@@ -115,6 +115,9 @@ pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
 /// The sum over the dimensions along which a tensor of `shape` was repeated.
 pub fn sum_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     let layout = x.layout();
+    if shape.is_empty() && layout.ndim() > 0 {
+        return super::reduce::sum(x, None, false, None);
+    }
     let lead = layout.ndim() - shape.len();
     let repeated = |dim: usize| dim < lead || shape[dim - lead] == 1 && layout.shape()[dim] != 1;
     let dims: Vec<i64> = (0..layout.ndim()).filter(|&dim| repeated(dim)).map(|dim| dim as i64).collect();
