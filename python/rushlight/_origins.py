@@ -119,7 +119,8 @@ def parameter_names(tensor: object) -> list[str]:
     rooms = sys.modules.get("rushlight.nn.modules.module")
     if rooms is None:
         return []
-    modules = [found for found in gc.get_objects() if isinstance(found, rooms.Module)]
+    # Not `isinstance`, which asks the object itself: a proxy of what is gone would raise.
+    modules = [found for found in gc.get_objects() if issubclass(type(found), rooms.Module)]
     children = {id(child) for module in modules for child in module.children()}
     heads = [module for module in modules if id(module) not in children] or modules
     return [

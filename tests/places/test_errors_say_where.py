@@ -3,6 +3,7 @@
 import linecache
 import sys
 import traceback
+import weakref
 
 import pytest
 import rushlight as torch
@@ -219,6 +220,16 @@ def test_an_unused_parameter_is_named():
     loss = net(torch.ones(1, 2)).sum()
     told = notes(failure(lambda: torch.autograd.grad(loss, list(net.parameters()))))
     assert told == "The input at index 2 is the parameter 'spare.weight' of Net"
+
+
+@pytest.mark.own
+def test_an_unused_parameter_is_named_beside_a_proxy_of_what_is_gone():
+    net = Net()
+    proxy = weakref.proxy(Net())
+    loss = net(torch.ones(1, 2)).sum()
+    told = notes(failure(lambda: torch.autograd.grad(loss, list(net.parameters()))))
+    assert told == "The input at index 2 is the parameter 'spare.weight' of Net"
+    assert type(proxy) is weakref.CallableProxyType
 
 
 @pytest.mark.own
