@@ -148,7 +148,7 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         "scatter_add_" => Name::Rule("scatter_add_"),
         "scatter_reduce_" => Name::Rule("scatter_reduce_"),
         "bernoulli_" if draws_for_each() => Name::Rule("inplace bernoulli"),
-        "set_" | "detach_" | "requires_grad_" | "bernoulli_" => return None,
+        "detach_" | "requires_grad_" | "bernoulli_" => return None,
         _ => Name::Fallback,
     })
 }
