@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "cdist",
-    "chain_matmul",
     "diagflat",
     "gradient",
     "is_same_size",
@@ -271,30 +270,6 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise RuntimeError("N must be non-negative.")
     powers = native.arange(count)
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
-
-
-_CHAIN = (
-    "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
-    "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
-    "parameters."
-)
-
-
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of several matrices."""
-    check_mapped("chain_matmul", *matrices, fallback=False)
-    import warnings
-
-    if not matrices:
-        raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    warnings.warn(_CHAIN, UserWarning, stacklevel=2)
-    for matrix in matrices:
-        if matrix.dim() != 2:
-            raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
-    result = matrices[0]
-    for matrix in matrices[1:]:
-        result = result @ matrix
-    return result
 
 
 def range(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from . import _rushlight as native
 from . import fft
 from ._samples import check_mapped
+from ._spelling import name_in_c
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
     if not dtype.is_floating_point:
         # The default is said in full, as tensor options are.
         raise RuntimeError(
-            f"{name} expects floating point dtypes, got: TensorOptions(dtype={_name_in_c(dtype)}, "
+            f"{name} expects floating point dtypes, got: TensorOptions(dtype={name_in_c(dtype)}, "
             "device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
             "memory_format=(nullopt))"
         )
@@ -45,12 +46,6 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
     last = length if periodic else length - 1
     made: Tensor = shape(native.arange(length, dtype=dtype), last)
     return made.requires_grad_() if grad else made
-
-
-def _name_in_c(dtype: Any) -> str:
-    return {"int64": "long int", "int32": "int", "int16": "short int"}.get(
-        str(dtype).rpartition(".")[2], str(dtype).rpartition(".")[2]
-    )
 
 
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from . import return_types
+from ._chains import multi_dot
 from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
 from ._samples import any_of_all, check_mapped
@@ -486,18 +487,3 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
             f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(A.shape[: B.dim()])}"
         )
     return solve(A.reshape(B.numel(), prod(shape)), B.reshape(-1)).reshape(shape)
-
-
-def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the product of several matrices, of which the first and the last may be vectors."""
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    result = tensors[0]
-    for number, tensor in enumerate(tensors[1:], 1):
-        if result.shape[-1] != tensor.shape[0]:
-            shapes = f"{list(tensors[number - 1].shape)} and {list(tensor.shape)}"
-            raise RuntimeError(
-                f"multi_dot(): tensors {number - 1} and {number} with shapes {shapes} cannot be multiplied"
-            )
-        result = result @ tensor
-    return result if len(tensors) == 2 else result.view(result.shape)

@@ -168,6 +168,7 @@ pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result
     for place in in_order(&all) {
         let (name, saved) = all[place];
         if let Source::Input(index) = saved.source()
+            && !saved.is_hidden()
             && let Some(Some(input)) = inputs.get(usize::from(index))
         {
             ahead.0.push((name, saved.source(), pack(&*packer, input)?));
@@ -193,6 +194,9 @@ pub(crate) fn pack_saved(
         let all = rule.saved();
         for place in in_order(&all) {
             let (name, saved) = all[place];
+            if saved.is_hidden() {
+                continue;
+            }
             let kept = match ahead.take(name, saved.source()) {
                 Some(kept) => kept,
                 None => {

@@ -65,7 +65,6 @@ pub struct Plus;
 impl Elementwise2 for Plus {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
-    const COMMUTES: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -107,7 +106,6 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
-    const COMMUTES: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -252,7 +250,6 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
-    const COMMUTES: bool = true;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
@@ -312,6 +309,6 @@ impl Elementwise2 for Div {
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let quotient = super::div(&super::div(Operand::from(a), b)?, b)?;
-        super::neg(&mul(t, &quotient)?)
+        mul(&super::neg(t)?, &quotient)
     }
 }

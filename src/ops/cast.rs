@@ -143,6 +143,11 @@ pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
 }
 
+/// A copy of the same type, recorded as a conversion.
+pub fn to_copy(x: &Tensor) -> Result<Tensor> {
+    apply_one(ToCopy { dtype: x.dtype() }, &[x])
+}
+
 /// x ← y, broadcast and converted
 ///
 /// x̄ = 0, ȳ is the gradient of the new x

@@ -61,7 +61,7 @@ fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
 struct FromParts;
 
 impl Op for FromParts {
-    type Saved = [SavedTensor; 2];
+    type Saved = [Option<SavedTensor>; 2];
     const SAVED: &'static [&'static str] = &["real", "imag"];
 
     fn name(&self) -> &'static str {
@@ -74,7 +74,7 @@ impl Op for FromParts {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.input(1)]
+        [0, 1].map(|index| keep.input_if(keep.needs(index), index))
     }
 
     fn vjp(&self, _saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -277,6 +277,7 @@ pub struct ConjPhysical;
 impl Elementwise for ConjPhysical {
     const NAME: &'static str = "conj_physical";
     const NODE: &'static str = "ConjPhysicalBackward0";
+    const NODE_IN_PLACE: &'static str = "ConjPhysicalBackward1";
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Stay;
     const COMPLEX: bool = true;

@@ -143,6 +143,11 @@ impl<'a> Write<'a> {
         needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
     }
 
+    /// Counts the write.
+    fn count(&self) -> Result<()> {
+        self.inputs.first().copied().flatten().map_or(Ok(()), Tensor::bump_version)
+    }
+
     /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
@@ -163,6 +168,9 @@ impl<'a> Write<'a> {
 
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
+        if !self.is_traced() {
+            return self.count();
+        }
         let mut write = Some(self);
         once(rule, &mut |rule| match write.take() {
             Some(write) => write.finish_boxed(rule),
@@ -172,10 +180,7 @@ impl<'a> Write<'a> {
 
     fn finish_boxed(mut self, rule: MakeRule<'_>) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version()?;
-        if !self.is_traced() {
-            return Ok(());
-        }
+        self.count()?;
         let mut rule = rule(self.needed());
         check_kept(&*rule)?;
         if mode::special() {

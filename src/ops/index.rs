@@ -3,6 +3,8 @@
 
 use super::batch;
 use super::cast;
+use super::create;
+use super::expand;
 use super::in_place;
 use super::indexed;
 use super::operand::Operand;
@@ -10,7 +12,8 @@ use super::part::{Part, from_end, sliced, take_element, take_slice};
 use super::{reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape;
+use crate::graph::mode;
+use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 
 /// One item of an index expression.
@@ -182,19 +185,40 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 
 /// Overwrites a whole view.
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
+    let layout = view.layout();
     match value {
-        Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
+        Operand::Scalar(value) => {
+            in_place::check_distinct(view)?;
+            match mode::is_grad_enabled() && view.requires_grad() {
+                // torch makes it a tensor, which the node tells.
+                true => {
+                    create::check_value(value, view.dtype())?;
+                    cast::fill_(view, &Tensor::from_scalar(value, view.dtype())?)
+                }
+                false => cast::fill_(view, value),
+            }
+        }
+        Operand::Tensor(value) if value.layout().shape() == layout.shape() => cast::copy_(view, value),
         Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
         Operand::Tensor(value) => {
-            let shape = shape::signed(view.layout().shape());
-            cast::copy_(view, &super::expand::expand(&without_ones(value)?, &shape)?)
+            let same = value.layout();
+            let value = reshape::view(value, &shape::signed(&same.shape()[leading_ones(&same)..]))?;
+            match value.layout().shape() == layout.shape() {
+                true => cast::copy_(view, &value),
+                false => cast::copy_(view, &expand::expand(&value, &shape::signed(layout.shape()))?),
+            }
         }
     }
+}
+
+/// How many dimensions of size one come first.
+fn leading_ones(layout: &Layout) -> usize {
+    layout.shape().iter().take_while(|&&size| size == 1).count()
 }
 
 /// The value without leading dimensions of size one, which an assignment does not mind.
 fn without_ones(value: &Tensor) -> Result<Tensor> {
     let layout = value.layout();
-    let ones = layout.shape().iter().take_while(|&&size| size == 1).count();
+    let ones = leading_ones(&layout);
     if ones == 0 { Ok(value.clone()) } else { reshape::reshape_to(value, &layout.shape()[ones..]) }
 }

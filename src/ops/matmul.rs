@@ -1,6 +1,7 @@
 //! Products of operands of all ranks: views around the products of fixed rank, chosen so that
 //! nothing is copied that need not be. Neither kernel nor rule lives here.
 
+use super::composite::einsum::tensordot;
 use super::products::{bmm, dot, mm, mv};
 use super::squeeze::{Squeezed, squeeze, squeeze_, unsqueeze};
 use super::{Operand, cast, expand, mul, permute, reshape};
@@ -115,16 +116,10 @@ pub fn outer(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 /// The sums of products along the last dimensions of both.
 pub fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let (left, right) = (a.layout(), b.layout());
-    let (Some((last1, outer1)), Some((last2, outer2))) =
-        (left.shape().split_last(), right.shape().split_last())
-    else {
-        return mul(a, b);
-    };
+    let (Some(last1), Some(last2)) = (left.shape().last(), right.shape().last()) else { return mul(a, b) };
     if last1 != last2 {
         let (shape1, shape2) = (left.shape().to_vec(), right.shape().to_vec());
         return Err(Error::InnerSizes { shape1, shape2 }.into());
     }
-    let matrix = |x: &Tensor, outer: &[usize]| reshape::reshape_to(x, &[outer.iter().product(), *last1]);
-    let product = mm(&matrix(a, outer1)?, &permute::t(&matrix(b, outer2)?)?)?;
-    reshape::reshape_to(&product, &[outer1, outer2].concat())
+    tensordot(a, b, &[-1], &[-1])
 }

@@ -233,7 +233,12 @@ pub fn slice(x: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i
         return Err(Error::NotOfScalar { operation: "slice" }.into());
     }
     let place = shape::normalize_dim(dim, layout.ndim())?;
-    take_slice(x, sliced(place, layout.shape()[place], start, end, step)?, dim, start, end)
+    let part = sliced(place, layout.shape()[place], start, end, step)?;
+    match end {
+        Some(_) => take_slice(x, part, dim, start, end),
+        // Unlike brackets it says so.
+        None => take_given(x, part, shown! { dim: dim, start: start.unwrap_or(0), end: end }),
+    }
 }
 
 /// A slice of the dimension that the caller called `dim`, from where to where it said.

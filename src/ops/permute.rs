@@ -35,7 +35,8 @@ impl Kind for Transpose {
     }
 
     fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        exchange("TransposeBackward0", gradient, self.first, self.second)
+        let name = if self.name == "TBackward0" { "TBackward0" } else { "TransposeBackward0" };
+        exchange(name, gradient, self.first, self.second)
     }
 
     fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {

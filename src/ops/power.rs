@@ -120,7 +120,7 @@ impl Elementwise2 for Pow {
                 (mul(&power, &super::log(&base)?)?, at_zero)
             }
         };
-        where_(&at_zero, 0, &mul(t, &logarithm)?)
+        mul(t, &where_(&at_zero, 0, &logarithm)?)
     }
 }
 

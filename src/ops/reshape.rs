@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::cast;
+use super::squeeze::{Squeezed, squeeze};
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -50,7 +51,10 @@ impl Kind for Reshape {
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        reshape_to(gradient, source.shape())
+        match self.along {
+            Along::New(dim) => squeeze(gradient, Squeezed::One(dim)),
+            _ => reshape_to(gradient, source.shape()),
+        }
     }
 
     fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
@@ -76,8 +80,11 @@ impl Op for UnsafeView {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = inputs[0].array().with_layout(Layout::contiguous(&self.shape));
-        Ok(smallvec![Tensor::from_array(y)])
+        let x = inputs[0].array();
+        let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
+        let layout =
+            Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset());
+        Ok(smallvec![Tensor::from_array(x.with_layout(layout))])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

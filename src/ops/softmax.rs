@@ -5,9 +5,10 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
-use super::{cast, copy, default_dtype, exp, mul, sub};
+use super::{cast, compare, copy, default_dtype, exp, mul, select, sub, truth};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::mode::GradModeGuard;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{reduce, softmax as kernels};
@@ -37,6 +38,8 @@ pub struct Softmax {
     /// The dimension as the caller named it.
     given: i64,
     log: bool,
+    /// Whether elements that are all infinitely small become zeros.
+    safe: bool,
 }
 
 impl Op for Softmax {
@@ -44,7 +47,11 @@ impl Op for Softmax {
     const SAVED: &'static [&'static str] = &["result"];
 
     fn name(&self) -> &'static str {
-        if self.log { "LogSoftmaxBackward0" } else { "SoftmaxBackward0" }
+        match (self.log, self.safe) {
+            (true, _) => "LogSoftmaxBackward0",
+            (_, true) => "SafeSoftmaxBackward0",
+            _ => "SoftmaxBackward0",
+        }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
@@ -67,7 +74,14 @@ impl Op for Softmax {
             };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        let y = Tensor::from_array(y);
+        if self.safe {
+            let _off = GradModeGuard::off();
+            let hidden = compare::eq(&inputs[0].detach(), f64::NEG_INFINITY)?;
+            let hidden = truth::all(&hidden, Some(&[self.dim as i64]), true)?;
+            select::masked_fill_(&y, &hidden, 0)?;
+        }
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -192,23 +206,28 @@ impl SoftmaxGradient {
     }
 }
 
-fn along(x: &Tensor, dim: i64, dtype: Option<DType>, log: bool) -> Result<Tensor> {
+fn along(x: &Tensor, dim: i64, dtype: Option<DType>, [log, safe]: [bool; 2]) -> Result<Tensor> {
     let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
     let x = match dtype {
         Some(dtype) => cast::to_dtype(x, dtype)?,
         None => x.clone(),
     };
-    apply_one(Softmax { dim, given, log }, &[&x])
+    apply_one(Softmax { dim, given, log, safe }, &[&x])
 }
 
 /// eˣ, scaled to add up to one along a dimension.
 pub fn softmax(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    along(x, dim, dtype, false)
+    along(x, dim, dtype, [false, false])
+}
+
+/// `softmax`, which is zero where all elements are infinitely small.
+pub fn safe_softmax(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    along(x, dim, dtype, [false, true])
 }
 
 /// The logarithm of `softmax`, without its loss of precision.
 pub fn log_softmax(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    along(x, dim, dtype, true)
+    along(x, dim, dtype, [true, false])
 }
 
 /// y = ln Σ eˣ

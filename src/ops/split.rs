@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::apply::{Keep, Op, Outputs, apply, tangent};
 use super::batch::{self, Answer, Call};
-use super::part::{Part, sliced, take};
+use super::part::{Part, sliced, take, take_slice};
 use super::view::show_as;
 use super::{create, join};
 use crate::error::{Error, Result};
@@ -204,7 +204,7 @@ pub fn tensor_split(x: &Tensor, sections: Sections<'_>, dim: i64) -> Result<Vec<
         return Err(Error::TensorSplitScalar {}.into());
     }
     let (dim, size) = divided(x, dim, "tensor_split")?;
-    let part = |start, end| take(x, sliced(dim, size, start, end, 1)?);
+    let part = |start, end| take_slice(x, sliced(dim, size, start, end, 1)?, dim as i64, start, end);
     match sections {
         Sections::Count(count) if count <= 0 => Err(Error::SectionCount { sections: count }.into()),
         Sections::Count(count) if count as u64 > MOST_EMPTY_PARTS as u64 => {

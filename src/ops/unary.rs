@@ -297,8 +297,13 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if watch::is_long(x.numel() as u64) {
         return watch::at_length(true, || apply_in_place(op, x));
     }
-    if x.dtype().is_complex() && op.of_complex(x).is_some() {
-        return Err(Error::AbsInPlace {}.into());
+    if x.dtype().is_complex()
+        && let Some(y) = op.of_complex(&x.detach())
+    {
+        return match y?.dtype().is_complex() {
+            true => in_place::through(x, &[], |before| apply(op, before)),
+            false => Err(Error::AbsInPlace {}.into()),
+        };
     }
     if x.is_pending() {
         return in_place::through(x, &[], |before| apply(op, before));

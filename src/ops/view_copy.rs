@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply, apply_one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
-use super::{cast, create, part, strided};
+use super::{add, cast, create, part, strided};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -17,6 +17,9 @@ use crate::tensor::Tensor;
 
 /// A view as a function.
 type View = Arc<dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync>;
+
+/// Several views as a function.
+type Views = Arc<dyn Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync>;
 
 /// torch's names of the nodes.
 const COPIES: &[&str] = &[
@@ -40,12 +43,12 @@ const COPIES: &[&str] = &[
     "ViewBackward0_copy",
 ];
 
-/// y = what a view shows of x, copied
+/// yᵢ = what a view shows of x, copied
 ///
-/// dy is so copied from dx; x̄ is ȳ added to zeros through the view
+/// dyᵢ is so copied from dx; x̄ is the sum of ȳᵢ put into zeros through the views
 #[derive(Clone)]
 struct Copied {
-    view: View,
+    views: Views,
     name: &'static str,
     shown: Attributes,
     /// Whether the memory is that of x, without anybody knowing.
@@ -64,12 +67,11 @@ impl Op for Copied {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let seen = (self.view)(&inputs[0].detach())?;
-        Ok(smallvec![if self.shares {
-            Tensor::from_array(seen.memory())
-        } else {
-            cast::clone_contiguous(&seen)?
-        }])
+        let copy = |seen: Tensor| match self.shares {
+            true => Ok(Tensor::from_array(seen.memory())),
+            false => cast::clone_contiguous(&seen),
+        };
+        (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -79,12 +81,22 @@ impl Op for Copied {
     fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         // The gradient lies in order, whatever the tensor did.
         let ordered = create::empty(&crate::shape::signed(source.shape()), crate::dtype::DType::Bool)?;
-        let window = (self.view)(&ordered)?.layout();
-        one(strided::write_back(ordered.layout(), window, single(gradients))?)
+        let windows = (self.views)(&ordered)?;
+        let mut total: Option<Tensor> = None;
+        for (window, gradient) in windows.iter().zip(gradients) {
+            let Some(gradient) = gradient else { continue };
+            let part = strided::write_back(ordered.layout(), window.layout(), gradient)?;
+            total = Some(match total {
+                Some(total) => add(&total, &part)?,
+                None => part,
+            });
+        }
+        Ok(smallvec![total])
     }
 
     fn jvp(&self, _saved: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(cast::clone_contiguous(&(self.view)(tangent(tangents))?)?)
+        let copy = |seen: Tensor| cast::clone_contiguous(&seen).map(Some);
+        (self.views)(tangent(tangents))?.into_iter().map(copy).collect()
     }
 
     fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
@@ -97,49 +109,52 @@ pub fn copied(
     x: &Tensor,
     view: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    let seen = view(x)?;
-    let node = if x.requires_grad() { seen.gradient_edge()?.map(|edge| edge.node) } else { None };
-    let Some(node) = node.filter(|_| batch::highest([x]).is_none()) else {
-        return cast::clone_contiguous(&seen);
-    };
-    let own = node.name();
-    let name = COPIES.iter().find(|name| name.strip_suffix("_copy").is_some_and(|name| own == name));
-    match name {
-        Some(name) => {
+    let mut copies = all_copied(x, Arc::new(move |x: &Tensor| Ok(vec![view(x)?])))?;
+    copies.pop().ok_or_else(|| unreachable!("there is a view"))
+}
+
+/// What several views show, each in memory of its own.
+pub fn all_copied(x: &Tensor, views: Views) -> Result<Vec<Tensor>> {
+    let seen = views(x)?;
+    let first = seen.first().filter(|_| x.requires_grad() && batch::highest([x]).is_none());
+    let node = first.map(Tensor::gradient_edge).transpose()?.flatten().map(|edge| edge.node);
+    let node = node.filter(|_| !seen[0].is(x));
+    let own = node.as_ref().map(|node| node.name());
+    let is_own = |name: &&&str| name.strip_suffix("_copy") == own.as_deref();
+    match (node, COPIES.iter().find(is_own)) {
+        (Some(node), Some(name)) => {
             let shown = node.rule().shown();
-            apply_one(Copied { view: Arc::new(view), name, shown, shares: false }, &[x])
+            apply(Copied { views, name, shown, shares: false }, &[x]).map(Outputs::into_vec)
         }
-        None => cast::clone_contiguous(&seen),
+        _ => seen.iter().map(cast::clone_contiguous).collect(),
     }
+}
+
+/// The tensor itself, in memory of its own.
+pub fn alias_copy(x: &Tensor) -> Result<Tensor> {
+    if batch::highest([x]).is_some() {
+        return cast::clone_contiguous(x);
+    }
+    let views: Views = Arc::new(|x: &Tensor| Ok(vec![x.clone()]));
+    apply_one(Copied { views, name: COPIES[0], shown: Attributes::new(), shares: false }, &[x])
 }
 
 /// A range of a dimension, in memory of its own.
 pub fn narrow_copy(x: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    let view = move |x: &Tensor| part::narrow(x, dim, start, length);
     if batch::highest([x]).is_some() {
-        return cast::clone_contiguous(&view(x)?);
+        return cast::clone_contiguous(&part::narrow(x, dim, start, length)?);
     }
+    let views: Views = Arc::new(move |x: &Tensor| Ok(vec![part::narrow(x, dim, start, length)?]));
     let shown = shown! { dim: dim, length: length, start: start, self_sym_sizes: &*x.layout() };
-    apply_one(Copied { view: Arc::new(view), name: "NarrowCopyBackward0", shown, shares: false }, &[x])
+    apply_one(Copied { views, name: "NarrowCopyBackward0", shown, shares: false }, &[x])
 }
 
 /// Parts that share memory with the whole, as `cut` finds them, without being views of it.
-pub fn unsafe_parts(
-    x: &Tensor,
-    name: &'static str,
-    shown: &Attributes,
-    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
-) -> Result<Vec<Tensor>> {
-    let views = cut(x)?;
+pub fn unsafe_parts(x: &Tensor, name: &'static str, shown: Attributes, cut: Views) -> Result<Vec<Tensor>> {
     if batch::highest([x]).is_some() {
-        return Ok(views);
+        return cut(x);
     }
-    let part = |index: usize| {
-        let cut = cut.clone();
-        let view = move |x: &Tensor| Ok(cut(x)?.swap_remove(index));
-        apply_one(Copied { view: Arc::new(view), name, shown: shown.clone(), shares: true }, &[x])
-    };
-    (0..views.len()).map(part).collect()
+    apply(Copied { views: cut, name, shown, shares: true }, &[x]).map(Outputs::into_vec)
 }
 
 /// y = x, but what a view shows of it is v

@@ -122,6 +122,8 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usiz
             format => cloned(&y, format).map_err(raise)?,
         }
         .to_python(arguments.py())
+    } else if copy && matches!(format, None | Some("preserve_format")) {
+        ops::cast::to_copy(tensor).to_python(arguments.py())
     } else if copy || !lies(tensor, format).map_err(raise)? {
         cloned(tensor, format).to_python(arguments.py())
     } else {

@@ -5,9 +5,11 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
+use std::sync::Arc;
+
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
-use rushlight::ops::view_copy::{copied, narrow_copy, unsafe_parts};
+use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
 use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, underived, view};
 use rushlight::{Result, Tensor};
 
@@ -21,7 +23,7 @@ const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    function("alias_copy", PLAIN, "The tensor, copied.", |a| copy(a, |x| Ok(x.clone()))),
+    function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py())),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
         let x = a.tensor(0)?;
         let y = copied(&x.detach(), |x| Ok(x.clone())).map_err(raise)?;
@@ -210,26 +212,20 @@ fn copy(
     copied(a.tensor(0)?, view).answer(a.py())
 }
 
-/// The same of several parts, of each one.
+/// The same of several parts.
 fn copies(
     a: &Arguments<'_, '_>,
-    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
+    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let x = a.tensor(0)?;
-    let count = cut(&x.detach()).map_err(raise)?.len();
-    let part = |index: usize| {
-        let cut = cut.clone();
-        copied(x, move |x| Ok(cut(x)?.swap_remove(index)))
-    };
-    (0..count).map(part).collect::<Result<Vec<_>>>().answer(a.py())
+    all_copied(a.tensor(0)?, Arc::new(cut)).answer(a.py())
 }
 
 fn apart(
     a: &Arguments<'_, '_>,
     name: &'static str,
     mut shown: Attributes,
-    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Clone + Send + Sync + 'static,
+    cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
     shown.push(("self_sym_sizes", (&a.tensor(0)?.layout()).into()));
-    unsafe_parts(a.tensor(0)?, name, &shown, cut).answer(a.py())
+    unsafe_parts(a.tensor(0)?, name, shown, Arc::new(cut)).answer(a.py())
 }

@@ -1,5 +1,5 @@
 //! Reductions, scans and softmax. What chooses or measures is in `extremes` and `spreads`.
-use super::entries::{self, both, method};
+use super::entries::{self, both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert::Ints;
@@ -66,6 +66,12 @@ pub(super) const TABLE: &[Function] = &[
     both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
         softmax::softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     }),
+    function(
+        "_safe_softmax",
+        SOFTMAX,
+        "`softmax`, which is zero where all elements are infinitely small.",
+        |a| softmax::safe_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py()),
+    ),
     both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
         softmax::log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     }),

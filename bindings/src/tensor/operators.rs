@@ -250,6 +250,23 @@ macro_rules! slots {
     };
 }
 
+/// The operands of what commutes: a number comes second.
+fn tensor_first<'a>(a: Operand<'a>, b: Operand<'a>) -> (Operand<'a>, Operand<'a>) {
+    if let Operand::Scalar(_) = a { (b, a) } else { (a, b) }
+}
+
+/// `a + b`
+fn sum(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    let (a, b) = tensor_first(a, b);
+    ops::add(a, b)
+}
+
+/// `a * b`
+fn product(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    let (a, b) = tensor_first(a, b);
+    ops::mul(a, b)
+}
+
 /// `a - b`; a number less a tensor is recorded from the tensor's side.
 fn difference(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     match (a, b) {
@@ -267,9 +284,9 @@ fn quotient(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
 }
 
 slots! {
-    binary Py_nb_add: ops::add;
+    binary Py_nb_add: sum;
     binary Py_nb_subtract: difference;
-    binary Py_nb_multiply: ops::mul;
+    binary Py_nb_multiply: product;
     binary Py_nb_true_divide: quotient;
     binary Py_nb_floor_divide: division::floor_divide;
     binary Py_nb_remainder: ops::remainder;

@@ -39,9 +39,6 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// torch's names of the operands that are kept.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether torch takes a number that comes first as if it came second.
-    const COMMUTES: bool = false;
-
     /// Whether numbers among the operands stand for tensors, in what the node shows too.
     const TAKES_NUMBERS_AS_TENSORS: bool = true;
 

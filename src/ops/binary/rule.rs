@@ -90,9 +90,7 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
-        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
-        let [a, b] = [self.a.tensor(), self.b.tensor()];
-        let named = E::SAVED.into_iter().zip(if swapped { [b, a] } else { [a, b] });
+        let named = E::SAVED.into_iter().zip([self.a.tensor(), self.b.tensor()]);
         let name = |name, saved: &SavedTensor| if saved.is_hidden() { "" } else { name };
         named.filter_map(|(it, saved)| saved.map(|saved| (name(it, saved), saved))).collect()
     }
@@ -109,14 +107,14 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         }
         let needs = [E::LEFT_NEEDS, E::RIGHT_NEEDS];
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
-        let swapped = E::COMMUTES && matches!(self.a, Kept::Scalar(_));
-        let operands = if swapped { [&self.b, &self.a] } else { [&self.a, &self.b] };
-        for ((name, operand), kept) in E::SAVED.into_iter().zip(operands).zip(kept) {
+        for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
             match operand {
                 Kept::Scalar(number) if kept && self.op.derives() && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(number.get())))
                 }
-                Kept::Scalar(number) if kept && E::SHOWS_NUMBERS => shown.push((name, number.get().into())),
+                Kept::Scalar(number) if kept && self.op.derives() && E::SHOWS_NUMBERS => {
+                    shown.push((name, number.get().into()))
+                }
                 Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
                 Kept::Tensor(saved) if saved.is_hidden() && !name.is_empty() => {
                     shown.push((name, Shown::NoTensor))
@@ -129,8 +127,6 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn inputs(&self) -> Option<Inputs> {
         match (&self.a, &self.b) {
-            // A number that stands for a tensor comes second, whichever it was.
-            (Kept::Scalar(_), _) if E::COMMUTES => Some(smallvec![Some(1), Some(0)]),
             (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
             (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
             _ => None,

@@ -178,17 +178,17 @@ pub fn kron(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let ndim = a.ndim().max(b.ndim());
     let padded = |x: &Tensor| {
         let mut sizes = vec![1; ndim - x.ndim()];
-        sizes.extend(shape::signed(x.layout().shape()));
+        sizes.extend(x.layout().shape());
         sizes
     };
     let (left, right) = (padded(a), padded(b));
-    let spread = |sizes: &[i64], first: bool| -> Vec<i64> {
+    let spread = |sizes: &[usize], first: bool| -> Vec<usize> {
         sizes.iter().flat_map(|&size| if first { [size, 1] } else { [1, size] }).collect()
     };
-    let a = reshape::reshape(a, &spread(&left, true))?;
-    let b = reshape::reshape(b, &spread(&right, false))?;
-    let whole: Vec<i64> = left.iter().zip(&right).map(|(left, right)| left * right).collect();
-    reshape::reshape(&mul(&a, &b)?, &whole)
+    let a = reshape::unsafe_view(a, &spread(&left, true))?;
+    let b = reshape::unsafe_view(b, &spread(&right, false))?;
+    let whole: Vec<usize> = left.iter().zip(&right).map(|(left, right)| left * right).collect();
+    reshape::unsafe_view(&mul(&a, &b)?, &whole)
 }
 
 /// The type in which powers of these operands are calculated in double precision.

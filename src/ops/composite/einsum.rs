@@ -1,7 +1,9 @@
 //! Sums of products in Einstein's notation.
 
+use std::collections::VecDeque;
+
 use crate::error::{Error, Result};
-use crate::ops::{part, permute, products, reduce, reshape, squeeze, view};
+use crate::ops::{mul, part, permute, products, reduce, reshape, squeeze};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -73,10 +75,10 @@ impl Term {
                 let label = char::from_u32(self.labels[first]).unwrap_or('.').to_string();
                 return Err(Error::EinsumRepeated { label, operand, size: two, expected: one }.into());
             }
-            self.x = part::diagonal(&self.x, 0, first as i64, second as i64)?;
-            let label = self.labels.remove(second);
-            self.labels.remove(first);
-            self.labels.push(label);
+            // The diagonal comes last; it stays where the first of the two was.
+            let diagonal = part::diagonal(&self.x, 0, first as i64, second as i64)?;
+            self.x = permute::movedim(&diagonal, &[-1], &[first as i64])?;
+            self.labels.remove(second);
         }
         Ok(())
     }
@@ -87,24 +89,6 @@ impl Term {
         (0..self.labels.len()).find_map(|second| Some((find(second)?, second)))
     }
 
-    fn size(&self, label: u32) -> usize {
-        let place = self.labels.iter().position(|other| *other == label);
-        place.map_or(1, |place| self.x.layout().shape()[place])
-    }
-
-    /// The sum over the labels that nobody else has.
-    fn summed(self, wanted: impl Fn(u32) -> bool) -> Result<Term> {
-        let gone: Vec<i64> = (0..self.labels.len())
-            .filter(|&place| !wanted(self.labels[place]))
-            .map(|place| place as i64)
-            .collect();
-        if gone.is_empty() {
-            return Ok(self);
-        }
-        let x = reduce::sum(&self.x, Some(&gone), false, Some(self.x.dtype()))?;
-        Ok(Term { x, labels: self.labels.into_iter().filter(|&label| wanted(label)).collect() })
-    }
-
     /// The dimensions in the order of these labels, those that are missing of size one.
     fn arranged(&self, labels: &[u32]) -> Result<Tensor> {
         let (mut order, mut x) = (Vec::new(), self.x.clone());
@@ -112,7 +96,7 @@ impl Term {
             match self.labels.iter().position(|other| other == label) {
                 Some(place) => order.push(place as i64),
                 None => {
-                    x = squeeze::unsqueeze(&x, -1)?;
+                    x = squeeze::unsqueeze(&x, x.ndim() as i64)?;
                     order.push(x.ndim() as i64 - 1);
                 }
             }
@@ -121,35 +105,83 @@ impl Term {
     }
 }
 
-/// The product of two terms, summed over the labels that are not wanted any more.
-fn contracted(left: Term, right: Term, wanted: impl Fn(u32) -> bool) -> Result<Term> {
-    let left = left.summed(|label| wanted(label) || right.labels.contains(&label))?;
-    let right = right.summed(|label| wanted(label) || left.labels.contains(&label))?;
-    let both = |label: &u32| left.labels.contains(label) && right.labels.contains(label);
-    let batch: Vec<u32> = left.labels.iter().copied().filter(|label| both(label) && wanted(*label)).collect();
-    let sum: Vec<u32> = left.labels.iter().copied().filter(|label| both(label) && !wanted(*label)).collect();
-    let only = |term: &Term, other: &Term| -> Vec<u32> {
-        term.labels.iter().copied().filter(|label| !other.labels.contains(label)).collect()
+/// The product of two tensors of one rank, summed over some dimensions, which stay with size one. A dimension of
+/// size one meets any size of the other.
+fn contracted(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Tensor> {
+    if summed.is_empty() {
+        // It may be of two types.
+        return mul(left, right);
+    }
+    let (first, second) = (left.layout(), right.layout());
+    let (first, second) = (first.shape(), second.shape());
+    let apart = || (0..first.len()).filter(|dim| !summed.contains(dim));
+    let batch: Vec<usize> = apart().filter(|&dim| first[dim] != 1 && second[dim] != 1).collect();
+    let rows: Vec<usize> = apart().filter(|&dim| first[dim] != 1 && second[dim] == 1).collect();
+    let columns: Vec<usize> = apart().filter(|&dim| first[dim] == 1).collect();
+    let size = |shape: &[usize], dims: &[usize]| dims.iter().map(|&dim| shape[dim]).product::<usize>();
+    let ordered = |x: &Tensor, dims: [&[usize]; 4], sizes: [usize; 3]| {
+        reshape::reshape_to(&permute::permute(x, &shape::signed(&dims.concat()))?, &sizes)
     };
-    let (rows, columns) = (only(&left, &right), only(&right, &left));
-    let size = |labels: &[u32]| -> i64 {
-        labels.iter().map(|&label| left.size(label).max(right.size(label)) as i64).product()
-    };
-    let sizes = |labels: &[u32]| {
-        labels.iter().map(|&label| left.size(label).max(right.size(label)) as i64).collect::<Vec<_>>()
-    };
-    let matrix = |term: &Term, order: [&[u32]; 3]| -> Result<Tensor> {
-        let all = order.concat();
-        // Dimensions of size one stand for any size.
-        let whole: Vec<i64> = sizes(&all);
-        let x = view::expand(&term.arranged(&all)?, &whole)?;
-        reshape::reshape(&x, &order.map(size))
-    };
-    let (a, b) = (matrix(&left, [&batch, &rows, &sum])?, matrix(&right, [&batch, &sum, &columns])?);
-    // Where nothing is summed it is a product of elements, which may be of two types.
-    let product = if sum.is_empty() { super::super::mul(&a, &b)? } else { products::bmm(&a, &b)? };
-    let labels = [batch, rows, columns].concat();
-    Ok(Term { x: reshape::reshape(&product, &sizes(&labels))?, labels })
+    let (height, width, depth) = (size(first, &rows), size(second, &columns), size(first, summed));
+    let count = size(first, &batch);
+    let a = ordered(left, [&batch, &rows, summed, &columns], [count, height, depth])?;
+    let b = ordered(right, [&batch, summed, &columns, &rows], [count, depth, width])?;
+    let order = [batch, rows, summed.to_vec(), columns].concat();
+    let result = |dim: usize| if summed.contains(&dim) { 1 } else { first[dim].max(second[dim]) };
+    let sizes: Vec<usize> = order.iter().map(|&dim| result(dim)).collect();
+    let mut back = vec![0; order.len()];
+    for (place, &dim) in order.iter().enumerate() {
+        back[dim] = place as i64;
+    }
+    permute::permute(&reshape::view(&products::bmm(&a, &b)?, &shape::signed(&sizes))?, &back)
+}
+
+/// The product of all tensors, of which the first `kept` dimensions stay and the others are summed.
+fn product_of_all(mut terms: VecDeque<Tensor>, kept: usize) -> Result<Tensor> {
+    let rank = terms[0].ndim();
+    let is_one = |x: &Tensor, dim: usize| x.layout().shape()[dim] == 1;
+    // How many tensors are still to be multiplied that have the dimension.
+    let mut left: Vec<usize> =
+        (0..rank).map(|dim| terms.iter().filter(|x| !is_one(x, dim)).count()).collect();
+    let alone = terms.len() == 1;
+    while let Some(mut a) = terms.pop_front() {
+        let Some(mut b) = terms.pop_front() else {
+            let gone: Vec<i64> = (kept as i64..rank as i64).collect();
+            return match alone {
+                _ if gone.is_empty() => Ok(a),
+                true => reduce::sum(&a, Some(&gone), false, Some(a.dtype())),
+                false => reshape::view(&a, &shape::signed(&a.layout().shape()[..kept])),
+            };
+        };
+        let (mut both, mut only_first, mut only_second) = (Vec::new(), Vec::new(), Vec::new());
+        for dim in kept..rank {
+            match (is_one(&a, dim), is_one(&b, dim)) {
+                (false, false) => {
+                    left[dim] -= 1;
+                    if left[dim] == 1 {
+                        both.push(dim);
+                        left[dim] = 0;
+                    }
+                }
+                (first, second) if left[dim] == 1 && first != second => {
+                    if second {
+                        only_first.push(dim as i64)
+                    } else {
+                        only_second.push(dim as i64)
+                    }
+                    left[dim] = 0;
+                }
+                _ => {}
+            }
+        }
+        for (x, dims) in [(&mut a, only_first), (&mut b, only_second)] {
+            if !dims.is_empty() {
+                *x = reduce::sum(x, Some(&dims), true, Some(x.dtype()))?;
+            }
+        }
+        terms.push_front(contracted(&a, &b, &both)?);
+    }
+    unreachable!("there is an operand")
 }
 
 /// The sums of products that `equation` says.
@@ -171,7 +203,7 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
         return Err(Error::EinsumCount { how }.into());
     }
     let terms = operands.iter().zip(&written).enumerate();
-    let mut terms: Vec<Term> =
+    let terms: Vec<Term> =
         terms.map(|(number, (x, written))| Term::new(x, written, number)).collect::<Result<_>>()?;
     check_sizes(&terms)?;
     let ellipsis =
@@ -191,13 +223,14 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
             [dots, once].concat()
         }
     };
-    let mut result = terms.remove(0);
-    while !terms.is_empty() {
-        let next = terms.remove(0);
-        let later: Vec<u32> = terms.iter().flat_map(|term| term.labels.iter().copied()).collect();
-        result = contracted(result, next, |label| output.contains(&label) || later.contains(&label))?;
-    }
-    result.summed(|label| output.contains(&label))?.arranged(&output)
+    let mut summed: Vec<u32> = terms.iter().flat_map(|term| term.labels.iter().copied()).collect();
+    // Letters in the order of the alphabet, then the ellipsis.
+    summed.sort_unstable_by_key(|&label| if label < ELLIPSIS { label } else { u32::MAX - label });
+    summed.dedup();
+    summed.retain(|label| !output.contains(label));
+    let order = [&output[..], &summed].concat();
+    let terms = terms.iter().map(|term| term.arranged(&order)).collect::<Result<_>>()?;
+    product_of_all(terms, output.len())
 }
 
 fn check_sizes(terms: &[Term]) -> Result<()> {
@@ -279,15 +312,21 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
     rows.extend((0..left.ndim()).filter(|dim| !summed.0.contains(dim)));
     columns.extend((0..right.ndim()).filter(|dim| !summed.1.contains(dim)));
     let sizes = |layout: &shape::Layout, dims: &[usize]| {
-        dims.iter().map(|&dim| layout.shape()[dim] as i64).collect::<Vec<_>>()
+        dims.iter().map(|&dim| layout.shape()[dim]).collect::<Vec<_>>()
     };
-    let count: i64 = if left.ndim() == 0 { 1 } else { sizes(&left, &summed.0).iter().product() };
-    let order = |dims: &[usize]| dims.iter().map(|&dim| dim as i64).collect::<Vec<_>>();
+    let count: usize = if left.ndim() == 0 { 1 } else { sizes(&left, &summed.0).iter().product() };
     let (height, width) = (sizes(&left, &rows), sizes(&right, &columns));
-    let a = permute::permute(a, &order(&if left.ndim() == 0 { vec![] } else { [rows, summed.0].concat() }))?;
-    let b =
-        permute::permute(b, &order(&if right.ndim() == 0 { vec![] } else { [summed.1, columns].concat() }))?;
-    let a = reshape::reshape(&a, &[height.iter().product(), count])?;
-    let b = reshape::reshape(&b, &[count, width.iter().product()])?;
-    reshape::reshape(&products::mm(&a, &b)?, &[height, width].concat())
+    let (rows, columns) = (shape::signed(&rows), shape::signed(&columns));
+    // A tensor without dimensions has none to order; what is summed is named as it was given.
+    let dims = |x: &Tensor, dims: [&[i64]; 2]| if x.ndim() == 0 { Vec::new() } else { dims.concat() };
+    let a = permute::permute(a, &dims(a, [&rows, first]))?;
+    let b = permute::permute(b, &dims(b, [second, &columns]))?;
+    let product = if height.is_empty() && width.is_empty() {
+        let flat = |x: &Tensor| if x.ndim() == 1 { Ok(x.clone()) } else { reshape::reshape_to(x, &[count]) };
+        products::dot(&flat(&a)?, &flat(&b)?)?
+    } else {
+        let a = reshape::reshape_to(&a, &[height.iter().product(), count])?;
+        products::mm(&a, &reshape::reshape_to(&b, &[count, width.iter().product()])?)?
+    };
+    reshape::reshape_to(&product, &[height, width].concat())
 }

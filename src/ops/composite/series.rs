@@ -54,33 +54,25 @@ pub fn diff(
     Ok(y)
 }
 
-/// The areas of the trapezoids between neighbours, put together by `total`; `distance` is a number, or
-/// the places of the points.
-fn trapezoids(
-    y: &Tensor,
-    distance: Operand<'_>,
-    dim: i64,
-    operation: &'static str,
-    total: impl Fn(&Tensor) -> Result<Tensor>,
-) -> Result<Tensor> {
+/// The sums of neighbours times their distances: twice the areas of the trapezoids between them.
+fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) -> Result<Tensor> {
     let place = shape::normalize_dim(dim, y.ndim())?;
-    let sums = add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
-    match distance {
-        Operand::Scalar(width) => mul_number(&total(&sums)?, (width.to_f64() / 2.0).into()),
-        Operand::Tensor(places) => {
-            if places.ndim() == 1 && places.numel() != y.layout().shape().get(place).copied().unwrap_or(1) {
-                return Err(Error::TrapezoidPlaces { operation }.into());
-            }
-            let widths = if places.ndim() == 1 {
-                let mut shape = vec![1; y.ndim()];
-                shape[place] = sums.layout().shape()[place] as i64;
-                reshape::reshape(&diff(places, 1, -1, None, None)?, &shape)?
-            } else {
-                diff(places, 1, dim, None, None)?
-            };
-            div_number(&total(&mul(&sums, &widths)?)?, 2.0.into())
+    let places = if places.ndim() == 1 {
+        if places.numel() != y.layout().shape().get(place).copied().unwrap_or(1) {
+            return Err(Error::TrapezoidPlaces { operation }.into());
         }
-    }
+        let mut shape = vec![1; y.ndim()];
+        shape[place] = places.numel() as i64;
+        reshape::view(places, &shape)?
+    } else {
+        places.clone()
+    };
+    let dim = place as i64;
+    let ends = |x: &Tensor| -> Result<[Tensor; 2]> {
+        Ok([part::slice(x, dim, Some(0), Some(-1), 1)?, part::slice(x, dim, Some(1), None, 1)?])
+    };
+    let ([left, right], [from, to]) = (ends(y)?, ends(&places)?);
+    mul(&add(&left, &right)?, &sub(&to, &from)?)
 }
 
 /// The area under points that are joined by straight lines.
@@ -93,13 +85,29 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
             let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
             mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width.to_f64().into())
         }
-        distance => trapezoids(y, distance, dim, "trapezoid", sum),
+        Operand::Scalar(_) => mul_number(&sum(y)?, 0.0.into()),
+        Operand::Tensor(places) => {
+            let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+            let areas = trapezoids(y, places, dim, "trapezoid")?;
+            div_number(&reduce::sum(&areas, Some(&[dim]), false, None)?, 2.0.into())
+        }
     }
 }
 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
-    trapezoids(y, distance, dim, "cumulative_trapezoid", |areas| scan::cumsum(areas, dim, None))
+    match distance {
+        Operand::Scalar(width) => {
+            let sums =
+                add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
+            scan::cumsum(&mul_number(&sums, (width.to_f64() / 2.0).into())?, dim, None)
+        }
+        Operand::Tensor(places) => {
+            let dim = shape::normalize_dim(dim, y.ndim())? as i64;
+            let areas = trapezoids(y, places, dim, "cumulative_trapezoid")?;
+            div_number(&scan::cumsum(&areas, dim, None)?, 2.0.into())
+        }
+    }
 }
 
 /// The norms of the differences of every row of one matrix and every row of another.

@@ -144,8 +144,8 @@ fn correlations(covariances: &Tensor) -> Result<Tensor> {
         return div(covariances, covariances);
     }
     let deviations = crate::ops::sqrt(&conjugate::real(&part::diagonal(covariances, 0, 0, 1)?)?)?;
-    let scaled = div(covariances, &squeeze::unsqueeze(&deviations, 1)?)?;
-    let scaled = div(&scaled, &squeeze::unsqueeze(&deviations, 0)?)?;
+    let scaled = div(covariances, &reshape::view(&deviations, &[-1, 1])?)?;
+    let scaled = div(&scaled, &reshape::view(&deviations, &[1, -1])?)?;
     if scaled.dtype().is_complex() {
         let part = |x: Result<Tensor>| clamp::clamp(&x?, Some((-1).into()), Some(1.into()));
         let (real, imaginary) = (part(conjugate::real(&scaled))?, part(conjugate::imag(&scaled))?);
@@ -213,11 +213,10 @@ pub fn quantile(x: &Tensor, q: &Tensor, how: Quantile) -> Result<Tensor> {
             false => drop(sizes.remove(dim)),
         }
     }
-    if q.ndim() > 0 {
-        sizes.insert(0, q.numel() as i64);
-    }
     let sorted = sorted_behind(x, dim)?;
-    let last = sorted.layout().shape()[sorted.ndim() - 1] as i64 - 1;
+    let count = sorted.layout().shape()[sorted.ndim() - 1] as i64;
+    sizes.push(count);
+    let (sorted, last) = (reshape::view(&sorted, &sizes)?, count - 1);
     let ranks = ranks(&sorted, &reshape::reshape(q, &[-1])?, last, how.numbers_only)?;
     let values = between(&sorted, &ranks, how.between)?;
     if q.ndim() > 0 {
@@ -225,10 +224,7 @@ pub fn quantile(x: &Tensor, q: &Tensor, how: Quantile) -> Result<Tensor> {
         permute::transpose_(&values, 0, -1)?;
     }
     squeeze::squeeze_(&values, Squeezed::One(-1))?;
-    match shape::signed(values.layout().shape()) == sizes {
-        true => Ok(values),
-        false => reshape::view(&values, &sizes),
-    }
+    Ok(values)
 }
 
 fn check_quantile(x: &Tensor, q: &Tensor) -> Result<()> {

@@ -245,14 +245,14 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     let exchange = exchanges(pivots, rows, lu.dtype())?;
     let operation = Whole {
         linear: 1,
-        constant: 1,
         shown: shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns },
-        ..Whole::new("lu_unpack", "LuUnpackBackward0", &["", "", "", ""], 1, move |inputs| {
+        ..Whole::new("lu_unpack", "LuUnpackBackward0", &["", "", ""], 1, move |inputs| {
             let (lower, upper) = triangles(inputs[0])?;
-            Ok(smallvec![exchange.clone(), lower, upper])
+            Ok(smallvec![lower, upper])
         })
     };
-    whole(operation, &[lu]).map(three)
+    let (lower, upper) = two(whole(operation, &[lu])?);
+    Ok((exchange, lower, upper))
 }
 
 /// The exchanges of rows, and the triangles, of matrices.
@@ -260,15 +260,17 @@ pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
     const NAME: &str = "linalg.lu";
     check_rank(a, NAME)?;
     let operation = Whole {
-        constant: 1,
+        constant: 0b100,
         shown: shown! { pivot: exchange },
-        ..Whole::new("linalg_lu", "LinalgLuBackward0", &["", "P", "L", "U"], 1, move |inputs| {
+        // What has a derivative comes first, as torch counts it.
+        ..Whole::new("linalg_lu", "LinalgLuBackward0", &["", "L", "U", "P"], 1, move |inputs| {
             let (lu, pivots) = lu_factor(inputs[0], exchange, NAME)?;
             let (exchange, lower, upper) = unpack(&lu, &pivots)?;
-            Ok(smallvec![exchange, lower, upper])
+            Ok(smallvec![lower, upper, exchange])
         })
     };
-    whole(operation, &[a]).map(three)
+    let (lower, upper, exchange) = three(whole(operation, &[a])?);
+    Ok((exchange, lower, upper))
 }
 
 fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {

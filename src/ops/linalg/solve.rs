@@ -229,6 +229,9 @@ pub fn inverse(a: &Tensor) -> Result<Tensor> {
 /// Products of a matrix with itself; negative powers are those of the inverse.
 pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
     let side = check_square(a, "linalg.matrix_power")? as i64;
+    if power == 1 {
+        return crate::ops::cast::clone(a);
+    }
     let base = if power < 0 { inverse(a)? } else { a.clone() };
     if power == 0 {
         let unit = create::eye(side, side, a.dtype())?;

@@ -6,21 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
 
 __all__ = ["scaled_dot_product_attention"]
-
-_NAMES = {
-    native.float32: "float",
-    native.float64: "double",
-    native.int64: "long int",
-    native.int32: "int",
-    native.int16: "short int",
-    native.int8: "signed char",
-    native.uint8: "unsigned char",
-}
 
 
 def scaled_dot_product_attention(
@@ -42,16 +33,19 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = query @ key.transpose(-2, -1) * factor
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    # Half of it on each side, where it keeps numbers small.
+    half = math.sqrt(abs(scale))
+    query = native._nn.mul_number(query, math.copysign(half, scale))
+    scores = query @ native._nn.mul_number(key.transpose(-2, -1), half)
     if is_causal:
         attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
     if attn_mask is not None:
         if attn_mask.dtype is native.bool:
-            scores = scores.masked_fill(~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
-    weights = scores.softmax(-1)
+            zeros = native.zeros(attn_mask.shape, dtype=query.dtype)
+            attn_mask = zeros.masked_fill(~attn_mask, -math.inf)
+        scores = scores + attn_mask
+    weights = native._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
     return weights @ value
@@ -65,7 +59,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{ranks['query']} key.dim: {ranks['key']} and value.dim: {ranks['value']} instead."
         )
-    names = [_NAMES.get(x.dtype, str(x.dtype)) for x in (query, key, value)]
+    names = [name_in_c(x.dtype) for x in (query, key, value)]
     if len(set(names)) > 1:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
@@ -74,5 +68,5 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
     if attn_mask is not None and attn_mask.dtype not in (native.bool, native.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-            f"{_NAMES.get(attn_mask.dtype, str(attn_mask.dtype))} and  query.dtype: {names[0]} instead."
+            f"{name_in_c(attn_mask.dtype)} and  query.dtype: {names[0]} instead."
         )

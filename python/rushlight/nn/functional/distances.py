@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._spelling import spell
+from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed
 
 if TYPE_CHECKING:
@@ -116,8 +117,15 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {spell(common):Float}"
         )
     x1, x2 = (x.to(common) for x in native.broadcast_tensors([x1, x2]))
-    first, second = (x / x.norm(2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2))
+    first, second = (x / _length(x, dim, eps) for x in (x1, x2))
     return (first * second).sum(dim)
+
+
+def _length(x: Tensor, dim: int, eps: float) -> Tensor:
+    """Return norms that are at least `eps`, of which gradients know nothing."""
+    length = x.norm(2, dim, keepdim=True).clone()
+    with no_grad():
+        return length.clamp_min_(eps)
 
 
 def pairwise_distance(

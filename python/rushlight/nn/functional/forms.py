@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from ... import _rushlight as native
 from ..._samples import check_mapped
 
 if TYPE_CHECKING:
@@ -40,7 +42,23 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {outputs}"
         )
-    halves = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)
-    halves = halves.reshape(*input1.shape[:-1], outputs, second)
-    result = (halves @ input2.unsqueeze(-1)).squeeze(-1)
+    *shape, _ = input1.shape
+    count = math.prod(shape)
+
+    def form(left: Tensor, weight: Tensor, right: Tensor) -> Tensor:
+        halves = left @ weight.permute(1, 0, 2).reshape(first, outputs * second)
+        return (halves.reshape(count, outputs, second) @ right.unsqueeze(-1)).squeeze(-1)
+
+    inputs = (input1.reshape(count, first), weight, input2.reshape(count, second))
+    # The form is linear in each: an input is needed if another one has a gradient.
+    wanted = [place for place, x in enumerate(inputs) if x.requires_grad]
+    needless = 1 << wanted[0] if len(wanted) == 1 else 0
+    (result,) = native._as_one(
+        form,
+        ("_trilinear", "TrilinearBackward0", "i1 i2 i3 -"),
+        (3, needless, 0),
+        {"expand1": (1, 3), "expand2": (0,), "expand3": (1, 2), "sumdim": (2, 3)},
+        *inputs,
+    )
+    result = result.view(*shape, outputs)
     return result if bias is None else result + bias

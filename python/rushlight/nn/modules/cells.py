@@ -22,25 +22,25 @@ State = tuple[Tensor, ...]
 
 def _plain_step(turn: Callable[[Tensor], Tensor]) -> Any:
     def step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
-        return (turn(gates + functional.linear(state[0], weight, bias)),)
+        return (turn(functional.linear(state[0], weight, bias) + gates),)
 
     return step
 
 
 def _lstm_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
-    opened = gates + functional.linear(state[0], weight, bias)
-    enter, forget, cell, leave = opened.chunk(4, -1)
+    opened = functional.linear(state[0], weight, bias) + gates
+    enter, forget, cell, leave = opened.unsafe_chunk(4, 1)
     memory = forget.sigmoid() * state[1] + enter.sigmoid() * cell.tanh()
     return leave.sigmoid() * memory.tanh(), memory
 
 
 def _gru_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
     hidden = state[0]
-    reset, update, new = gates.chunk(3, -1)
-    own_reset, own_update, own_new = functional.linear(hidden, weight, bias).chunk(3, -1)
-    reset = (reset + own_reset).sigmoid()
-    update = (update + own_update).sigmoid()
-    new = (new + reset * own_new).tanh()
+    reset, update, new = gates.unsafe_chunk(3, 1)
+    own_reset, own_update, own_new = functional.linear(hidden, weight, bias).unsafe_chunk(3, 1)
+    reset = (own_reset + reset).sigmoid()
+    update = (own_update + update).sigmoid()
+    new = (new + own_new * reset).tanh()
     return ((hidden - new) * update + new,)
 
 
