@@ -5,10 +5,10 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use rushlight::Tensor;
+use rushlight::ops::batch;
 use rushlight::tensor::Mapping;
 
 use crate::arguments::Arguments;
-use crate::mapping;
 use crate::tensor::object::as_tensor;
 
 /// What torch lacks for an operation on batched tensors.
@@ -40,8 +40,8 @@ pub(crate) fn check(arguments: &Arguments<'_, '_>) -> PyResult<()> {
     };
     let operation = match arguments.name {
         // What is taken apart has become that.
-        "rrelu" if !mapping::is_innermost() => "aten::rrelu_with_noise".to_owned(),
-        "rrelu_" if !mapping::is_innermost() => "aten::rrelu_with_noise_".to_owned(),
+        "rrelu" if !batch::is_innermost() => "aten::rrelu_with_noise".to_owned(),
+        "rrelu_" if !batch::is_innermost() => "aten::rrelu_with_noise_".to_owned(),
         name => format!("aten::{name}{overload}"),
     };
     let missing = format!("Batching rule not implemented for {operation}");
@@ -78,7 +78,7 @@ fn is_of_none(x: &Tensor) -> bool {
 /// What torch lacks for a call, and what it calls the overload.
 fn lack(arguments: &Arguments<'_, '_>) -> Option<(Lack, &'static str)> {
     let tensor = |slot| arguments.optional_tensor(slot).is_some();
-    let composite = mapping::is_innermost();
+    let composite = batch::is_innermost();
     let alone = (Lack::Together, "");
     Some(match arguments.name {
         "moveaxis" if composite && arguments.object(1).is_some_and(|dim| dim.is_instance_of::<PyInt>()) => {

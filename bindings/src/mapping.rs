@@ -7,7 +7,6 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::Tensor;
-use rushlight::graph::boundary;
 use rushlight::ops::batch;
 use rushlight::tensor::{Mapping, Randomness};
 
@@ -40,12 +39,12 @@ pub(crate) fn nesting() -> usize {
     Mapping::innermost().map_or(0, |mapping| mapping.depth())
 }
 
-/// Tell whether the innermost transform of this thread is a mapping: what torch does not know as an
-/// operation is taken apart by those of derivatives.
+/// Tell whether no transform of derivatives is open within the innermost mapping: they take apart what torch
+/// does not know as an operation.
 #[pyfunction]
 #[pyo3(name = "_vmap_is_innermost")]
 pub(crate) fn is_innermost() -> bool {
-    Mapping::innermost().is_some_and(|mapping| boundary::depth() <= mapping.transforms())
+    batch::is_innermost()
 }
 
 /// Tell what random operations do in a level.

@@ -72,9 +72,14 @@ pub(crate) fn warn_repeated(py: Python<'_>, target: &Tensor, method: &str, such:
 #[inline]
 pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
     let target = arguments.tensor(0)?;
-    match mode::special() || target.is_captured() {
-        true => check_in_place(target, arguments.name, &Given::behind(arguments, 1, None)),
-        false => Ok(()),
+    if !mode::special() && !target.is_captured() {
+        return Ok(());
+    }
+    match arguments.name.ends_with("dropout_") {
+        // It is a product, or nothing at all.
+        true if arguments.boolean(2) => check_in_place(target, "mul_", &Given::operand(None)),
+        true => Ok(()),
+        false => check_in_place(target, arguments.name, &Given::behind(arguments, 1, None)),
     }
 }
 
@@ -148,7 +153,7 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         "scatter_add_" => Name::Rule("scatter_add_"),
         "scatter_reduce_" => Name::Rule("scatter_reduce_"),
         "bernoulli_" if draws_for_each() => Name::Rule("inplace bernoulli"),
-        "set_" | "detach_" | "requires_grad_" | "bernoulli_" => return None,
+        "detach_" | "requires_grad_" | "bernoulli_" => return None,
         _ => Name::Fallback,
     })
 }
@@ -190,6 +195,7 @@ fn overload(method: &str, given: &Given<'_>) -> &'static str {
         "index_fill_" => ".int_Scalar",
         "scatter_" if tensors > 1 => ".src",
         "scatter_" => ".value",
+        "set_" => ".source_Tensor",
         "random_" => ["", ".to", ".from"][given.count.min(2)],
         "squeeze_" if given.count == 0 => "",
         "squeeze_" if given.number => ".dim",

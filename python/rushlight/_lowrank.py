@@ -80,13 +80,20 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         raise RuntimeError(
             f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"
         )
-    found = other if left else other.mH
     adjoint = transpose if left else not transpose
-    rows, columns = input.shape[-2:]
-    vectors = input.tril(-1) + native.eye(rows, columns, dtype=input.dtype)
-    steps = range(tau.shape[-1])
-    for step in steps if adjoint else reversed(steps):
-        vector = vectors[..., step : step + 1]
-        scale = tau[..., step, None, None]
-        found = found - (scale.conj() if adjoint else scale) * (vector @ (vector.mH @ found))
-    return found if left else found.mH
+
+    def product(input: Tensor, tau: Tensor, other: Tensor) -> Tensor:
+        found = other if left else other.mH
+        rows, columns = input.shape[-2:]
+        vectors = input.tril(-1) + native.eye(rows, columns, dtype=input.dtype)
+        steps = range(tau.shape[-1])
+        for step in steps if adjoint else reversed(steps):
+            vector = vectors[..., step : step + 1]
+            scale = tau[..., step, None, None]
+            found = found - (scale.conj() if adjoint else scale) * (vector @ (vector.mH @ found))
+        return found if left else found.mH
+
+    names = ("ormqr", "OrmqrBackward0", "self input2 input3 result")
+    parameters = {"left": left, "transpose": transpose}
+    (result,) = native._as_one(product, names, (3, 0, 0), parameters, input, tau, other)
+    return result

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import _pieces, _rushlight, _searches
+from . import _pieces, _rushlight, _samples, _searches
 from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
@@ -93,6 +93,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         got = type(tensor).__name__
         raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {got}")
+    _samples.check_mapped("is_set_to", self, tensor, fallback=False)
     same = self.data_ptr() == tensor.data_ptr() and self.dtype == tensor.dtype
     return same and self.shape == tensor.shape and self.stride() == tensor.stride()
 

@@ -4,7 +4,7 @@ use super::distribution::elements;
 use super::generator::{Generator, given};
 use super::random::drawn_from;
 use super::underived::unknown;
-use super::{batch, binary};
+use super::{batch, binary, expand, join, part};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::random::{Generator as Numbers, counts};
@@ -62,7 +62,14 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         return Err(Error::BinomialDTypes { expected, found }.into());
     }
     if batch::is_mapping() {
-        return batch::each_drawn(&|| binomial(count, probability, generator));
+        let shape = shape::broadcast(count.layout().shape(), probability.layout().shape())?;
+        let [counts, chances] = [count, probability].map(|x| expand::expand(x, &shape::signed(&shape)));
+        let both = join::stack(&[&counts?, &chances?], -1)?.detach();
+        let y = batch::drawn_from(&both, &|both| {
+            binomial(&part::select(both, -1, 0)?, &part::select(both, -1, 1)?, generator)
+        })?;
+        unknown(&[count, probability], std::slice::from_ref(&y), "binomial")?;
+        return Ok(y);
     }
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
     let y = Tensor::from_array(y);

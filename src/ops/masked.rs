@@ -373,6 +373,9 @@ pub fn argwhere(x: &Tensor) -> Result<Tensor> {
 /// `argwhere` of samples along `lead` first dimensions.
 fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
     let each = |x: &[Tensor]| nonzero_of_each(&x[0], lead + 1);
+    if batch::is_batched(x) && !batch::is_innermost() {
+        return nonzero(x);
+    }
     if let Some(found) = batch::together(&[x], "argwhere", &each) {
         return found;
     }
@@ -420,7 +423,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
 
 /// `nonzero_by_dimension` as the choice by a condition without alternatives.
 pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
-    match batch::is_batched(&batch::alike_in_all(condition)) {
+    match batch::is_batched(&batch::alike_in_all(condition)) && batch::is_innermost() {
         true => Err(Error::MappedShape { operation: "where" }.into()),
         false => nonzero_by_dimension(condition),
     }
@@ -430,7 +433,11 @@ pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
 pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
     let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
-        return Err(Error::MappedDecision { operation: "nonzero_numpy" }.into());
+        return Err(match batch::is_innermost() {
+            true => Error::MappedDecision { operation: "nonzero_numpy" },
+            false => Error::MappedShape { operation: "nonzero" },
+        }
+        .into());
     }
     let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
     split::unbind(&nonzero(&x)?, 1)

@@ -9,6 +9,7 @@ pub use super::generator::Generator;
 use super::generator::given;
 use super::in_place::Write;
 use super::record::trace;
+use super::underived::unknown;
 use super::{batch, binary, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -79,6 +80,9 @@ pub fn draw_like(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    if batch::draws_for_each() {
+        return batch::drawn_from(x, &|x| draw_like(x, dtype, distribution, generator));
+    }
     if batch::is_mapping() {
         return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
     }
@@ -258,9 +262,22 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
     Ok(y)
 }
 
+/// Ones and zeros like the elements of `x`, all with one probability.
+pub fn bernoulli_like(x: &Tensor, probability: f64, generator: Option<&Generator>) -> Result<Tensor> {
+    batch::refuse_same(&[x])?;
+    let distribution = Distribution::Bernoulli { probability };
+    let y = match batch::is_mapping() {
+        true => draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?,
+        false => draw_like(x, x.dtype(), &distribution, generator)?,
+    };
+    unknown(&[x], std::slice::from_ref(&y), "bernoulli")?;
+    Ok(y)
+}
+
 /// Overwrites every element with a one or a zero, with a probability of its own.
 pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if batch::is_mapping() {
+        batch::refuse_shared(x)?;
         let each = super::expand::expand_as(probabilities, x)?;
         return super::cast::copy_(x, &bernoulli(&each, generator)?);
     }

@@ -74,7 +74,7 @@ pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)>
         let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
         return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
     }
-    let name = if boundary::depth() > 0 { "AliasBackward0" } else { "Identity" };
+    let name = if boundary::depth() > 0 { "AliasBackward0" } else { "torch::autograd::Identity" };
     Ok((view::show_apart(name, x, level)?, tangent(x, level)?))
 }
 

@@ -32,6 +32,10 @@ REVERSE_ONLY = {
     "index_reduce": lambda x: torch.index_reduce(x, 0, PLACES, SQUARE, "amax"),
     "multi_margin_loss": lambda x: F.multi_margin_loss(x, PLACES),
     "multilabel_margin_loss_forward": lambda x: F.multilabel_margin_loss(x, PLACES.expand(3, 3)),
+    "ormqr": lambda x: torch.ormqr(x, SQUARE[0], SQUARE),
+    "_pack_padded_sequence": lambda x: (
+        torch.nn.utils.rnn.pack_padded_sequence(x.unsqueeze(1), torch.tensor([3])).data
+    ),
     "special_zeta": lambda x: torch.special.zeta(x + 1, SQUARE),
 }
 UNDERIVED = {

@@ -213,6 +213,12 @@ CAPTURED = [
     (lambda w, x: w.view(-1).sub_(x), "sub_.Tensor"),
     (lambda w, x: w.__setitem__(0, x[0]), "copy_"),
     (lambda w, x: w.__imul__(x), "mul_.Tensor"),
+    (lambda w, x: w.__setitem__(0, 5.0), "copy_"),
+    (lambda w, x: w.__setitem__(slice(1), 5.0), "fill_.Tensor"),
+    (lambda w, x: w.__setitem__(..., x[0]), "fill_.Tensor"),
+    (lambda w, x: w.__setitem__(slice(1), x[:1]), "copy_"),
+    (lambda w, x: w.set_(x), "set_.source_Tensor"),
+    (lambda w, x: torch.nn.functional.dropout(w, inplace=True), "mul_.Tensor"),
 ]
 
 
@@ -229,6 +235,12 @@ def test_writing_to_what_the_function_captured_is_refused(write, operation):
         with raises(RuntimeError, text):
             transformed(lambda x: (write(w, x), x.sum())[1])
     assert_tensor(w, [1.0, 2.0])
+
+
+def test_what_changes_nothing_is_no_write():
+    w = tensor(1.0, 2.0)
+    f = lambda x: torch.nn.functional.dropout(w, training=False, inplace=True).sum() + x.sum()  # noqa: E731
+    assert_tensor(grad(f)(tensor(3.0)), [1.0])
 
 
 def test_writing_to_an_argument_by_which_is_not_differentiated_works():

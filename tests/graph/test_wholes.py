@@ -178,3 +178,23 @@ def test_what_is_saved_is_freed():
         y.backward()
     with raises(RuntimeError, text):
         y.grad_fn._saved_self  # noqa: B018
+
+
+def test_packed_sequences_and_products_with_reflections_show_what_they_keep():
+    padded = numbers(3, 2, 4)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(padded, torch.tensor([3, 2]))
+    node = packed.data.grad_fn
+    assert node.name() == "PackPaddedSequenceBackward0"
+    assert not node._saved_batch_first
+    assert node._saved_input_sym_sizes == (3, 2, 4)
+    assert node._saved_result1.tolist() == [2, 2, 1]
+    (gradient,) = torch.autograd.grad(packed.data.sum(), padded)
+    assert gradient.sum(-1).tolist() == [[4, 4], [4, 4], [4, 0]]
+    reflections, scales, other = numbers(3, 3), numbers(3), numbers(3, 2)
+    product = torch.ormqr(reflections, scales, other, transpose=True)
+    node = product.grad_fn
+    assert node.name() == "OrmqrBackward0"
+    assert (node._saved_left, node._saved_transpose) == (True, True)
+    assert torch.equal(node._saved_input2, scales)
+    assert torch.equal(node._saved_input3, other)
+    assert torch.equal(node._saved_result, product)

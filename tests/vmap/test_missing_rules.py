@@ -189,3 +189,26 @@ def test_a_refused_change_of_sizes_leaves_the_samples_as_they_were():
     with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
         vmap(grad(lambda x: x.unsqueeze_(0).sum()))(samples)
     assert samples.shape == X.shape
+
+
+@pytest.mark.parametrize(
+    "function",
+    [torch.argwhere, lambda x: torch.where(x > 0)[0], lambda x: torch.nonzero(x, as_tuple=True)[0]],
+)
+def test_within_derivatives_places_are_those_of_one_operation(function):
+    text = (
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        "aten::nonzero. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+        "feature."
+    )
+    with raises(RuntimeError, text):
+        vmap(grad(lambda x: x.sum() + function(x).sum()))(X)
+
+
+def test_memory_that_all_samples_share_is_not_exchanged():
+    with pytest.raises(RuntimeError, match="vmap: aten::set_"):
+        vmap(lambda x: torch.empty(3, 3).set_(x))(X)
+    with raises(
+        RuntimeError, "Batching rule not implemented for aten::is_set_to. We could not generate a fallback."
+    ):
+        vmap(lambda x: x if x.is_set_to(x) else -x)(X)

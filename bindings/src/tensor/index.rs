@@ -43,7 +43,14 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
     let items = parse(key)?;
     if tensor.is_captured() {
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
-        writes::check_in_place(tensor, if by_tensor { "index_put_" } else { "copy_" }, &Given::default())?;
+        let fixed = items.iter().filter(|item| matches!(item, Index::Int(_))).count();
+        let is_number = as_tensor(value).is_none_or(|value| value.ndim() == 0);
+        let (method, given) = match by_tensor {
+            true => ("index_put_", Given::default()),
+            false if is_number && tensor.ndim() > fixed => ("fill_", Given::operand(Some(tensor))),
+            false => ("copy_", Given::default()),
+        };
+        writes::check_in_place(tensor, method, &given)?;
     }
     let mut tensors = items.iter().filter_map(|item| match item {
         Index::Indices(index) => Some(index),

@@ -24,7 +24,7 @@ use super::tangents::trace_given;
 use super::{cast, create, expand, part, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
-use crate::graph::{Rule, Source, mode};
+use crate::graph::{Rule, Source, boundary, mode};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Mapping, Tensor};
 
@@ -32,7 +32,8 @@ pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use failures::told_of_all;
 pub(super) use random::{
-    creation, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
+    creation, draws_for_each, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
+    refuse_shared,
 };
 pub(super) use together::{alike_or, together};
 pub(super) use views::{lay_out, view};
@@ -189,6 +190,12 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let mut shape = shape::signed(&samples.shape());
     shape.insert(to, mapping.size() as i64);
     expand::expand(&samples.value, &shape)
+}
+
+/// Whether no transform of derivatives is open within the innermost mapping of this thread. Derivatives within one take apart what
+/// consists of other operations, so that the mapping meets the parts.
+pub fn is_innermost() -> bool {
+    Mapping::innermost().is_none_or(|mapping| boundary::depth() <= mapping.transforms())
 }
 
 /// What a tensor is around if that is the same for all samples, else the tensor: for operations that look

@@ -84,6 +84,21 @@ pub(in crate::ops) fn refuse_same(inputs: &[&Tensor]) -> Result<()> {
     }
 }
 
+/// Other numbers for each sample are not written to what all samples share.
+pub(in crate::ops) fn refuse_shared(x: &Tensor) -> Result<()> {
+    match current() {
+        Some(mapping) if draws_for_each() && samples(x, &mapping).dim.is_none() => {
+            Err(Error::RandomUnbatched {}.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether each sample gets random numbers of its own.
+pub(in crate::ops) fn draws_for_each() -> bool {
+    current().is_some_and(|mapping| mapping.randomness() == Randomness::Different)
+}
+
 /// Whether a function is being mapped on this thread.
 pub(in crate::ops) fn is_mapping() -> bool {
     mode::special() && Mapping::innermost().is_some()

@@ -102,12 +102,10 @@ def pack_padded_sequence(
     if not enforce_sorted:
         lengths, order = native.sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, order)
-    steps = input.transpose(0, 1) if batch_first else input
-    counts = lengths.tolist()
-    if steps.shape[1] != len(counts):
+    counts, places = lengths.tolist(), input.shape[0 if batch_first else 1]
+    if places != len(counts):
         raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
-            f"(batch_size={steps.shape[1]})"
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={places})"
         )
     if counts and min(counts) <= 0:
         raise RuntimeError(
@@ -120,8 +118,15 @@ def pack_padded_sequence(
             "requirement if you do not need ONNX exportability."
         )
     sizes = [sum(length > step for length in counts) for step in range(counts[0])]
-    data = native.cat([steps[step, :size] for step, size in enumerate(sizes)])
-    return PackedSequence(data, native.tensor(sizes), order)
+
+    def packed(input: Tensor) -> tuple[Tensor, Tensor]:
+        steps = input.transpose(0, 1) if batch_first else input
+        return native.cat([steps[step, :size] for step, size in enumerate(sizes)]), native.tensor(sizes)
+
+    names = ("_pack_padded_sequence", "PackPaddedSequenceBackward0", "- - result1")
+    parameters = {"batch_first": batch_first, "input_sym_sizes": tuple(input.shape)}
+    data, batch_sizes = native._as_one(packed, names, (1, 1, 2), parameters, input)
+    return PackedSequence(data, batch_sizes, order)
 
 
 def pad_packed_sequence(
