@@ -101,7 +101,8 @@ class _Text(str):
     __slots__ = ()
 
     def __format__(self, spelling: str) -> str:
-        operation = self.rpartition("Backward")[0] or str(self)
+        stem, _, overload = self.rpartition("Backward")
+        operation = stem + overload.removeprefix("0") if stem else str(self)
         if spelling == "forward":
             return operation
         if spelling.startswith("output"):

@@ -133,7 +133,8 @@ pub fn normalize_dims(dims: &[i64], ndim: usize) -> Result<Dims> {
 pub fn broadcast(left: &[usize], right: &[usize]) -> Result<Dims> {
     let ndim = left.len().max(right.len());
     let mut shape: Dims = SmallVec::from_elem(1, ndim);
-    for dim in 0..ndim {
+    // Of several mismatches the innermost is told of.
+    for dim in (0..ndim).rev() {
         let a = (dim + left.len()).checked_sub(ndim).map_or(1, |d| left[d]);
         let b = (dim + right.len()).checked_sub(ndim).map_or(1, |d| right[d]);
         shape[dim] = match (a, b) {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, check_gradient, sample
+from support import assert_tensor, check_gradient, raises, sample
 
 # name: (the view, the same in numpy, shape of the base)
 VIEWS = {
@@ -239,3 +239,18 @@ def test_results_of_dense_operands_keep_their_order_in_memory():
 def test_a_view_keeps_the_memory_alive():
     v = torch.arange(5.0)[2:]
     assert v.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_of_several_dimensions_that_do_not_fit_the_innermost_is_told_of():
+    a, b = torch.ones(2, 3), torch.ones(3, 2)
+    told = "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1"
+    for operation in (torch.add, torch.mul, torch.Tensor.add_, torch.Tensor.copy_):
+        with raises(RuntimeError, told):
+            operation(a, b)
+    with raises(RuntimeError, "The expanded size of the tensor (2) must match the existing size (3) at non-s"):
+        a.expand(3, 2)
+
+
+def test_a_transposition_in_place_is_named_as_such():
+    with raises(RuntimeError, "t_() expects a tensor with <= 2 dimensions, but self is 3D"):
+        torch.ones(1, 1, 1).t_()
