@@ -102,7 +102,8 @@ class _Text(str):
 
     def __format__(self, spelling: str) -> str:
         stem, _, overload = self.rpartition("Backward")
-        operation = stem + overload.removeprefix("0") if stem else str(self)
+        is_plain = bool(stem) and (overload.isdigit() or not overload)
+        operation = stem + overload.removeprefix("0") if is_plain else str(self)
         if spelling == "forward":
             return operation
         if spelling.startswith("output"):

