@@ -247,7 +247,9 @@ def test_of_several_dimensions_that_do_not_fit_the_innermost_is_told_of():
     for operation in (torch.add, torch.mul, torch.Tensor.add_, torch.Tensor.copy_):
         with raises(RuntimeError, told):
             operation(a, b)
-    with raises(RuntimeError, "The expanded size of the tensor (2) must match the existing size (3) at non-s"):
+    with raises(
+        RuntimeError, "The expanded size of the tensor (2) must match the existing size (3) at non-s"
+    ):
         a.expand(3, 2)
 
 
