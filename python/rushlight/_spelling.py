@@ -101,7 +101,9 @@ class _Text(str):
     __slots__ = ()
 
     def __format__(self, spelling: str) -> str:
-        operation = self.rpartition("Backward")[0] or str(self)
+        stem, _, overload = self.rpartition("Backward")
+        is_plain = bool(stem) and (overload.isdigit() or not overload)
+        operation = stem + overload.removeprefix("0") if is_plain else str(self)
         if spelling == "forward":
             return operation
         if spelling.startswith("output"):

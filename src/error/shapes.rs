@@ -49,7 +49,7 @@ macro_rules! shapes {
     /// `unflatten` into no sizes.
     UnflattenEmpty {},
     /// `t` of more than a matrix.
-    TransposeDimensions { ndim: usize },
+    TransposeDimensions { operation: &'static str, ndim: usize },
     /// The transposed matrices of less than a matrix.
     MatrixTransposeDimensions { attribute: &'static str, ndim: usize },
     /// `permute` with another number of dimensions.

@@ -178,9 +178,9 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     }
     // Integers have no gradients, wherever their values come from.
     let write = if x.dtype().is_differentiable() { Write::begin(&[x, source]) } else { Write::begin(&[x]) }?;
-    in_place::check_broadcast(x, source)?;
     let (target, values) = (x.memory(), source.array());
     target.check_read(&values)?;
+    in_place::check_broadcast(x, source)?;
     let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
     match intercept::is_active() {
         true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,

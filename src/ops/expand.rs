@@ -1,5 +1,7 @@
 //! Elements repeated without being copied.
 
+use smallvec::SmallVec;
+
 use super::batch;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
@@ -43,10 +45,11 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
         return Err(Error::TooManyNegative {}.into());
     }
-    let mut sizes = Dims::with_capacity(shape.len());
-    for (dim, &wanted) in shape.iter().enumerate() {
+    let mut sizes: Dims = SmallVec::from_elem(0, shape.len());
+    // Of several mismatches the innermost is told of.
+    for (dim, &wanted) in shape.iter().enumerate().rev() {
         let size = dim.checked_sub(lead).map(|dim| layout.shape()[dim]);
-        sizes.push(match (wanted, size) {
+        sizes[dim] = match (wanted, size) {
             (-1, Some(size)) => size,
             (wanted, Some(size)) if wanted >= 0 && (size == 1 || wanted as usize == size) => wanted as usize,
             (wanted, None) if wanted >= 0 => wanted as usize,
@@ -56,7 +59,7 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
                 let error = Error::ExpandSize { wanted, size, dim, target, shape };
                 return Err(batch::told_of_all(error, &[x]));
             }
-        });
+        };
     }
     shape::checked_shape(&shape::signed(&sizes))?;
     expanded(x, sizes)

@@ -82,23 +82,23 @@ pub fn transpose_(x: &Tensor, first: i64, second: i64) -> Result<()> {
     exchange_in_place("TransposeBackward1", x, first, second)
 }
 
-fn matrix_pair(x: &Tensor) -> Result<(usize, usize)> {
+fn matrix_pair(operation: &'static str, x: &Tensor) -> Result<(usize, usize)> {
     match x.ndim() {
         0 | 1 => Ok((0, 0)),
         2 => Ok((0, 1)),
-        ndim => Err(Error::TransposeDimensions { ndim }.into()),
+        ndim => Err(Error::TransposeDimensions { operation, ndim }.into()),
     }
 }
 
 /// A matrix transposed; a vector or a number as it is.
 pub fn t(x: &Tensor) -> Result<Tensor> {
-    let (first, second) = matrix_pair(x)?;
+    let (first, second) = matrix_pair("t", x)?;
     exchange("TBackward0", x, first, second)
 }
 
 /// Transposes the matrix itself.
 pub fn t_(x: &Tensor) -> Result<()> {
-    let (first, second) = matrix_pair(x)?;
+    let (first, second) = matrix_pair("t_", x)?;
     exchange_in_place("TBackward1", x, first, second)
 }
 

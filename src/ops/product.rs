@@ -11,7 +11,7 @@ use super::{copy, mul, reshape};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -40,24 +40,18 @@ impl Prod {
 }
 
 impl Op for Prod {
-    type Saved = SavedTensor;
-    const SAVED: &'static [&'static str] = &["self"];
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
 
     fn name(&self) -> &'static str {
         if self.over.named() { "ProdBackward1" } else { "ProdBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let mut shown = match self.over.given() {
+        match self.over.given() {
             Some(dims) => shown! { dim: dims.first().copied(), keepdim: self.over.keepdim },
             None => Attributes::new(),
-        };
-        shown.push(("result", Shown::Computed));
-        shown
-    }
-
-    fn compute(&self, _name: &str, x: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
-        Ok(at.output(&apply_one(self.clone(), &[&at.load(x)?])?, 0))
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -79,16 +73,18 @@ impl Op for Prod {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        keep.input(0)
+        [keep.input(0), keep.output(0)]
     }
 
-    fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let x = conj(at.load(x)?)?;
+        // It is of no use here, but must be what it was.
+        at.load(y)?;
         let g = self.over.aligned(single(gradients), x.layout().shape())?;
         one(mul(&g, &self.others(&x)?)?)
     }
 
-    fn jvp(&self, x: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [x, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
     }
 

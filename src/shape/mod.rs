@@ -133,7 +133,8 @@ pub fn normalize_dims(dims: &[i64], ndim: usize) -> Result<Dims> {
 pub fn broadcast(left: &[usize], right: &[usize]) -> Result<Dims> {
     let ndim = left.len().max(right.len());
     let mut shape: Dims = SmallVec::from_elem(1, ndim);
-    for dim in 0..ndim {
+    // Of several mismatches the innermost is told of.
+    for dim in (0..ndim).rev() {
         let a = (dim + left.len()).checked_sub(ndim).map_or(1, |d| left[d]);
         let b = (dim + right.len()).checked_sub(ndim).map_or(1, |d| right[d]);
         shape[dim] = match (a, b) {
@@ -158,6 +159,12 @@ pub fn expanded_strides(shape: &[usize], strides: &[usize], target: &[usize]) ->
     let mut expanded: Dims = SmallVec::from_elem(0, target.len());
     for dim in 0..shape.len() {
         expanded[lead + dim] = if shape[dim] == 1 && target[lead + dim] != 1 { 0 } else { strides[dim] };
+    }
+    // A dimension in front that repeats nothing lies as if all that follow were one element of it.
+    for dim in (0..lead).rev().filter(|_| !shape.is_empty()) {
+        if target[dim] == 1 {
+            expanded[dim] = target[dim + 1] * expanded[dim + 1];
+        }
     }
     expanded
 }

@@ -75,3 +75,10 @@ def test_what_cannot_be_set():
         frozen = torch.ones(2)
     with raises(RuntimeError, "Inplace update to inference tensor outside InferenceMode is not allowed."):
         frozen.set_(torch.ones(2))
+
+
+@pytest.mark.parametrize("write", ["mul_", "sub_", "copy_"])
+def test_overlapping_memory_is_told_of_before_shapes_that_do_not_fit(write):
+    x = torch.ones(6)
+    with raises(RuntimeError, "unsupported operation: some elements of the input tensor and the written-to"):
+        getattr(x[:4], write)(x[1:].view(5))

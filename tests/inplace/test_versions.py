@@ -208,3 +208,24 @@ def test_a_number_assigned_to_a_tensor_without_dimensions_is_copied():
         y = torch.ones(3, requires_grad=True).sum()
         y[...] = value
         assert y.grad_fn.name() == "torch::autograd::CopyBackwards"
+
+
+def test_the_result_of_a_product_must_not_be_overwritten():
+    x = torch.ones(3, requires_grad=True)
+    for of in (lambda: x.prod(), lambda: x.prod(0)):
+        y = of()
+        y.mul_(2)
+        with raises(RuntimeError, "one of the variables needed for gradient computation has been modified"):
+            y.backward()
+
+
+def test_the_operation_that_made_an_overwritten_tensor_is_named_with_its_overload():
+    x = torch.ones(2, 2, requires_grad=True)
+    named = {"Sum1": lambda: x.sum(0), "Max1": lambda: x.max(), "Mm": lambda: x @ x}
+    named["torch::autograd::CopyBackwards"] = lambda: torch.zeros(2, 2).copy_(x)
+    for name, make in named.items():
+        y = make()
+        z = y * y
+        torch.autograd.graph.increment_version(y)
+        with pytest.raises(RuntimeError, match=f", which is output 0 of {name}, is at version"):
+            z.sum().backward()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, check_gradient, sample
+from support import assert_tensor, check_gradient, raises, sample
 
 # name: (the view, the same in numpy, shape of the base)
 VIEWS = {
@@ -239,3 +239,41 @@ def test_results_of_dense_operands_keep_their_order_in_memory():
 def test_a_view_keeps_the_memory_alive():
     v = torch.arange(5.0)[2:]
     assert v.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_of_several_dimensions_that_do_not_fit_the_innermost_is_told_of():
+    a, b = torch.ones(2, 3), torch.ones(3, 2)
+    told = "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1"
+    for operation in (torch.add, torch.mul, torch.Tensor.add_, torch.Tensor.copy_):
+        with raises(RuntimeError, told):
+            operation(a, b)
+    with raises(
+        RuntimeError, "The expanded size of the tensor (2) must match the existing size (3) at non-s"
+    ):
+        a.expand(3, 2)
+
+
+def test_a_transposition_in_place_is_named_as_such():
+    with raises(RuntimeError, "t_() expects a tensor with <= 2 dimensions, but self is 3D"):
+        torch.ones(1, 1, 1).t_()
+
+
+@pytest.mark.parametrize(
+    ("make", "strides"),
+    [
+        (lambda: torch.ones(2, 3).expand(1, 2, 3), (6, 3, 1)),
+        (lambda: torch.ones(2, 3).expand(4, 1, 2, 3), (0, 6, 3, 1)),
+        (lambda: torch.ones(3, 2).t().expand(1, 2, 3), (2, 1, 2)),
+        (lambda: torch.ones(1, 3).expand(1, 1, 3), (3, 3, 1)),
+        (lambda: torch.ones(()).expand(1, 1), (0, 0)),
+        (lambda: torch.broadcast_to(torch.ones(3), (1, 3)), (3, 1)),
+    ],
+)
+def test_a_dimension_in_front_that_repeats_nothing_has_the_stride_of_all_that_follows(make, strides):
+    assert make().stride() == strides
+
+
+def test_a_view_may_be_assigned_what_it_shows_already():
+    x = torch.ones(2, 3, requires_grad=True) * 1
+    x[None][...] = x
+    assert x._version == 1 and x.tolist() == [[1.0] * 3] * 2

@@ -70,7 +70,7 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
     "PermuteRepeated": (RuntimeError, "permute(): duplicate dims are not allowed."),
     "TransposeDimensions": (
         RuntimeError,
-        "t() expects a tensor with <= 2 dimensions, but self is {ndim}D",
+        "{operation}() expects a tensor with <= 2 dimensions, but self is {ndim}D",
     ),
     "MatrixTransposeDimensions": (
         RuntimeError,

@@ -379,17 +379,19 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
+    let overlapping = match &right {
+        Numbers::Array(array) if target.overlaps(array) => Some(array),
+        _ => None,
+    };
+    overlapping.map_or(Ok(()), |array| target.check_read(array))?;
     let broadcast = shape::broadcast(target.layout.shape(), right.shape())?;
     if broadcast.as_slice() != target.layout.shape() {
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
     }
-    let apart = match &right {
-        Numbers::Array(array) if target.overlaps(array) => {
-            target.check_read(array)?;
-            Numbers::Array(copy::dense(array)?)
-        }
-        other => other.clone(),
+    let apart = match overlapping {
+        Some(array) => Numbers::Array(copy::dense(array)?),
+        None => right.clone(),
     };
     let rule = match write.is_traced() {
         // The old values of the target are about to go: what is kept of them is a copy.
