@@ -122,7 +122,7 @@ def measure(case, options):
     source = PRELUDE.format(**values)
     values["sleep_line"] = 1 + [line.strip() for line in source.splitlines()].index("time.sleep(60)")
     source = PRELUDE.format(**values)
-    run = subprocess.run([sys.executable, "-P", "-c", source], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         raise SystemExit(run.stderr)
     late, interrupted, intact = run.stdout.split()[-3:]

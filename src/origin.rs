@@ -2,7 +2,7 @@
 //! backward. The engine keeps the number that the host gave it and never looks inside.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A place in the host's program, eight bytes small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,23 @@ impl Origin {
     /// What the host calls it.
     pub const fn number(self) -> u64 {
         self.0
+    }
+}
+
+/// Where the program is, and where that was called from. What runs in one function shares its callers.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// The innermost place.
+    pub here: Origin,
+    /// The others, innermost first.
+    pub callers: Arc<[Origin]>,
+}
+
+impl Stack {
+    /// All places that are known, innermost first.
+    pub fn places(&self) -> impl DoubleEndedIterator<Item = Origin> {
+        let here = (self.here != Origin::UNKNOWN).then_some(self.here);
+        here.into_iter().chain(self.callers.iter().copied())
     }
 }
 

@@ -1,10 +1,13 @@
 """Helpers of the suites: exact failures, finite differences, comparison with numpy, fresh interpreters."""
 
+import doctest
+import io
 import os
 import subprocess
 import sys
 import textwrap
 import threading
+import traceback
 import warnings
 from contextlib import contextmanager
 
@@ -144,3 +147,16 @@ def run_together(*works):
         assert not thread.is_alive()
     if failures:
         raise failures[0]
+
+
+def run_sessions(sessions, page, options=0):
+    """How the interactive sessions of a page went, as doctest counts them, and what it has to complain of."""
+    parsed = doctest.DocTestParser().get_doctest(sessions, {}, page, page, 0)
+    complaints = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.version_info < (3, 11):
+            # doctest looks at the last part of an error alone there, which is a note if a package shows notes.
+            parts = traceback.format_exception_only
+            patch.setattr(traceback, "format_exception_only", lambda *error: ["".join(parts(*error))])
+        outcome = doctest.DocTestRunner(optionflags=options).run(parsed, out=complaints.write)
+    return outcome, complaints.getvalue()

@@ -1,11 +1,10 @@
 """What the pages about autograd show is so: every session answers as shown."""
 
-import doctest
-import io
 import re
 from pathlib import Path
 
 import pytest
+from support import run_sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "autograd-mechanics.md"
@@ -19,11 +18,9 @@ def test_the_page_has_sessions():
 @pytest.mark.own
 def test_the_sessions_of_the_page_answer_as_shown():
     # One after the other: later ones use what earlier ones imported.
-    parsed = doctest.DocTestParser().get_doctest("\n".join(SESSIONS), {}, PAGE.name, str(PAGE), 0)
-    complaints = io.StringIO()
-    outcome = doctest.DocTestRunner().run(parsed, out=complaints.write)
+    outcome, complaints = run_sessions("\n".join(SESSIONS), PAGE.name)
     assert outcome.attempted > 50
-    assert outcome.failed == 0, complaints.getvalue()
+    assert outcome.failed == 0, complaints
 
 
 def test_the_files_that_the_page_links_exist():

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support import run_sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md")]
@@ -25,12 +26,9 @@ def test_the_readme_shows_a_session_and_a_script():
 
 @pytest.mark.parametrize("session", SESSIONS)
 def test_sessions_of_the_readme_answer_as_shown(session):
-    parsed = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
-    complaints = io.StringIO()
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    outcome = runner.run(parsed, out=complaints.write)
+    outcome, complaints = run_sessions(session, "README.md", doctest.ELLIPSIS)
     assert outcome.attempted > 0
-    assert outcome.failed == 0, complaints.getvalue()
+    assert outcome.failed == 0, complaints
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -64,7 +64,7 @@ fn trace(node: &NodeRef) -> Option<&Arc<Trace>> {
 
 /// The lines of a traceback, outermost first.
 fn lines<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyAny>> {
-    let origins = trace.stack.iter().rev().map(|&origin| origin::describe(py, origin));
+    let origins = trace.stack.places().rev().map(|origin| origin::describe(py, origin));
     let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
     py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
 }

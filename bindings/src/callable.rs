@@ -6,6 +6,7 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::error::raise;
 use crate::intercept;
+use crate::mapped;
 use crate::outputs;
 use crate::overrides;
 use crate::profile;
@@ -301,9 +302,10 @@ fn dispatch<'py>(
                 let run = || callable.function.body.run(&arguments);
                 let answer = match signature.out.and_then(|slot| arguments.slots[slot]) {
                     None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
-                    None if mode::special() && !name.ends_with('_') => {
-                        run().and_then(|made| within(py, made))
-                    }
+                    None if mode::special() => mapped::check(&arguments).and_then(|()| {
+                        let made = run()?;
+                        if name.ends_with('_') { Ok(made) } else { within(py, made) }
+                    }),
                     None => run(),
                     Some(out) => {
                         let _profiled = profile::called(&arguments);

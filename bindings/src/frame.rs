@@ -13,6 +13,7 @@
 mod records;
 
 use std::ops::ControlFlow;
+use std::ptr::NonNull;
 
 use pyo3::ffi;
 
@@ -35,19 +36,26 @@ impl Running {
 /// lock, which this does not wait for. Among them may be code that the interpreter runs for its own ends.
 #[inline]
 pub(crate) fn walk(visit: impl FnMut(Running) -> ControlFlow<()>) {
-    // SAFETY: both may be asked on any thread at any time.
-    let (own, running) =
-        unsafe { (ffi::PyGILState_GetThisThreadState(), ffi::compat::PyThreadState_GetUnchecked()) };
-    // They are equal on the thread that holds the lock, and only there.
-    if own.is_null() || own != running {
-        return;
-    }
+    let Some(state) = attached() else { return };
     #[cfg(not(Py_3_15))]
     if records::are_readable() {
         // SAFETY: the state is the running thread's, and the layout was compared.
-        return unsafe { records::walk(own, visit) };
+        return unsafe { records::walk(state.as_ptr(), visit) };
     }
     objects::walk(visit);
+}
+
+/// The state of this thread, if it holds the lock.
+#[inline]
+fn attached() -> Option<NonNull<ffi::PyThreadState>> {
+    // SAFETY: may be asked on any thread at any time.
+    let running = NonNull::new(unsafe { ffi::compat::PyThreadState_GetUnchecked() });
+    if cfg!(Py_3_12) {
+        return running;
+    }
+    // It is that of the thread that holds the lock, which may be another one.
+    // SAFETY: as above.
+    running.filter(|running| running.as_ptr() == unsafe { ffi::PyGILState_GetThisThreadState() })
 }
 
 /// Finds out how frames can be read. Called when the module is loaded, by Python code.

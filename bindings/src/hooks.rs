@@ -140,9 +140,13 @@ fn checked(
     Ok(tensor.clone())
 }
 
-/// The name of a tensor type in messages; torch has another one for complex numbers here.
+/// The name of a tensor type in messages; torch has another one for the later types here.
 fn type_in_messages(dtype: DType) -> String {
-    if dtype.is_complex() { format!("CPU{}Type", dtype.title()) } else { tensor_type_name(dtype) }
+    if dtype.is_complex() || dtype == DType::Bool {
+        format!("CPU{}Type", dtype.title())
+    } else {
+        tensor_type_name(dtype)
+    }
 }
 
 /// The name of a callable in messages.

@@ -32,6 +32,7 @@ mod inspect;
 mod intercept;
 mod inventory;
 mod limits;
+mod mapped;
 mod mapping;
 mod memory;
 mod mode;
@@ -90,8 +91,8 @@ mod _rushlight {
     use super::inventory::signatures;
     #[pymodule_export]
     use super::mapping::{
-        alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, leave, maybe_get_bdim,
-        maybe_get_level, nesting, open, randomness, unwrap, within,
+        alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, is_innermost, leave,
+        maybe_get_bdim, maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::Tensor;
+use rushlight::graph::boundary;
 use rushlight::ops::batch;
 use rushlight::tensor::{Mapping, Randomness};
 
@@ -37,6 +38,14 @@ pub(crate) fn close() {
 #[pyo3(name = "_vmap_nesting")]
 pub(crate) fn nesting() -> usize {
     Mapping::innermost().map_or(0, |mapping| mapping.depth())
+}
+
+/// Tell whether the innermost transform of this thread is a mapping: what torch does not know as an
+/// operation is taken apart by those of derivatives.
+#[pyfunction]
+#[pyo3(name = "_vmap_is_innermost")]
+pub(crate) fn is_innermost() -> bool {
+    Mapping::innermost().is_some_and(|mapping| boundary::depth() <= mapping.transforms())
 }
 
 /// Tell what random operations do in a level.

@@ -21,7 +21,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
-use rushlight::origin::{Origin, register_locator};
+use rushlight::origin::{Origin, Stack, register_locator};
 
 use crate::frame::{self, Running};
 
@@ -52,11 +52,17 @@ impl Code {
 
 const NO_CODE: Code = Code { address: 0, number: 0, drops_and_own: 0 };
 
-/// How many codes each thread remembers.
-const REMEMBERED: usize = 64;
+/// Each thread remembers the two last codes of so many kinds.
+const KINDS: usize = 32;
 thread_local! {
-    static LAST: [Cell<Code>; REMEMBERED] = const { [const { Cell::new(NO_CODE) }; REMEMBERED] };
-    static STACK: RefCell<Arc<[Origin]>> = RefCell::new(Arc::new([]));
+    static LAST: [[Cell<Code>; 2]; KINDS] = const { [const { [const { Cell::new(NO_CODE) }; 2] }; KINDS] };
+    static CALLERS: RefCell<Arc<[Origin]>> = RefCell::new(Arc::new([]));
+}
+
+/// The kind of a code at an address: numbers that are spread whatever the distance of objects is.
+fn kind(address: usize) -> usize {
+    let spread = (address as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread >> 32) as usize % KINDS
 }
 
 /// How often codes were dropped.
@@ -96,17 +102,16 @@ fn code(running: &Running) -> Code {
     let drops = DROPS.load(Ordering::Acquire);
     let address = running.code.addr();
     LAST.with(|last| {
-        // Objects are at least 16 bytes apart.
-        let slot = &last[(address >> 4 ^ address >> 10) % REMEMBERED];
-        let known = slot.get();
-        if known.holds(address, drops) {
+        let [latest, former] = &last[kind(address)];
+        if let Some(known) = [latest.get(), former.get()].into_iter().find(|code| code.holds(address, drops))
+        {
             return known;
         }
         // SAFETY: frames are shown with the interpreter's lock held, and the code of one is alive.
         let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), running.code) };
         let (number, own) = number_of(&code);
         let known = Code::new(address, number, own, DROPS.load(Ordering::Acquire));
-        slot.set(known);
+        former.set(latest.replace(known));
         known
     })
 }
@@ -136,22 +141,23 @@ fn locate() -> Origin {
     place
 }
 
-/// Where the program is and was called from, innermost first. Shared with the answer before if the
-/// program has not moved.
-pub(crate) fn stack() -> Arc<[Origin]> {
-    let mut stack: smallvec::SmallVec<[Origin; 64]> = smallvec::SmallVec::new();
+/// Where the program is and was called from. The callers are shared with the answer before if they are the
+/// same.
+pub(crate) fn stack() -> Stack {
+    let mut places: smallvec::SmallVec<[Origin; 64]> = smallvec::SmallVec::new();
     frame::walk(|running| {
         let place = origin(code(&running), &running);
         if place != Origin::UNKNOWN {
-            stack.push(place);
+            places.push(place);
         }
         ControlFlow::Continue(())
     });
-    STACK.with_borrow_mut(|last| {
-        if **last != *stack {
-            *last = Arc::from(stack.as_slice());
+    let (here, callers) = places.split_first().unwrap_or((&Origin::UNKNOWN, &[]));
+    CALLERS.with_borrow_mut(|last| {
+        if **last != *callers {
+            *last = Arc::from(callers);
         }
-        last.clone()
+        Stack { here: *here, callers: last.clone() }
     })
 }
 

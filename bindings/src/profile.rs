@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::graph::profile::{self, Details, Event, Extent, Label, Running, Shapes};
-use rushlight::origin::Origin;
+use rushlight::origin::Stack;
 
 use crate::arguments::Arguments;
 use crate::border::as_tensor;
@@ -47,9 +47,8 @@ fn tell<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyTuple>> {
         Label::Passage(name) => ("passage", name.as_str()),
     };
     let shapes: Vec<Option<&[usize]>> = event.shapes.iter().map(Option::as_deref).collect();
-    let stack = event.stack.as_deref().unwrap_or_default();
-    let stack =
-        stack.iter().map(|&place: &Origin| origin::describe(py, place)).collect::<PyResult<Vec<_>>>()?;
+    let places = event.stack.iter().flat_map(Stack::places);
+    let stack = places.map(|place| origin::describe(py, place)).collect::<PyResult<Vec<_>>>()?;
     let times = (event.begin, event.end, event.thread, event.position);
     (kind, name, times, shapes, event.bytes, stack).into_pyobject(py)
 }

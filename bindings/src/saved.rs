@@ -2,9 +2,10 @@
 //! object of one of them.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -35,9 +36,39 @@ impl PythonPacker {
     }
 }
 
+thread_local! {
+    /// How many functions of this thread are packing, one within the other.
+    static PACKING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A function that packs. Its own operations are packed too; the interpreter would stop such a circle after
+/// as many calls as it allows, for which the stack may not be large enough.
+struct Level;
+
+impl Level {
+    const DEEPEST: u32 = 200;
+
+    fn enter() -> PyResult<Level> {
+        let depth = PACKING.get();
+        if depth == Level::DEEPEST {
+            let text = "maximum recursion depth exceeded while calling a Python object";
+            return Err(PyRecursionError::new_err(text));
+        }
+        PACKING.set(depth + 1);
+        Ok(Level)
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        PACKING.set(PACKING.get() - 1);
+    }
+}
+
 impl Packer for PythonPacker {
     fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>> {
         let pack = |py: Python<'_>| {
+            let _level = Level::enter()?;
             let packed = self.pack.get().bind(py).call1((wrap(py, tensor.clone())?,))?;
             let unpack = Reference::new(self.unpack.get().clone_ref(py));
             Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })

@@ -198,6 +198,9 @@ fn overload(method: &str, given: &Given<'_>) -> &'static str {
     }
 }
 
+/// The operations of random numbers that can write into tensors that exist.
+const DRAWN: [&str; 7] = ["bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm"];
+
 /// Refuses to write a result into tensors that exist where samples or tangents would be lost.
 pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
     if !mode::special() {
@@ -214,6 +217,12 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
     };
     let mut all: Vec<Tensor> = arguments.slots.iter().flatten().flat_map(|object| inner(object)).collect();
     all.extend(inner(out));
+    if Mapping::innermost().is_some() && DRAWN.contains(&name) && (name != "normal" || inputs.number) {
+        return Err(PyRuntimeError::new_err(
+            "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out \
+             variants as a workaround",
+        ));
+    }
     if Mapping::innermost().is_some() && all.iter().any(Tensor::is_batched) {
         let (overload, end) = match inputs.sequence {
             true => (".out", ". We could not generate a fallback."),
@@ -254,6 +263,7 @@ fn out_overload(name: &str, given: &Given<'_>) -> &'static str {
                 ".Scalar_out"
             }
         }
+        "normal" => by_second(".Tensor_Tensor_out", ".Tensor_float_out"),
         "where" => ".self_out",
         "max" | "min" if alone => ".unary_out",
         "max" if !second => ".dim_max",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from . import serialization as serialization
     from . import signal as signal
     from . import special as special
+    from . import storage as storage
     from . import testing as testing
     from . import utils as utils
     from ._chains import chain_matmul as chain_matmul
@@ -79,6 +80,9 @@ if TYPE_CHECKING:
     from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
+    from .storage import TypedStorage as TypedStorage
+    from .storage import UntypedStorage as UntypedStorage
+    from .storage import is_storage as is_storage
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
@@ -100,6 +104,7 @@ else:
             "serialization",
             "signal",
             "special",
+            "storage",
             "testing",
             "utils",
         },
@@ -122,6 +127,9 @@ else:
             "istft": "._spectra",
             "kaiser_window": "._spectra",
             "kl_div": "._losses",
+            "TypedStorage": ".storage",
+            "UntypedStorage": ".storage",
+            "is_storage": ".storage",
             "load": ".serialization",
             "margin_ranking_loss": "._losses",
             "nonzero_static": "._losses",

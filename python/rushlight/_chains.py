@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._samples import check_mapped
 from ._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _CHAIN = (
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of several matrices."""
+    check_mapped("chain_matmul", *matrices, fallback=False)
     import warnings
 
     if not matrices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._samples import of_all_samples
 from .nn import functional
 
 if TYPE_CHECKING:
@@ -140,7 +141,14 @@ def grid_sampler(
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less."""
-    found: Any = input.nonzero()
-    found = found[:size]
-    rest = native.full((size - found.shape[0], found.shape[1]), fill_value, dtype=found.dtype)
-    return native.cat([found, rest])
+
+    def places(samples: Tensor) -> list[Tensor]:
+        found: Any = samples.nonzero()
+        owners = found[:, 0]
+        counts = native.bincount(owners, minlength=len(samples))
+        numbers = native.arange(len(found)) - (counts.cumsum(0) - counts)[owners]
+        kept = numbers < size
+        filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
+        return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
+
+    return of_all_samples("nonzero_static", places, [input])[0]

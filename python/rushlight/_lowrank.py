@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import linalg
+from ._samples import check_mapped
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -66,6 +67,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     >>> torch.ormqr(A, tau, torch.tensor([[3.0], [4.0]]), transpose=True).shape
     torch.Size([2, 1])
     """
+    check_mapped("ormqr", input, tau, other)
     for name, matrix in (("input", input), ("other", other)):
         if matrix.dim() < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")

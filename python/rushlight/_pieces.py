@@ -7,6 +7,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._samples import check_mapped
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     tensor([[1, 0],
             [0, 2]])
     """
+    check_mapped("diagflat", input)
     return input.flatten().diag_embed(offset)
 
 
@@ -133,6 +135,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     >>> torch.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
     tensor([5.])
     """
+    check_mapped("pdist", input)
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     if not input.is_floating_point():
@@ -259,6 +262,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of every element, the highest first."""
+    check_mapped("vander", x)
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     count = len(x) if N is None else N

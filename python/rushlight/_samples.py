@@ -10,6 +10,7 @@ from ._rushlight import Tensor
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 def any_of_all(condition: Tensor) -> bool:
@@ -17,6 +18,41 @@ def any_of_all(condition: Tensor) -> bool:
     while native._is_batchedtensor(condition):
         condition = native._get_unwrapped(condition)
     return bool(condition.any())
+
+
+def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None:
+    """Refuse what torch has no rule for while a function is mapped.
+
+    With `fallback` torch runs the operation for one sample after the other: then there has to be one.
+    """
+    if not native._vmap_nesting():
+        return
+    batched = [tensor for tensor in arguments if isinstance(tensor, Tensor) and _is_batched(tensor)]
+    if batched and not fallback and native._vmap_is_innermost():
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{operation}. We could not generate a fallback."
+        )
+    if any(_is_of_none(tensor) for tensor in batched):
+        raise _no_samples(operation)
+
+
+def _is_batched(tensor: Tensor) -> bool:
+    return native._is_batchedtensor(tensor)
+
+
+def _is_of_none(tensor: Tensor) -> bool:
+    while _is_batched(tensor):
+        tensor, dim = native._unwrap_batched(tensor, native._maybe_get_level(tensor))
+        if dim is not None and tensor.shape[dim] == 0:
+            return True
+    return False
+
+
+def _no_samples(operation: str) -> RuntimeError:
+    return RuntimeError(
+        f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over "
+        "dims of size 0."
+    )
 
 
 def of_all_samples(
@@ -37,10 +73,7 @@ def of_all_samples(
     pairs = [(x, None) if x is None else native._unwrap_batched(x, level) for x in tensors]
     size = next((value.shape[dim] for value, dim in pairs if value is not None and dim is not None), None)
     if size == 0:
-        raise RuntimeError(
-            f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap "
-            "over dims of size 0."
-        )
+        raise _no_samples(operation)
 
     def first(value: Tensor | None, dim: int | None) -> Tensor | None:
         if value is None or size is None:

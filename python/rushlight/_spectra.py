@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import fft
+from ._samples import check_mapped
 from ._spelling import name_in_c
 from ._typename import scalar_name
 
@@ -44,7 +45,7 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
         return native.ones(length, dtype=dtype, requires_grad=grad)
     last = length if periodic else length - 1
     made: Tensor = shape(native.arange(length, dtype=dtype), last)
-    return made.requires_grad_(grad)
+    return made.requires_grad_() if grad else made
 
 
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
@@ -161,6 +162,7 @@ def stft(
     >>> torch.stft(torch.zeros(16), 4, return_complex=True, window=torch.ones(4)).shape
     torch.Size([3, 17])
     """
+    check_mapped("stft", input, window)
     from .nn.functional import pad
 
     if center:
@@ -247,6 +249,7 @@ def istft(
     >>> torch.allclose(found, signal, atol=1e-4)
     True
     """
+    check_mapped("istft", input, window)
     if window is None:
         _warn_once(_NO_WINDOW_BACK)
     if not input.is_complex():

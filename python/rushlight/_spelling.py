@@ -50,7 +50,10 @@ class _DType:
         if not spelling:
             return f"torch.{self.name}"
         title, word, declared = _SPELLINGS[self.name]
-        return {"Float": title, "float": word, "C": declared, "type": f"torch.{title}Tensor"}[spelling]
+        # These two have no type that torch would name otherwise.
+        late = title == "Bool" or title.startswith("Complex")
+        of_tensor = f"CPU{title}Type" if late else f"torch.{title}Tensor"
+        return {"Float": title, "float": word, "C": declared, "type": of_tensor}[spelling]
 
 
 class _Shape:

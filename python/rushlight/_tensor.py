@@ -40,7 +40,7 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    if type(self) is not Tensor and _has_torch_function(self):
+    if _has_torch_function(self):
         options = {
             "gradient": gradient,
             "retain_graph": retain_graph,
@@ -288,7 +288,31 @@ def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, trans
     return _lowrank.ormqr(self, input2, input3, left, transpose)
 
 
+def untyped_storage(self: Tensor) -> Any:
+    """Return the memory of this tensor as bytes: one object for all tensors that share it."""
+    from . import storage
+
+    return storage.untyped_storage(self)
+
+
+def _typed_storage(self: Tensor) -> Any:
+    """Return the memory of this tensor as elements of its type."""
+    from . import storage
+
+    return storage.typed_storage(self)
+
+
+def storage(self: Tensor) -> Any:
+    """Return the memory of this tensor as elements of its type. It is deprecated."""
+    from . import storage
+
+    return storage.deprecated_storage(self)
+
+
 _METHODS = (
+    untyped_storage,
+    _typed_storage,
+    storage,
     istft,
     orgqr,
     ormqr,

@@ -15,7 +15,7 @@ from . import return_types
 from ._chains import multi_dot
 from ._messages.matrices import LinAlgError
 from ._rushlight import Tensor
-from ._samples import any_of_all
+from ._samples import any_of_all, check_mapped
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """Return the solutions of linear equations, and zero, or the step at which there were none."""
     info = _steps("linalg.solve", A)
-    if bool(info.any()):
+    if any_of_all(info):
         if check_errors:
             place, _ = _failure(info)
             raise LinAlgError(
@@ -477,6 +477,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """Return the solution of linear equations whose unknowns have several dimensions."""
+    check_mapped("linalg_tensorsolve", A, B)
     if dims is not None:
         A = native.movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))
     shape = A.shape[B.dim() :]

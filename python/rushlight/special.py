@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._samples import check_mapped
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -140,6 +141,7 @@ def ndtr(input: Tensor) -> Tensor:
 
 def log_ndtr(input: Tensor) -> Tensor:
     """Return the logarithm of `ndtr`, exact far below zero too."""
+    check_mapped("special_log_ndtr", input)
     (found,) = native._as_one(
         _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
     )

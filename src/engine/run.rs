@@ -290,7 +290,8 @@ fn accumulate_leaf(
         before(hooks, &mut gradients, deposits)?;
     }
     let _profiled = profile::node(node, Extent::Rule, &gradients);
-    let gradient = gradients.first_mut().and_then(Option::take);
+    // A leaf may have been told since then that it wants none.
+    let gradient = gradients.first_mut().and_then(Option::take).filter(|_| leaf.requires_grad());
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {

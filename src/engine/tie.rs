@@ -7,9 +7,9 @@
 use smallvec::SmallVec;
 
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, mode};
+use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, boundary, mode, tangents};
 use crate::ops::accumulate;
-use crate::tensor::Tensor;
+use crate::tensor::{Mapping, Tensor};
 
 /// The node of such a gradient.
 struct Tie {
@@ -48,7 +48,8 @@ fn flat(name: &str) -> Option<bool> {
 /// Gives the results of a recorded run of `node` that have no history the one that they are to have.
 pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
     // What a transform made has its history at a level of its own.
-    if mode::special() {
+    let within = || boundary::depth() > 0 || !tangents::live().is_empty() || Mapping::innermost().is_some();
+    if mode::special() && within() {
         return;
     }
     let rule = node.rule();

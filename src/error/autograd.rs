@@ -59,6 +59,10 @@ macro_rules! autograd {
     NoDerivativeOf { function: &'static str },
     /// An operation through which no tangents pass.
     NoTangent { operation: &'static str },
+    /// An operation that has no forward direction.
+    NoForward { operation: &'static str, in_place: bool },
+    /// Another size for a tensor that has a tangent.
+    ResizeForward {},
     /// `retain_grad` on a tensor without gradient.
     RetainGradNoGrad {},
     /// A hook on a tensor without gradient.

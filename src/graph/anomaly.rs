@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::node::{NodeId, NodeRef};
 use crate::error::Error;
-use crate::origin::Origin;
+use crate::origin::Stack;
 
 /// The flags are those of the process, as in torch.
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -33,8 +33,8 @@ pub fn set_enabled(enabled: bool, check_nan: bool) {
 /// What the host does for anomaly mode. Both are called with or without the host's lock held.
 #[derive(Clone, Copy)]
 pub struct Observer {
-    /// Where the program is and was called from, innermost first.
-    pub stack: fn() -> Arc<[Origin]>,
+    /// Where the program is and was called from.
+    pub stack: fn() -> Stack,
     /// Tells of a node that failed on this thread; answers the failure, with what it knows added.
     pub failed: fn(&NodeRef, Box<Error>) -> Box<Error>,
 }
@@ -47,9 +47,9 @@ pub fn register_observer(observer: Observer) {
     let _ = OBSERVER.set(observer);
 }
 
-/// Where the program is and was called from, innermost first.
+/// Where the program is and was called from.
 #[cold]
-pub(super) fn stack() -> Option<Arc<[Origin]>> {
+pub(super) fn stack() -> Option<Stack> {
     OBSERVER.get().map(|observer| (observer.stack)())
 }
 
@@ -57,8 +57,8 @@ pub(super) fn stack() -> Option<Arc<[Origin]>> {
 pub struct Trace {
     /// The node's name.
     pub name: String,
-    /// The stack, innermost first.
-    pub stack: Arc<[Origin]>,
+    /// Where that was.
+    pub stack: Stack,
     /// The trace of the node whose rule was running. Not the node: it would be kept alive, and what
     /// is recorded inside of backward may lead back to it.
     pub parent: Option<Arc<Trace>>,

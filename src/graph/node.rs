@@ -1,7 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -64,7 +64,7 @@ pub struct Extras {
     /// The host's object that stands for the node.
     pub foreign: Foreign,
     /// Where it was recorded, callers included, if that was in anomaly mode.
-    pub trace: OnceBox<Arc<Trace>>,
+    pub trace: OnceLock<Arc<Trace>>,
     /// What the host has packed of that the rule shows without keeping it.
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
@@ -153,7 +153,7 @@ impl Node {
             && let Some(trace) = anomaly::trace(rule.name())
         {
             // Empty, as above.
-            let _ = extras.get_or_init(Box::default).trace.set(Box::new(trace));
+            let _ = extras.get_or_init(Box::default).trace.set(trace);
         }
         let (traits, claim, released) = (rule.traits(), AtomicU32::new(0), AtomicU16::new(0));
         let (rule, form) = (RwLock::new(rule), forms.first);

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::mode::{self, SpecialGuard};
 use super::{NodeRef, anomaly, seq};
-use crate::origin::Origin;
+use crate::origin::Stack;
 use crate::shape::Dims;
 use crate::storage;
 use crate::tensor::Tensor;
@@ -63,7 +63,7 @@ pub struct Event {
     /// By how many bytes more or less were in use in the end.
     pub bytes: i64,
     /// Where the program was and was called from, innermost first, if that was asked for.
-    pub stack: Option<Arc<[Origin]>>,
+    pub stack: Option<Stack>,
 }
 
 /// What a profile takes note of besides times.

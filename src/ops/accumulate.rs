@@ -1,5 +1,7 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
+use smallvec::smallvec;
+
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{Form, mode};
@@ -151,10 +153,30 @@ pub fn has_nan(x: &Tensor) -> bool {
     if let Some(batch) = x.batch() {
         return has_nan(&batch.value);
     }
-    let array = x.array();
+    let reading = x.read();
+    let array = reading.array();
+    if array.layout.is_contiguous() {
+        return any_nan(array);
+    }
+    let layout = without_repetition(&array.layout);
+    // In which order they are looked at does not matter.
+    any_nan(&match layout.is_dense() {
+        true => array.with_layout(Layout::strided(smallvec![layout.numel()], smallvec![1], layout.offset())),
+        false => array.with_layout(layout),
+    })
+}
+
+fn any_nan(array: &Array) -> bool {
     dispatch!(field array.dtype, T => match array.slice::<T>() {
         // Without a way out in the middle the loop is done several elements at a time.
         Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
         None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
     }, else { false })
+}
+
+/// The layout with every element that is repeated there once.
+fn without_repetition(layout: &Layout) -> Layout {
+    let sizes = layout.shape().iter().zip(layout.strides());
+    let shape = sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size }).collect();
+    Layout::strided(shape, layout.strides().into(), layout.offset())
 }

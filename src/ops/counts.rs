@@ -3,31 +3,13 @@
 use super::distribution::elements;
 use super::generator::{Generator, given};
 use super::random::drawn_from;
-use super::record::trace;
+use super::underived::unknown;
 use super::{batch, binary};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
 use crate::kernels::random::{Generator as Numbers, counts};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
-
-/// y is drawn, and torch has no derivative of it
-struct Underived;
-
-impl Rule for Underived {
-    fn name(&self) -> &str {
-        "NotImplemented"
-    }
-
-    fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
-        Err(Error::NoDerivative { operation: "binomial" }.into())
-    }
-
-    fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Err(Error::NoDerivative { operation: "binomial" }.into())
-    }
-}
 
 /// A count for every element, drawn in order.
 fn drawn(
@@ -84,6 +66,6 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     }
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
     let y = Tensor::from_array(y);
-    trace(&[count, probability], std::slice::from_ref(&y), |_| Underived)?;
+    unknown(&[count, probability], std::slice::from_ref(&y), "binomial")?;
     Ok(y)
 }

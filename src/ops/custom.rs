@@ -52,8 +52,9 @@ pub fn adopt<R: Rule + 'static>(
 ) -> Result<Outcome> {
     let is_recorded = edges.is_some();
     if is_recorded && call.outputs.len() == 1 {
-        let written = call.dirty.iter().filter(|dirty| among(call.inputs, dirty));
-        written.into_iter().try_for_each(in_place::check_view)?;
+        let returned = |dirty: &&Tensor| call.outputs.iter().flatten().any(|output| output.is(dirty));
+        let mut written = call.dirty.iter().filter(|dirty| among(call.inputs, dirty)).filter(returned);
+        written.try_for_each(in_place::check_view)?;
     }
     call.dirty.iter().try_for_each(Tensor::bump_version)?;
     let passing = match mode::special() {
@@ -75,7 +76,7 @@ pub fn adopt<R: Rule + 'static>(
         differentiable += usize::from(node.is_some());
         let edge = node.map(|node| Edge { node: node.clone(), output: number });
         let (output, stray) = call.adopt_one(output, edge)?;
-        outcome.stray |= stray;
+        outcome.stray |= stray && is_recorded;
         outcome.outputs.push(Some(output));
     }
     if differentiable > 1 {
@@ -150,11 +151,11 @@ impl Call<'_> {
             None if !output.is_view() => output.detach_in_place()?,
             None => {}
             Some(edge) if is_dirty => {
-                if output.is_leaf()? && output.requires_grad() {
-                    return Err(Error::LeafOverwritten {}.into());
-                }
                 if output.is_view() && self.outputs.len() > 1 {
                     return Err(Error::DirtyViewOfMany {}.into());
+                }
+                if output.is_leaf()? && output.requires_grad() {
+                    return Err(Error::LeafOverwritten {}.into());
                 }
                 match output.is_view() {
                     true => in_place::rebase(output, edge.node)?,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::underived::underived;
 use super::{along, batch, cast, copy, permute, picked, reshape};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
@@ -36,13 +37,14 @@ fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let given = x;
     let x = &batch::alike_in_all(x);
+    let (node, operation) = match (dim, neighbours) {
+        (_, true) => ("UniqueConsecutiveBackward0", "unique_consecutive"),
+        (Some(_), false) => ("UniqueDimBackward0", "unique_dim"),
+        (None, false) => ("Unique2Backward0", "_unique2"),
+    };
     if batch::is_batched(x) {
-        let operation = match (dim, neighbours) {
-            (_, true) => "unique_consecutive",
-            (Some(_), false) => "unique_dim",
-            (None, false) => "_unique2",
-        };
         return Err(Error::MappedShape { operation }.into());
     }
     check_type(x, "unique")?;
@@ -58,7 +60,8 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
         _ => distinct::groups(elements::<i64>(&keys), count, neighbours),
     };
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
-    let values = along::index_select(&line, dim, &listed(&firsts)?)?;
+    let values = along::index_select(&line.detach(), dim, &listed(&firsts)?)?;
+    underived(&[given], std::slice::from_ref(&values), node, operation)?;
     let members = listed(&members)?;
     let whole =
         if line.ndim() == x.ndim() { members } else { reshape::reshape_to(&members, x.layout().shape())? };

@@ -1,83 +1,20 @@
-//! Activations whose slope is learnt, drawn, or decided by half of the input.
+//! Activations whose slope is drawn, or decided by half of the input.
 
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, one, single, tangent};
 use super::batch::{Answer, Call};
-use super::compare::gt;
 use super::distribution::Distribution;
 use super::given::apply_one_given;
-use super::kept::Kept;
-use super::pointwise::{self, Pointwise};
 use super::random::{self, Generator};
-use super::select::where_;
 use super::whole::{Whole, whole_one};
-use super::{add, batch, fixed, in_place, join, mul, part, reshape, sigmoid, sub};
+use super::{add, batch, fixed, in_place, join, mul, part, sigmoid, sub};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::shape;
 use crate::tensor::Tensor;
-
-/// y = x where x > 0, w x elsewhere
-///
-/// ∂y/∂x = 1 and w, ∂y/∂w = 0 and x
-#[derive(Clone)]
-struct Prelu;
-
-impl Pointwise for Prelu {
-    const KEEPS: &'static [&'static str] = &["self", "weight"];
-
-    fn name(&self) -> &'static str {
-        "PreluKernelBackward0"
-    }
-
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
-        where_(&gt(&inputs[0], 0)?, &inputs[0], &mul(&inputs[0], &inputs[1])?)
-    }
-
-    fn needs(&self, _of: usize, _index: usize) -> bool {
-        true
-    }
-
-    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        let (x, weight) = (kept.input(0), kept.input(1));
-        match index {
-            0 => where_(&gt(x, 0)?, t, &mul(t, weight)?),
-            _ => where_(&gt(x, 0)?, 0.0, &mul(t, x)?),
-        }
-    }
-}
-
-/// Every element, and negative ones times the weight of their channel.
-pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
-    if x.dtype() != weight.dtype() {
-        return Err(Error::PreluDTypes { left: x.dtype(), right: weight.dtype() }.into());
-    }
-    if weight.ndim() > 1 {
-        return Err(Error::PreluRank { ndim: weight.ndim() }.into());
-    }
-    let layout = x.layout();
-    if weight.numel() != 1 {
-        if layout.ndim() == 0 {
-            return Err(Error::PreluScalar {}.into());
-        }
-        let channels = layout.shape().get(1).copied().unwrap_or(1);
-        if weight.numel() != channels {
-            return Err(Error::PreluCount { weights: weight.numel(), channels }.into());
-        }
-    }
-    let mut sizes = vec![1; layout.ndim()];
-    if let Some(size) = sizes.get_mut(1) {
-        *size = weight.numel() as i64;
-    }
-    let weight = match shape::signed(weight.layout().shape()) == sizes {
-        true => weight.clone(),
-        false => reshape::reshape(weight, &sizes)?,
-    };
-    pointwise::apply(Prelu, &[x, &weight])
-}
 
 /// Every element, and negative ones times a number between the bounds: drawn for each in training,
 /// else their mean.

@@ -61,13 +61,19 @@ pub(super) fn check_view(x: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Shows the elements of `x` in another layout from now on, derived from the present one. The values
-/// stay, so that a view's base keeps its history; `rule` says how gradients come back.
-pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
+/// Tells whether another layout for `x` itself would be recorded, if it may have one.
+pub(super) fn check_layout(x: &Tensor) -> Result<bool> {
     let recording = records(&[x]);
     if recording {
         check_history(x)?;
     }
+    Ok(recording)
+}
+
+/// Shows the elements of `x` in another layout from now on, derived from the present one. The values
+/// stay, so that a view's base keeps its history; `rule` says how gradients come back.
+pub(super) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
+    let recording = check_layout(x)?;
     let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
@@ -137,6 +143,11 @@ impl<'a> Write<'a> {
         needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
     }
 
+    /// Counts the write.
+    fn count(&self) -> Result<()> {
+        self.inputs.first().copied().flatten().map_or(Ok(()), Tensor::bump_version)
+    }
+
     /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
@@ -157,6 +168,9 @@ impl<'a> Write<'a> {
 
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
+        if !self.is_traced() {
+            return self.count();
+        }
         let mut write = Some(self);
         once(rule, &mut |rule| match write.take() {
             Some(write) => write.finish_boxed(rule),
@@ -166,10 +180,7 @@ impl<'a> Write<'a> {
 
     fn finish_boxed(mut self, rule: MakeRule<'_>) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version()?;
-        if !self.is_traced() {
-            return Ok(());
-        }
+        self.count()?;
         let mut rule = rule(self.needed());
         check_kept(&*rule)?;
         if mode::special() {

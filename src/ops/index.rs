@@ -9,10 +9,10 @@ use super::in_place;
 use super::indexed;
 use super::operand::Operand;
 use super::part::{Part, from_end, sliced, take_element, take_slice};
+use super::record::records;
 use super::{reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode;
 use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 
@@ -187,17 +187,13 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
     let layout = view.layout();
     match value {
-        Operand::Scalar(value) => {
+        // The history is that of an assigned tensor.
+        Operand::Scalar(number) if records(&[view]) => {
             in_place::check_distinct(view)?;
-            match mode::is_grad_enabled() && view.requires_grad() {
-                // torch makes it a tensor, which the node tells.
-                true => {
-                    create::check_value(value, view.dtype())?;
-                    cast::fill_(view, &Tensor::from_scalar(value, view.dtype())?)
-                }
-                false => cast::fill_(view, value),
-            }
+            create::check_value(number, view.dtype())?;
+            write(view, Operand::Tensor(&Tensor::from_scalar(number, view.dtype())?))
         }
+        Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
         Operand::Tensor(value) if value.layout().shape() == layout.shape() => cast::copy_(view, value),
         Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
         Operand::Tensor(value) => {

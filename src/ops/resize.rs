@@ -4,6 +4,7 @@
 use smallvec::smallvec;
 
 use super::record::{form, gradient_edges, records};
+use super::tangents::innermost;
 use super::{copy, in_place};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
@@ -15,6 +16,9 @@ use crate::tensor::{Array, Tensor};
 pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     if x.requires_grad() {
         return Err(Error::ResizeRecorded {}.into());
+    }
+    if mode::special() && innermost(x)?.is_some() {
+        return Err(Error::ResizeForward {}.into());
     }
     if sizes.iter().any(|&size| size < 0) {
         return Err(Error::ResizeNegative {}.into());
@@ -68,6 +72,9 @@ pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
         return Err(Error::SetDType { got, expected }.into());
     }
     if mode::special() {
+        if innermost(x)?.is_some() || innermost(source)?.is_some() {
+            return Err(Error::NoForward { operation: "set", in_place: true }.into());
+        }
         packing::tell(x)?;
     }
     let edges = if recording { Some(gradient_edges(&inputs)?) } else { None };

@@ -10,6 +10,7 @@ use super::apply::{Keep, Keepsake, Op, Outputs, apply};
 use super::batch::{self, Answer, Call};
 use super::create;
 use super::stretch::Stretch;
+use super::underived::check_parts;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
@@ -198,7 +199,10 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
     check_constants(&operation, inputs)?;
     let constant = operation.constant;
     match batch::highest(inputs.iter().copied()) {
-        Some(_) => (operation.parts)(inputs),
+        Some(_) => {
+            check_parts(operation.name, inputs)?;
+            (operation.parts)(inputs)
+        }
         None => {
             let mut outputs = apply(operation, inputs)?;
             let constants = outputs.iter_mut().enumerate().filter(|(index, _)| is_in(constant, *index));

@@ -42,3 +42,12 @@ def test_the_gradient_of_a_bias_has_a_history_that_leads_to_nothing():
 def test_without_create_graph_the_gradient_has_no_history():
     x = torch.ones(3, requires_grad=True)
     assert not torch.autograd.grad(F.leaky_relu(x).sum(), x)[0].requires_grad
+
+
+def test_a_sample_that_escaped_a_mapping_changes_nothing():
+    escaped = []
+    torch.func.vmap(lambda x: escaped.append(x) or x)(torch.ones(2))
+    x = torch.ones(2, requires_grad=True)
+    (gradient,) = torch.autograd.grad(F.leaky_relu(x).sum(), x, create_graph=True)
+    assert gradient.requires_grad
+    assert len(escaped) == 1

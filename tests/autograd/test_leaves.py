@@ -341,3 +341,13 @@ def test_a_tensor_of_a_tensor_is_told_of_by_the_name_that_was_called():
         made = x.new_tensor(x)
     assert made.is_leaf and not made.requires_grad and made.data_ptr() != x.data_ptr()
     assert torch.Tensor(x).grad_fn.name() == "AliasBackward0"
+
+
+def test_a_leaf_that_wants_no_gradient_any_more_gets_none():
+    x = torch.ones(3, requires_grad=True)
+    seen = []
+    x.register_hook(seen.append)
+    y = x * 2
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert x.grad is None and len(seen) == 1

@@ -269,3 +269,13 @@ def test_a_hook_that_refers_to_its_own_tensor_does_not_leak():
     del y
     gc.collect()
     assert gone() is None
+
+
+def test_a_hook_cannot_make_truth_values_of_a_gradient():
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(lambda gradient: gradient > 0)
+    with raises(
+        RuntimeError,
+        "hook '<lambda>' has changed the type of value (was torch.FloatTensor got CPUBoolType)",
+    ):
+        x.sum().backward()

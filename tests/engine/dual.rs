@@ -83,7 +83,7 @@ fn close(a: f64, b: f64, what: &str) {
 }
 
 fn each(check: impl Fn(&Sample, &str)) {
-    for (number, sample) in samples::all().iter().enumerate() {
+    for (number, sample) in samples::all().iter().enumerate().filter(|(_, sample)| sample.has_forward()) {
         let shapes: Vec<_> = sample.inputs.iter().map(|x| x.layout().shape().to_vec()).collect();
         check(sample, &format!("sample {number}, {} of {shapes:?}", sample.op));
     }

@@ -1,5 +1,7 @@
 """Functions with a backward of their own: what forward may return, what backward may answer."""
 
+import warnings
+
 import pytest
 import rushlight as torch
 from rushlight.autograd import Function
@@ -382,3 +384,46 @@ def test_backward_inside_of_backward_goes_thousands_deep():
     x = torch.tensor(3500.0, requires_grad=True)
     Deep.apply(x).backward()
     assert x.grad.item() == 1.0
+
+
+def _writing(returned):
+    class Writing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.add_(1)
+            ctx.mark_dirty(x)
+            return returned(x)
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return gradients[0]
+
+    return Writing.apply
+
+
+def test_of_several_mistakes_with_a_view_that_is_written_torch_names_the_first():
+    part = (torch.ones(2, requires_grad=True) * 1).unbind()[0]
+    with raises(RuntimeError, "Some elements marked as dirty during the forward method were not returned"):
+        _writing(lambda x: x * 1)(part)
+    part = (torch.ones(2, requires_grad=True) * 1).unbind()[0]
+    with raises(RuntimeError, "If your Function modifies inplace an input that is a view of another Tensor"):
+        _writing(lambda x: (x, x))(part)
+
+
+def test_a_stray_mark_is_told_of_only_where_it_matters():
+    class Stray(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 1
+            ctx.mark_dirty(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Stray.apply(torch.ones(2))
+    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+        Stray.apply(torch.ones(2, requires_grad=True))

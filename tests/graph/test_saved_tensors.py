@@ -253,3 +253,17 @@ def test_the_object_of_a_saved_tensor_is_made_by_its_node_and_packed_by_two_func
         type(saved)()
     with raises(TypeError, "register_hooks(): incompatible function arguments."):
         saved.register_hooks(max)
+
+
+def test_functions_that_pack_what_they_compute_for_packing_go_round_in_a_circle():
+    x = torch.ones(2, requires_grad=True)
+
+    def pack(tensor):
+        with torch.enable_grad():
+            tensor * tensor
+        return tensor
+
+    with graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+            x * x
+    assert torch.autograd.grad((x * x).sum(), x)[0].tolist() == [2.0, 2.0]

@@ -94,11 +94,16 @@ def test_second_derivatives_agree_with_differences(name):
     assert gradgradcheck(*CASES[name])
 
 
+# Of these torch has no forward mode.
+REVERSE_ONLY = ("multi_margin_loss", "multilabel_margin_loss", "ctc_loss", "embedding_bag", "grid_sample")
+
+
 @pytest.mark.own
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_agree_in_every_mode(name):
-    assert gradcheck(*CASES[name], check_forward_ad=True, check_batched_grad=True)
-    assert gradgradcheck(*CASES[name], check_fwd_over_rev=True)
+    forward = name not in REVERSE_ONLY
+    assert gradcheck(*CASES[name], check_forward_ad=forward, check_batched_grad=True)
+    assert gradgradcheck(*CASES[name], check_fwd_over_rev=forward)
 
 
 def test_hooks_for_saved_tensors_see_what_the_one_node_saves():

@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from support import raises
 
 CHANGES = {
     "add_": lambda x: x.add_(1),
@@ -152,3 +153,58 @@ def test_a_failed_change_does_not_count():
         x.add_(torch.ones(3))
     assert x._version == 0
     assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        (torch.bool, "CPUBoolType"),
+        (torch.complex64, "CPUComplexFloatType"),
+        (torch.int64, "torch.LongTensor"),
+        (torch.float32, "torch.FloatTensor"),
+    ],
+)
+def test_a_saved_tensor_that_was_overwritten_is_told_of_with_its_type(dtype, name):
+    class Keeping(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, kept):
+            ctx.save_for_backward(kept)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert ctx.saved_tensors
+            return gradient, None
+
+    kept = torch.ones(2, dtype=dtype)
+    y = Keeping.apply(torch.ones(2, requires_grad=True), kept)
+    kept.fill_(0)
+    with raises(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{name} [2]] is at version 1; expected version 0 instead.",
+    ):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (lambda y: y.__setitem__(slice(None), 3), "FillBackward3"),
+        (lambda y: y.__setitem__(Ellipsis, 3), "FillBackward3"),
+        (lambda y: y.__setitem__(slice(0, 3), torch.tensor(3.0)), "FillBackward3"),
+        (lambda y: y.fill_(3), "FillBackward2"),
+        (lambda y: y.sum_to_size(1)[0].__setitem__(Ellipsis, 3), None),
+    ],
+)
+def test_an_assigned_number_is_recorded_like_an_assigned_tensor(write, name):
+    y = torch.ones(3, requires_grad=True).clone()
+    write(y)
+    assert y.grad_fn.name() == (name or "CloneBackward0")
+
+
+def test_a_number_assigned_to_a_tensor_without_dimensions_is_copied():
+    for value in (3, torch.tensor(3.0)):
+        y = torch.ones(3, requires_grad=True).sum()
+        y[...] = value
+        assert y.grad_fn.name() == "torch::autograd::CopyBackwards"

@@ -139,3 +139,24 @@ def test_a_handler_that_is_a_plain_method_is_deprecated():
         assert one.category is UserWarning
         assert str(one.message).startswith("Defining your `__torch_function__` as a plain method is deprecated")
     """)
+
+
+def test_modes_see_backward_and_grad():
+    seen = []
+
+    class Watching(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append((func, args, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    with Watching():
+        y.backward(retain_graph=True)
+        torch.autograd.backward(y, retain_graph=True, inputs=[x])
+        torch.autograd.grad(y, x)
+    shown = [func for func, _, _ in seen if getattr(func, "__name__", "") in ("backward", "grad")]
+    assert shown == [torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad]
+    (call,) = [(args, kwargs) for func, args, kwargs in seen if func is torch.autograd.backward]
+    assert call[0] == ((y,),) and call[1]["inputs"] == (x,)
+    assert x.grad.tolist() == [4.0, 4.0]

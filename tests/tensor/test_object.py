@@ -269,3 +269,11 @@ def test_numpy_functions_accept_tensors():
     x = torch.arange(4.0)
     assert np.array(x).tolist() == [0.0, 1.0, 2.0, 3.0] and np.float64(x[1]) == 1.0
     assert np.asarray([torch.tensor(1), torch.tensor(2)]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dim", [-2, -1, 0, 3])
+def test_a_number_has_no_dimension_to_ask_for(dim):
+    x = torch.tensor(1.0)
+    for ask in (x.size, x.stride):
+        with pytest.raises(IndexError, match=f"Dimension specified as {dim} but tensor has no dimensions"):
+            ask(dim)

@@ -258,6 +258,8 @@ def test_modes_of_all_kinds_are_of_one_thread():
 
     with pytest.warns(UserWarning):
         in_threads(work)
+    # All threads have this one in common: who leaves last puts back what it found, which was another's.
+    torch.autograd.set_detect_anomaly(False)
     assert x.grad.tolist() == [2.0 * ROUNDS * len(range(2, THREADS, 3))] * 2
 
 

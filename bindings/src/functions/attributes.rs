@@ -109,10 +109,8 @@ fn size(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     match arguments.optional_int(1)? {
         None => wrap_size(arguments.py(), layout.shape()),
         Some(dim) => {
-            let dim = normalize_dim(dim, layout.ndim()).map_err(raise)?;
-            // A tensor without dimensions has none to ask for, though it answers to 0 elsewhere.
-            let size = layout.shape().get(dim).ok_or_else(|| no_dimension(dim))?;
-            (*size as i64).to_python(arguments.py())
+            let size = layout.shape()[place(dim, layout.ndim())?];
+            (size as i64).to_python(arguments.py())
         }
     }
     .map(Bound::unbind)
@@ -123,13 +121,16 @@ fn stride(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     if arguments.overload() == 0 {
         return Ok(PyTuple::new(arguments.py(), layout.strides())?.into_any().unbind());
     }
-    let dim = normalize_dim(arguments.int(1)?, layout.ndim()).map_err(raise)?;
-    let stride = layout.strides().get(dim).ok_or_else(|| no_dimension(dim))?;
-    answer(arguments, *stride as i64)
+    let stride = layout.strides()[place(arguments.int(1)?, layout.ndim())?];
+    answer(arguments, stride as i64)
 }
 
-fn no_dimension(dim: usize) -> PyErr {
-    raise(rushlight::Error::DimOfScalar { dim: dim as i64 }.into())
+/// The dimension that is asked for. A tensor without any has none to ask for, though it answers to 0 elsewhere.
+fn place(dim: i64, ndim: usize) -> PyResult<usize> {
+    match ndim {
+        0 => Err(raise(rushlight::Error::DimOfScalar { dim }.into())),
+        _ => normalize_dim(dim, ndim).map_err(raise),
+    }
 }
 
 fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

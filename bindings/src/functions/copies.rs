@@ -2,6 +2,7 @@
 use super::entries::{both, function};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
 use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
-use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, view};
+use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, underived, view};
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
@@ -24,7 +25,10 @@ const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py())),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
-        copied(&a.tensor(0)?.detach(), |x| Ok(x.clone())).answer(a.py())
+        let x = a.tensor(0)?;
+        let y = copied(&x.detach(), |x| Ok(x.clone())).map_err(raise)?;
+        underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
+        y.to_python(a.py()).map(Bound::unbind)
     }),
     function(
         "as_strided_copy",

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::random::Distribution;
-use rushlight::ops::{Operand, choose, counts, default_dtype, random};
+use rushlight::ops::{Operand, choose, counts, default_dtype, random, underived};
 
 const STANDARD_UNIFORM: Distribution = Distribution::Uniform { low: 0.0, high: 1.0 };
 const STANDARD_NORMAL: Distribution = Distribution::Normal { mean: 0.0, std: 1.0 };
@@ -300,7 +300,11 @@ fn bernoulli(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         random::bernoulli(x, generator(arguments, 1).as_ref())
     } else {
         let distribution = Distribution::Bernoulli { probability: arguments.float(1)? };
-        random::draw_like(x, x.dtype(), &distribution, generator(arguments, 2).as_ref())
+        let drawn = random::draw_like(x, x.dtype(), &distribution, generator(arguments, 2).as_ref());
+        drawn.and_then(|y| {
+            underived::unknown(&[x], std::slice::from_ref(&y), "bernoulli")?;
+            Ok(y)
+        })
     };
     result.answer(arguments.py())
 }

@@ -7,7 +7,8 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::ops::gated::{glu, prelu, rrelu, rrelu_};
+use rushlight::ops::gated::{glu, rrelu, rrelu_};
+use rushlight::ops::prelu::prelu;
 use rushlight::ops::rectifiers::{
     Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyRelu, Softshrink, Threshold,
 };

@@ -55,6 +55,15 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         NotImplementedError,
         "Trying to use forward AD with aten::{operation} that does not support it.",
     ),
+    "NoForward": (
+        NotImplementedError,
+        "Trying to use forward AD with {operation}{in_place:|_} that does not support it because it has not "
+        "been implemented yet.\nPlease file an issue to PyTorch at "
+        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can "
+        "prioritize its implementation{in_place: or submit a PR adding the implementation to "
+        "derivatives.yaml|.}",
+    ),
+    "ResizeForward": (RuntimeError, "cannot resize variables that has a forward grad"),
     # -- hooks -----------------------------------------------------------------------------------------
     "HookNoGrad": (RuntimeError, "cannot register a hook on a tensor that doesn't require gradient"),
     # -- in-place operations and views -----------------------------------------------------------------

@@ -53,14 +53,14 @@ def backward(
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")
     roots = _as_tuple(tensors)
-    if any(type(root) is not Tensor and _has_torch_function(root) for root in roots):
+    if _has_torch_function(roots):
         options = {
             "grad_tensors": grad_tensors,
             "retain_graph": retain_graph,
             "create_graph": create_graph,
-            "inputs": inputs,
+            "inputs": None if inputs is None else targets,
         }
-        return _handle_torch_function(backward, "torch.autograd.backward", roots, (tensors,), options)
+        return _handle_torch_function(backward, "torch.autograd.backward", roots, (roots,), options)
     for root in roots:
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -101,7 +101,7 @@ def grad(
         allow_unused = materialize_grads
     roots = _as_tuple(outputs)
     targets = _inputs_tuple(inputs, "grad")
-    if any(type(root) is not Tensor and _has_torch_function(root) for root in roots + targets):
+    if _has_torch_function(roots + targets):
         options = {
             "grad_outputs": grad_outputs,
             "retain_graph": retain_graph,

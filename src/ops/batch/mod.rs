@@ -193,13 +193,16 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
 /// What a tensor is around if that is the same for all samples, else the tensor: for operations that look
 /// at numbers, and for what has no derivative.
 pub fn alike_in_all(x: &Tensor) -> Tensor {
-    let mut plain = x.clone();
-    if mode::special() && !x.differs() {
-        while let Some(batch) = plain.batch() {
-            plain = batch.value;
-        }
+    if mode::special() && !x.differs() { all_of(x) } else { x.clone() }
+}
+
+/// All samples that a tensor stands for, at every mapping.
+pub(super) fn all_of(x: &Tensor) -> Tensor {
+    let mut whole = x.clone();
+    while let Some(batch) = whole.batch() {
+        whole = batch.value;
     }
-    plain
+    whole
 }
 
 /// The samples of a tensor at a mapping.
@@ -248,12 +251,18 @@ pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
     let held = op.held();
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
-    if values.iter().chain(&held).all(|samples| samples.dim.is_none()) {
-        let held: Vec<Tensor> = held.into_iter().map(|samples| samples.value).collect();
-        let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
-        return Ok(all_shared(super::apply::apply(op.holding(&held)?, &inputs)?));
+    let call = Call { inputs: &values, held: &held, size: mapping.size() };
+    if held.iter().any(|samples| samples.dim.is_some()) {
+        return op.batch(&call);
     }
-    op.batch(&Call { inputs: &values, held: &held, size: mapping.size() })
+    // What all samples share is held as it is below the mapping.
+    let shared: Vec<Tensor> = held.iter().map(|samples| samples.value.clone()).collect();
+    let op = op.holding(&shared)?;
+    if values.iter().any(|samples| samples.dim.is_some()) {
+        return op.batch(&call);
+    }
+    let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
+    Ok(all_shared(super::apply::apply(op, &inputs)?))
 }
 
 fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping>) -> Vec<Samples> {

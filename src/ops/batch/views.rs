@@ -104,6 +104,7 @@ pub(super) fn shown(
 #[cold]
 pub(in crate::ops) fn lay_out(kind: impl Kind, x: &Tensor, batch: Batch, layout: Layout) -> Result<()> {
     check_open(&batch.mapping)?;
+    in_place::check_layout(x)?;
     let kind: Arc<dyn Kind> = Arc::new(kind);
     let source = x.layout();
     below(&batch.mapping, || match batch.dim {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::ops::select::{masked_fill, where_};
 use crate::ops::squeeze::Squeezed;
 use crate::ops::{
-    Operand, Value, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
+    Operand, Value, batch, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
     logical, mul, part, permute, picked, products, reduce, reshape, round, squeeze, sub, truth,
 };
 use crate::shape;
@@ -242,7 +242,7 @@ fn check_quantile(x: &Tensor, q: &Tensor) -> Result<()> {
     }
     // What is not a number is no share either.
     let inside = logical::and(&compare::ge(q, 0)?, &compare::le(q, 1)?)?;
-    if q.numel() > 0 && truth::all(&inside, None, false)?.item()?.to_f64() == 0.0 {
+    if q.numel() > 0 && truth::all(&batch::all_of(&inside), None, false)?.item()?.to_f64() == 0.0 {
         return Err(Error::QuantileShares {}.into());
     }
     Ok(())

@@ -13,6 +13,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
+use crate::ops::underived::underived;
 use crate::ops::{add, create, join, part, sub};
 use crate::tensor::Tensor;
 
@@ -200,14 +201,16 @@ pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
     apply(Qr { mode }, &[a]).map(two)
 }
 
-/// The reflections of `qr` as LAPACK keeps them, and how much each one takes. They have no history.
-pub fn reflections(a: &Tensor) -> Result<(Tensor, Tensor)> {
-    check_matrix(a, "geqrf")?;
+/// The reflections of `qr` as LAPACK keeps them, and how much each one takes. They have no derivative.
+pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
+    check_matrix(x, "geqrf")?;
     let pair = |(packed, scales)| smallvec![packed, scales];
-    if let Some(found) = batch::front_each(a, |a, _| reflections(a).map(pair)) {
-        return found.map(two);
+    if let Some(found) = batch::front_each(x, |x, _| reflections(x).map(pair)) {
+        let made = found?;
+        underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
+        return Ok(two(made));
     }
-    let a = Matrices::of(a)?;
+    let a = Matrices::of(x)?;
     factored!(a, T => {
         let (mut packed, mut scales) = (Vec::new(), Vec::new());
         for matrix in a.each::<T>() {
@@ -215,6 +218,8 @@ pub fn reflections(a: &Tensor) -> Result<(Tensor, Tensor)> {
             packed.extend(found.packed);
             scales.extend(found.scales);
         }
-        Ok((a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?))
+        let made = [a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?];
+        underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
+        Ok(made.into())
     })
 }

@@ -24,6 +24,16 @@ pub struct Sample {
     pub call: Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>>,
 }
 
+/// The operations that have no forward direction.
+const REVERSE_ONLY: [&str; 5] = ["cdist", "igamma", "igammac", "index_reduce", "zeta"];
+
+impl Sample {
+    /// Whether tangents pass it.
+    pub fn has_forward(&self) -> bool {
+        !REVERSE_ONLY.contains(&self.op)
+    }
+}
+
 /// A sample with one output.
 pub fn sample(
     op: &'static str,

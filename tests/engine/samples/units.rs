@@ -5,7 +5,7 @@ use rushlight::ops::rectifiers::*;
 use rushlight::ops::smooth_units::*;
 use rushlight::ops::special::{self, Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
 use rushlight::ops::unary::Elementwise;
-use rushlight::ops::{self, binary, blend, gated, unary};
+use rushlight::ops::{self, binary, blend, gated, prelu, unary};
 use rushlight::{Tensor, dtype::Scalar};
 
 use super::{Sample, positive, sample, signed};
@@ -93,8 +93,8 @@ fn blends() -> Vec<Sample> {
 
 fn gates() -> Vec<Sample> {
     vec![
-        sample("prelu", vec![signed(&[2, 3]), positive(&[3])], |x| gated::prelu(&x[0], &x[1])),
-        sample("prelu", vec![signed(&[2, 3, 2]), positive(&[1])], |x| gated::prelu(&x[0], &x[1])),
+        sample("prelu", vec![signed(&[2, 3]), positive(&[3])], |x| prelu::prelu(&x[0], &x[1])),
+        sample("prelu", vec![signed(&[2, 3, 2]), positive(&[1])], |x| prelu::prelu(&x[0], &x[1])),
         sample("rrelu", vec![signed(&[2, 3])], |x| gated::rrelu(&x[0], 0.1, 0.4, false, None)),
         sample("glu", vec![signed(&[2, 4])], |x| gated::glu(&x[0], -1)),
         sample("glu", vec![signed(&[3, 2, 3])], |x| gated::glu(&x[0], 1)),

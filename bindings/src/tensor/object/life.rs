@@ -182,8 +182,8 @@ unsafe fn recycle(object: *mut Object) {
     // SAFETY: by the caller's promise; every instance holds one reference to its heap type.
     unsafe {
         let shop = workshop();
-        if shop.spare_count < SPARE {
-            shop.spare[shop.spare_count] = object;
+        if let Some(place) = shop.spare.get_mut(shop.spare_count) {
+            *place = object;
             shop.spare_count += 1;
         } else {
             ffi::PyObject_GC_Del(object.cast());

@@ -149,7 +149,7 @@ def _check(
     outward: Tensor | None,
 ) -> None:
     # An element's tolerance times the sum of the weights with which the elements are added up.
-    scale = sum(float(part.sum()) for part in inward) * (1.0 if outward is None else float(outward.sum()))
+    scale = sum(part.sum().item() for part in inward) * (1.0 if outward is None else outward.sum().item())
     if close(analytical, numerical, setting.rtol, setting.atol * scale):
         return
     forward = outward is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .lookups import _shorten
 
@@ -38,6 +39,7 @@ def embedding_bag(
     tensor([[3.],
             [6.]])
     """
+    check_mapped("embedding_bag.padding_idx", input, weight)
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "

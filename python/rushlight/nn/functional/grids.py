@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._samples import check_mapped
 from ..._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     tensor([[[[-1.,  0.],
               [ 1.,  0.]]]])
     """
+    check_mapped("affine_grid_generator", theta)
     if align_corners is None:
         warnings.warn(_ALIGNMENT, UserWarning, stacklevel=2)
         align_corners = False

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
 
@@ -124,6 +125,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Return the divergence of distributions, of which `input` is the logarithm."""
+    check_mapped("kl_div", input, target)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."

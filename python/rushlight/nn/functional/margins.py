@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import chosen_reduction, reduced, reduction_number
@@ -55,6 +56,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return how far two inputs are from the order that the target wants."""
+    check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -72,6 +74,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return `log(1 + exp(-target * input))`."""
+    check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def losses(input: Tensor, target: Tensor) -> Tensor:
@@ -143,6 +146,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return by how much the anchor is not nearer to what is alike than to what is not."""
+    check_mapped("triplet_margin_loss", anchor, positive, negative)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -170,6 +174,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.5, 1.0]]), torch.tensor([0]))
     tensor(0.7500)
     """
+    check_mapped("multi_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -234,6 +239,7 @@ def multilabel_margin_loss(
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([0.5, 1.0]), torch.tensor([0, -1]))
     tensor(0.7500)
     """
+    check_mapped("multilabel_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _check_matrix(input)
     if target.shape != input.shape:

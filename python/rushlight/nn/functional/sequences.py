@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
+from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .reductions import reduction_number
 
@@ -51,6 +52,7 @@ def ctc_loss(
     >>> torch.nn.functional.ctc_loss(steps, torch.tensor([[1]]), [2], [1])
     tensor(0.2877)
     """
+    check_mapped("ctc_loss.Tensor", log_probs, targets)
     number = reduction_number(reduction)
     single = log_probs.dim() != 3
     steps = log_probs.unsqueeze(1) if single else log_probs

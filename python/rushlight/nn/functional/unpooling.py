@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._samples import any_of_all
+from ..._samples import any_of_all, check_mapped
 from ..._typename import scalar_name
 from .shapes import avg_pool1d, avg_pool2d, avg_pool3d
 
@@ -116,6 +116,7 @@ def max_unpool1d(
     >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1.0, 3.0, 4.0, 2.0]]), 2, return_indices=True), 2)
     tensor([[0., 3., 4., 0.]])
     """
+    check_mapped("max_unpool2d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
@@ -128,6 +129,7 @@ def max_unpool2d(
     output_size: Any = None,
 ) -> Tensor:
     """Return zeros with the elements where `max_pool2d` found them."""
+    check_mapped("max_unpool2d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
@@ -140,6 +142,7 @@ def max_unpool3d(
     output_size: Any = None,
 ) -> Tensor:
     """Return zeros with the elements where `max_pool3d` found them."""
+    check_mapped("max_unpool3d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
 
 

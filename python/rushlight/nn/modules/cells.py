@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
+from ..._samples import check_mapped
 from .. import functional, init
 from ..parameter import Parameter
 from .module import Module
@@ -121,6 +122,8 @@ class RNNCellBase(Module):
         elif not batched:
             state = tuple(part.unsqueeze(0) for part in state)
         self._check(rows, state)
+        if mode == "LSTM":
+            check_mapped("lstm_cell", rows, *state, *self._parameters.values(), fallback=False)
         gates = functional.linear(rows, self.weight_ih, self.bias_ih)
         found: State = STEPS[mode](gates, state, self.weight_hh, self.bias_hh)
         return found if batched else tuple(part.squeeze(0) for part in found)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
+from ..._samples import check_mapped
 from .. import functional
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
@@ -167,6 +168,7 @@ class RNNBase(Module):
             if hx is not None:
                 hx = tuple(part.unsqueeze(1) for part in self._parts(hx))
         states = self._states(input, hx, None)
+        self._check_mapped("input", input, states)
         steps = list(input.unbind(1 if self.batch_first else 0))
         shown, last = self._layers(steps, states)
         output = native.stack(shown, 1 if self.batch_first else 0)
@@ -180,10 +182,14 @@ class RNNBase(Module):
         if hx is not None and order is not None:
             hx = tuple(part.index_select(1, order) for part in self._parts(hx))
         states = self._states(data, hx, sizes)
+        self._check_mapped("data", data, states)
         shown, last = self._layers(list(data.split(sizes.tolist())), states)
         if back is not None:
             last = tuple(part.index_select(1, back) for part in last)
         return PackedSequence(native.cat(shown), sizes, order, back), self._answer(last)
+
+    def _check_mapped(self, overload: str, input: Tensor, states: State) -> None:
+        check_mapped(f"{self.mode.lower()}.{overload}", input, *states, *self._flat_weights, fallback=False)
 
     def _parts(self, hx: Any) -> State:
         return hx if isinstance(hx, tuple) else (hx,)

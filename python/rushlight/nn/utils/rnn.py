@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
+from ..._samples import check_mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,6 +96,7 @@ def pack_padded_sequence(
     >>> packed.data, packed.batch_sizes
     (tensor([1, 4, 2, 5, 3]), tensor([2, 2, 1]))
     """
+    check_mapped("_pack_padded_sequence", input)
     lengths = native.as_tensor(lengths, dtype=native.int64)
     order = None
     if not enforce_sorted:
@@ -170,6 +172,7 @@ def pad_sequence(
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
+    check_mapped("pad_sequence", *sequences, fallback=False)
     if padding_side not in ("left", "right"):
         raise RuntimeError("Expected padding_side to be one of left or right, but got {padding_side}.")
     longest = max(len(sequence) for sequence in sequences)
