@@ -185,25 +185,31 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 
 /// Overwrites a whole view.
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
-    let layout = view.layout();
     match value {
         // The history is that of an assigned tensor.
         Operand::Scalar(number) if records(&[view]) => {
             in_place::check_distinct(view)?;
             create::check_value(number, view.dtype())?;
-            write(view, Operand::Tensor(&Tensor::from_scalar(number, view.dtype())?))
+            write_tensor(view, &Tensor::from_scalar(number, view.dtype())?)
         }
         Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
-        Operand::Tensor(value) if value.layout().shape() == layout.shape() => cast::copy_(view, value),
-        Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
-        Operand::Tensor(value) => {
-            let same = value.layout();
-            let value = reshape::view(value, &shape::signed(&same.shape()[leading_ones(&same)..]))?;
-            match value.layout().shape() == layout.shape() {
-                true => cast::copy_(view, &value),
-                false => cast::copy_(view, &expand::expand(&value, &shape::signed(layout.shape()))?),
-            }
-        }
+        Operand::Tensor(value) => write_tensor(view, value),
+    }
+}
+
+/// Overwrites a whole view with a tensor, which is changed only as far as its shape demands.
+fn write_tensor(view: &Tensor, value: &Tensor) -> Result<()> {
+    let (target, source) = (view.layout(), value.layout());
+    if source.shape() == target.shape() {
+        return cast::copy_(view, value);
+    }
+    if value.ndim() == 0 && !batch::is_batched(value) {
+        return cast::fill_(view, value);
+    }
+    let value = reshape::view(value, &shape::signed(&source.shape()[leading_ones(&source)..]))?;
+    match value.layout().shape() == target.shape() {
+        true => cast::copy_(view, &value),
+        false => cast::copy_(view, &expand::expand(&value, &shape::signed(target.shape()))?),
     }
 }
 
