@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["TypedStorage", "UntypedStorage"]
 
 _DEPRECATED = (
-    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-    "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
+    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
+    "storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
     "directly, use tensor.untyped_storage() instead of tensor.storage()"
 )
 
@@ -120,7 +120,9 @@ class UntypedStorage(_Storage):
 class TypedStorage(_Storage):
     """The memory of a tensor as elements of its type. It is deprecated: bytes are all that there is."""
 
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: Any = float32, _internal: bool = False) -> None:
+    def __init__(
+        self, *, wrap_storage: UntypedStorage, dtype: Any = float32, _internal: bool = False
+    ) -> None:
         if not _internal:
             _warn(2)
         self._untyped_storage, self.dtype = wrap_storage, dtype
