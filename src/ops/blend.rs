@@ -163,7 +163,8 @@ impl Pointwise for Lerp {
     }
 
     fn needs(&self, of: usize, index: usize) -> bool {
-        (of == 2) != (index == 2)
+        // The weight itself too: torch keeps it for tangents.
+        of == 2 || index == 2
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {

@@ -9,10 +9,10 @@ use super::in_place;
 use super::indexed;
 use super::operand::Operand;
 use super::part::{Part, from_end, sliced, take_element, take_slice};
+use super::record::records;
 use super::{reshape, squeeze};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode;
 use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 
@@ -185,29 +185,31 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
 
 /// Overwrites a whole view.
 fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
-    let layout = view.layout();
     match value {
-        Operand::Scalar(value) => {
+        // The history is that of an assigned tensor.
+        Operand::Scalar(number) if records(&[view]) => {
             in_place::check_distinct(view)?;
-            match mode::is_grad_enabled() && view.requires_grad() {
-                // torch makes it a tensor, which the node tells.
-                true => {
-                    create::check_value(value, view.dtype())?;
-                    write(view, Operand::Tensor(&Tensor::from_scalar(value, view.dtype())?))
-                }
-                false => cast::fill_(view, value),
-            }
+            create::check_value(number, view.dtype())?;
+            write_tensor(view, &Tensor::from_scalar(number, view.dtype())?)
         }
-        Operand::Tensor(value) if value.layout().shape() == layout.shape() => cast::copy_(view, value),
-        Operand::Tensor(value) if value.ndim() == 0 && !batch::is_batched(value) => cast::fill_(view, value),
-        Operand::Tensor(value) => {
-            let same = value.layout();
-            let value = reshape::view(value, &shape::signed(&same.shape()[leading_ones(&same)..]))?;
-            match value.layout().shape() == layout.shape() {
-                true => cast::copy_(view, &value),
-                false => cast::copy_(view, &expand::expand(&value, &shape::signed(layout.shape()))?),
-            }
-        }
+        Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
+        Operand::Tensor(value) => write_tensor(view, value),
+    }
+}
+
+/// Overwrites a whole view with a tensor, which is changed only as far as its shape demands.
+fn write_tensor(view: &Tensor, value: &Tensor) -> Result<()> {
+    let (target, source) = (view.layout(), value.layout());
+    if source.shape() == target.shape() {
+        return cast::copy_(view, value);
+    }
+    if value.ndim() == 0 && !batch::is_batched(value) {
+        return cast::fill_(view, value);
+    }
+    let value = reshape::view(value, &shape::signed(&source.shape()[leading_ones(&source)..]))?;
+    match value.layout().shape() == target.shape() {
+        true => cast::copy_(view, &value),
+        false => cast::copy_(view, &expand::expand(&value, &shape::signed(target.shape()))?),
     }
 }
 

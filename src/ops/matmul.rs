@@ -70,12 +70,12 @@ fn folded(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// A matrix or vector times a batch, as the batch transposed times it.
 fn folded_from_the_left(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    let turned = permute::transpose(b, -1, -2)?;
+    let turned = permute::transpose(b, -2, -1)?;
     if a.ndim() == 1 {
         return folded(&turned, a);
     }
     let product = folded(&turned, &permute::t(a)?)?;
-    cast::contiguous(&permute::transpose(&product, -1, -2)?)
+    cast::contiguous(&permute::transpose(&product, -2, -1)?)
 }
 
 /// Two batches, broadcast and multiplied pair by pair.

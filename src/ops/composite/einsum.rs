@@ -164,8 +164,8 @@ fn product_of_all(mut terms: VecDeque<Tensor>, kept: usize) -> Result<Tensor> {
                     }
                 }
                 (first, second) if *left == 1 && first != second => {
-                    let only = if second { &mut only_first } else { &mut only_second };
-                    only.push(dim as i64);
+                    let dims = if second { &mut only_first } else { &mut only_second };
+                    dims.push(dim as i64);
                     *left = 0;
                 }
                 _ => {}

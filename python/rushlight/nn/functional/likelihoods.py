@@ -155,7 +155,7 @@ def poisson_nll_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    losses = input.exp() - target * input if log_input else input - target * _nn.add_number(input, eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         losses = losses + stirling.masked_fill(target <= 1, 0)

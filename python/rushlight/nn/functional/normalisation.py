@@ -128,10 +128,10 @@ def local_response_norm(
         raise ValueError(f"Expected 3D or higher dimensionality {gap}input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
-    squares = input.mul(input).unsqueeze(1)
+    squares = input.mul(input)
     before, behind = size // 2, (size - 1) // 2
     if input.dim() == 3:
-        squares = shapes.pad(squares, (0, 0, before, behind))
+        squares = shapes.pad(squares.unsqueeze(1), (0, 0, before, behind))
         means = shapes.avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
     else:
         length = input.shape
