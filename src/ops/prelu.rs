@@ -55,6 +55,8 @@ impl Op for Prelu {
 }
 
 /// x̄ = g where x > 0, w g elsewhere; w̄ = 0 where x > 0, x g elsewhere
+///
+/// Derivatives of these count zero as positive.
 #[derive(Clone)]
 struct PreluBackward;
 
@@ -85,7 +87,7 @@ impl Op for PreluBackward {
         let inputs = saved.iter().map(|one| at.load(one)).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
         let [g, x, w] = [&inputs[0], &inputs[1], &inputs[2]];
         let (a, b) = (gradients[0].as_ref(), gradients[1].as_ref());
-        let positive = gt(x, 0)?;
+        let positive = ge(x, 0)?;
         // Of a gradient that is missing nothing comes but zeros.
         let elsewhere = |of: Option<&Tensor>, factor: &Tensor| match of {
             Some(of) => where_(&positive, 0.0, &mul(of, factor)?),
@@ -105,7 +107,7 @@ impl Op for PreluBackward {
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let inputs = saved.iter().map(|one| at.load(one)).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
         let [g, x, w] = [&inputs[0], &inputs[1], &inputs[2]];
-        let positive = gt(x, 0)?;
+        let positive = ge(x, 0)?;
         let elsewhere = |t: &Tensor, factor: &Tensor| where_(&positive, 0.0, &mul(t, factor)?);
         let [tg, tx, tw] = [0, 1, 2].map(|index: usize| tangents[index].as_ref());
         let own = tg.map(|t| where_(&positive, t, &mul(t, w)?));

@@ -80,8 +80,9 @@ pub fn draw_like(
     distribution: &Distribution,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    if batch::draws_for_each() {
-        return batch::drawn_from(x, &|x| draw_like(x, dtype, distribution, generator));
+    let of_all = |x: &Tensor| draw_like(x, dtype, distribution, generator);
+    if let Some(found) = batch::drawn_like(x, &of_all) {
+        return found;
     }
     if batch::is_mapping() {
         return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);

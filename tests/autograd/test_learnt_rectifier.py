@@ -42,3 +42,10 @@ def test_forward_what_is_zero_counts_as_positive():
         tangent = fwAD.unpack_dual(F.prelu(fwAD.make_dual(zeros, torch.ones(2)), weight)).tangent
     assert torch.equal(tangent, torch.ones(2))
     assert torch.equal(torch.func.grad(lambda x: F.prelu(x, weight).sum())(zeros), torch.full((2,), 0.2))
+
+
+def test_so_it_does_for_derivatives_of_gradients():
+    x, weight = torch.tensor([0.0, -1.0], requires_grad=True), torch.tensor([0.5])
+    (gradient,) = torch.autograd.grad(F.prelu(x, weight).pow(2).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(gradient.sum(), x)
+    assert torch.equal(second, torch.tensor([1.0, 0.5]))

@@ -47,3 +47,15 @@ def test_numbers_of_their_own_are_not_written_to_what_samples_share():
     )
     with raises(RuntimeError, text):
         vmap(lambda x: torch.zeros(4, 2).bernoulli_(X[0]), randomness="different")(X)
+
+
+def test_mappings_within_each_other_each_say_what_they_want():
+    def within(inner, outer):
+        return drawn(vmap(vmap(torch.rand_like, randomness=inner), randomness=outer), X)
+
+    columns = within("different", "same")
+    assert torch.equal(columns[0], columns[2])
+    assert not torch.equal(columns[0, 0], columns[0, 1])
+    rows = within("same", "different")
+    assert torch.equal(rows[0, 0], rows[0, 1])
+    assert not torch.equal(rows[0], rows[2])

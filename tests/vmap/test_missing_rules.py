@@ -121,6 +121,11 @@ def test_what_has_a_rule_maps_over_no_samples():
     assert vmap(grad(lambda x: x.sin().sum()))(X[:0]).shape == (0, 3, 3)
 
 
+def test_no_samples_are_no_chunk():
+    with raises(AssertionError, "arg_spec must not be None"):
+        vmap(torch.sin, chunk_size=2)(X[:0])
+
+
 def test_each_sample_may_ask_for_quantiles_of_its_own():
     shares = torch.tensor([[0.0, 0.5], [0.25, 1.0]])
     expected = torch.stack([torch.quantile(x, q) for x, q in zip(X, shares, strict=True)])

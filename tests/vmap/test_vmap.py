@@ -368,8 +368,3 @@ def test_an_error_inside_closes_the_mapping():
 def test_chunks_cannot_be_joined_nowhere():
     with raises(TypeError, "cat(): argument 'dim' must be int, not NoneType"):
         vmap(lambda x: torch.ones(2), out_dims=None, chunk_size=2)(torch.ones(3, 2))
-
-
-@pytest.mark.own  # torch fails
-def test_no_samples_are_one_chunk_of_none():
-    assert vmap(lambda x: x * 2, chunk_size=2)(torch.ones(0, 2)).shape == (0, 2)

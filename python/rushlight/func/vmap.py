@@ -97,7 +97,8 @@ class _Mapped:
         state = get_rng_state() if self.randomness == "same" else None
         sizes = [chunk_size] * (size // chunk_size) + ([size % chunk_size] if size % chunk_size else [])
         if not sizes:
-            return self(leaves, dims, size)
+            # torch has no result then that could tell the structure.
+            raise AssertionError("arg_spec must not be None")
         starts = list(accumulate(sizes))[:-1]
         parts = [
             [leaf] * len(sizes) if dim is None else tensor_split(leaf, starts, dim)

@@ -32,7 +32,7 @@ pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
 pub(super) use failures::told_of_all;
 pub(super) use random::{
-    creation, draws_for_each, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
+    creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
     refuse_shared,
 };
 pub(super) use together::{alike_or, together};

@@ -84,19 +84,29 @@ pub(in crate::ops) fn refuse_same(inputs: &[&Tensor]) -> Result<()> {
     }
 }
 
+/// What `draw` gives of all samples of a tensor together, if each is to have numbers of its own.
+pub(in crate::ops) fn drawn_like(
+    x: &Tensor,
+    draw: &dyn Fn(&Tensor) -> Result<Tensor>,
+) -> Option<Result<Tensor>> {
+    let mapping = current().filter(|mapping| mapping.randomness() == Randomness::Different)?;
+    let run = || {
+        let front = samples(x, &mapping).front(mapping.size())?;
+        Tensor::batched(Mapping::below(|| draw(&front))?, Some(0), &mapping)
+    };
+    Some(run())
+}
+
 /// Other numbers for each sample are not written to what all samples share.
 pub(in crate::ops) fn refuse_shared(x: &Tensor) -> Result<()> {
     match current() {
-        Some(mapping) if draws_for_each() && samples(x, &mapping).dim.is_none() => {
+        Some(mapping)
+            if mapping.randomness() == Randomness::Different && samples(x, &mapping).dim.is_none() =>
+        {
             Err(Error::RandomUnbatched {}.into())
         }
         _ => Ok(()),
     }
-}
-
-/// Whether each sample gets random numbers of its own.
-pub(in crate::ops) fn draws_for_each() -> bool {
-    current().is_some_and(|mapping| mapping.randomness() == Randomness::Different)
 }
 
 /// Whether a function is being mapped on this thread.
