@@ -130,11 +130,7 @@ pub trait Rule: Send + Sync {
 
     /// Shows the memory that is kept, under torch's names.
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
-        for (name, saved) in self.saved() {
-            if let Some(array) = saved.held() {
-                visit(name, array);
-            }
-        }
+        visit_held(&self.saved(), visit);
     }
 
     /// The inputs as torch counts them, if it counts others.
@@ -169,5 +165,14 @@ pub trait Rule: Send + Sync {
     /// The transform that goes on and of which this is the boundary, if it is one.
     fn transform(&self) -> Option<u64> {
         None
+    }
+}
+
+/// Shows the memory that is kept. A function of its own: it is the same for all rules.
+fn visit_held(saved: &[(&'static str, &SavedTensor)], visit: &mut dyn FnMut(&'static str, Array)) {
+    for (name, saved) in saved {
+        if let Some(array) = saved.held() {
+            visit(name, array);
+        }
     }
 }

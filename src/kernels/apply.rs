@@ -10,7 +10,7 @@
 //! What a visitor holds, such as a factor, lies behind a pointer in these loops, and every element that is
 //! written might change it, as far as the compiler can tell. They therefore own a copy of their visitor.
 
-use super::parallel::parallel_parts;
+use super::parallel::{Body, each_part};
 use super::simd::vectorised;
 
 /// Elements of one chunk: at least some ten microseconds of work.
@@ -78,6 +78,6 @@ pub(super) fn each_slice_3<V: Send, A: Copy + Sync, B: Copy + Sync, C: Copy + Sy
 /// compiled once for both ways, as a function of its own.
 #[inline]
 fn parallel_slice<V: Send>(out: &mut [V], body: impl Fn(usize, &mut [V]) + Sync) {
-    let body: &(dyn Fn(usize, &mut [V]) + Sync) = &body;
-    if out.len() <= GRAIN { body(0, out) } else { parallel_parts(out, GRAIN, body) }
+    let body: &dyn for<'a> Body<(usize, &'a mut [V])> = &|(start, part): (usize, &mut [V])| body(start, part);
+    if out.len() <= GRAIN { body.run((0, out)) } else { each_part(out, GRAIN, body) }
 }

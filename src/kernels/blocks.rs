@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
 use super::dense::dense;
 use super::moves;
-use super::parallel::parallel_items;
+use super::parallel::{Body, each_item};
 use super::simd::vectorised;
 
 /// The most bytes of a block. A row of this length or longer is a block of its own, or several; of shorter ones
@@ -35,7 +35,7 @@ pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
     let a = squeezed(a);
     let plan = Plan::new(a.shape(), &[a.strides()], size_of::<A>());
     let a = Operand::new(a, &plan);
-    plan.each(out, &|blocks| {
+    plan.each(out, &|blocks: Blocks<'_, V>| {
         let mut a = a.reader(&plan);
         blocks.for_each(|(out, start)| each_slice_1(out, a.block(start, out.len()), visit));
     });
@@ -54,7 +54,7 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
     let (a, b) = (squeezed(a), squeezed(b));
     let plan = Plan::new(a.shape(), &[a.strides(), b.strides()], size_of::<A>().max(size_of::<B>()));
     let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
-    plan.each(out, &|blocks| {
+    plan.each(out, &|blocks: Blocks<'_, V>| {
         let (mut a, mut b) = (a.reader(&plan), b.reader(&plan));
         blocks.for_each(|(out, start)| {
             let len = out.len();
@@ -78,7 +78,7 @@ pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: C
     let widest = size_of::<A>().max(size_of::<B>()).max(size_of::<C>());
     let plan = Plan::new(a.shape(), &[a.strides(), b.strides(), c.strides()], widest);
     let (a, b, c) = (Operand::new(a, &plan), Operand::new(b, &plan), Operand::new(c, &plan));
-    plan.each(out, &|blocks| {
+    plan.each(out, &|blocks: Blocks<'_, V>| {
         let (mut a, mut b, mut c) = (a.reader(&plan), b.reader(&plan), c.reader(&plan));
         blocks.for_each(|(out, start)| {
             let len = out.len();
@@ -143,11 +143,11 @@ impl Plan {
     }
 
     /// Calls `body` with all blocks of a destination, several blocks at a time.
-    fn each<V: Send>(&self, out: &mut [V], body: &(dyn Fn(Blocks<'_, V>) + Sync)) {
+    fn each<V: Send>(&self, out: &mut [V], body: &dyn for<'a> Body<Blocks<'a, V>>) {
         let (whole, part) = self.lengths();
         let blocks = |start, out| Blocks { whole, part, start, out };
         if out.len() <= GRAIN {
-            return body(blocks(0, out));
+            return body.run(blocks(0, out));
         }
         let outer = whole * (GRAIN / whole).max(1);
         let chunk = if whole < GRAIN { outer } else { part * (GRAIN / part) };
@@ -155,7 +155,7 @@ impl Plan {
             let chunks = out.chunks_mut(chunk).enumerate();
             chunks.map(move |(inside, out)| blocks(index * outer + inside * chunk, out))
         });
-        parallel_items(chunks.collect(), 1, body);
+        each_item(chunks.collect(), 1, body);
     }
 
     /// The block of a view that has `len` elements from `start` on.

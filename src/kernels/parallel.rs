@@ -100,11 +100,24 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// The body of a loop: `Fn(A) + Sync`, but with a table of functions that holds it once. That of a closure holds
+/// it a second time as an `FnOnce`, which nobody calls.
+pub(super) trait Body<A>: Sync {
+    /// Does its part.
+    fn run(&self, part: A);
+}
+
+impl<A, F: Fn(A) + Sync> Body<A> for F {
+    fn run(&self, part: A) {
+        self(part);
+    }
+}
+
 /// One parallel loop, shared between its caller and the helpers.
 struct Region {
     /// The body with its lifetime erased. It is called only for claimed chunks, and the caller does
     /// not return before every claimed chunk has finished.
-    body: *const (dyn Fn(usize) + Sync),
+    body: *const dyn Body<usize>,
     chunks: usize,
     next: AtomicUsize,
     finished: AtomicUsize,
@@ -147,7 +160,7 @@ impl Region {
                 // SAFETY: this chunk is claimed and not finished, so the caller is still inside
                 // `run_chunks` and what the body borrows is alive.
                 let body = unsafe { &*self.body };
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(chunk))) {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body.run(chunk))) {
                     self.failed.store(true, Ordering::Relaxed);
                     self.payload.lock().get_or_insert(payload);
                 }
@@ -170,18 +183,18 @@ impl Region {
 
 /// Runs `body` for every chunk number below `chunks`, each exactly once, and returns when all have
 /// finished. A panic in a chunk is passed on after that.
-fn run_chunks(chunks: usize, body: &(dyn Fn(usize) + Sync)) {
+fn run_chunks(chunks: usize, body: &dyn Body<usize>) {
     let helpers = (num_threads() - 1).min(chunks.saturating_sub(1));
     let Some(pool) = (if helpers == 0 { None } else { pool(num_threads() - 1) }) else {
         (0..chunks).for_each(|chunk| {
             interrupt::unwind_if_due();
-            body(chunk);
+            body.run(chunk);
         });
         return;
     };
     // SAFETY: only the lifetime changes. The body is called for claimed chunks only, and this
     // function waits for every one of them below, also when a chunk panics.
-    let body: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
+    let body: &'static dyn Body<usize> = unsafe { std::mem::transmute(body) };
     let region = Arc::new(Region {
         body,
         chunks,
@@ -210,17 +223,17 @@ pub fn parallel_for(len: usize, grain: usize, body: impl Fn(Range<usize>) + Sync
     each_range(len, grain, &body);
 }
 
-fn each_range(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
+fn each_range(len: usize, grain: usize, body: &dyn Body<Range<usize>>) {
     let grain = grain.max(1);
     if len <= grain {
         if len > 0 {
-            body(0..len);
+            body.run(0..len);
         }
         return;
     }
     run_chunks(len.div_ceil(grain), &|chunk| {
         let start = chunk * grain;
-        body(start..len.min(start + grain));
+        body.run(start..len.min(start + grain));
     });
 }
 
@@ -241,16 +254,21 @@ impl<T> SharedStart<T> {
 /// of its first element.
 #[inline]
 pub fn parallel_parts<T: Send>(output: &mut [T], grain: usize, body: impl Fn(usize, &mut [T]) + Sync) {
-    each_part(output, grain, &body);
+    each_part(output, grain, &|(start, part): (usize, &mut [T])| body(start, part));
 }
 
-fn each_part<T: Send>(output: &mut [T], grain: usize, body: &(dyn Fn(usize, &mut [T]) + Sync)) {
+/// `parallel_parts` of a body that is compiled elsewhere.
+pub(super) fn each_part<T: Send>(
+    output: &mut [T],
+    grain: usize,
+    body: &dyn for<'a> Body<(usize, &'a mut [T])>,
+) {
     let start = SharedStart(output.as_mut_ptr());
     each_range(output.len(), grain, &|range: Range<usize>| {
         // SAFETY: the ranges are inside the slice and disjoint, each is visited once, and `output`
         // stays borrowed until all are done.
         let part = unsafe { std::slice::from_raw_parts_mut(start.get().add(range.start), range.len()) };
-        body(range.start, part);
+        body.run((range.start, part));
     });
 }
 
@@ -260,10 +278,11 @@ pub fn parallel_items<I: Send>(items: Vec<I>, grain: usize, body: impl Fn(I) + S
     each_item(items, grain, &body);
 }
 
-fn each_item<I: Send>(items: Vec<I>, grain: usize, body: &(dyn Fn(I) + Sync)) {
+/// `parallel_items` of a body that is compiled elsewhere.
+pub(super) fn each_item<I: Send>(items: Vec<I>, grain: usize, body: &dyn Body<I>) {
     let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
-    each_part(&mut items, grain, &|_, part: &mut [Option<I>]| {
-        part.iter_mut().filter_map(Option::take).for_each(body);
+    parallel_parts(&mut items, grain, |_, part| {
+        part.iter_mut().filter_map(Option::take).for_each(|item| body.run(item));
     });
 }
 

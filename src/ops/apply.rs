@@ -4,12 +4,12 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
+use super::erased::AnyOp;
 use super::in_place::{self, Write};
 use super::record::trace;
 use super::{copy, intercept, tangents, watch};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
@@ -250,10 +250,18 @@ fn named<'a>(
     names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
 }
 
-/// What was not needed, as it is shown.
-fn missing(names: &[&'static str], saved: SmallVec<[Option<&SavedTensor>; 2]>) -> Attributes {
-    let missing = names.iter().zip(saved).filter(|(name, saved)| saved.is_none() && !name.is_empty());
-    missing.map(|(name, _)| (*name, Shown::NoTensor)).collect()
+/// What a node shows, and what was not needed.
+fn with_missing(
+    mut shown: Attributes,
+    names: &[&'static str],
+    saved: SmallVec<[Option<&SavedTensor>; 2]>,
+) -> Attributes {
+    for (&name, saved) in names.iter().zip(saved) {
+        if saved.is_none() && !name.is_empty() && shown.iter().all(|(other, _)| *other != name) {
+            shown.push((name, Shown::NoTensor));
+        }
+    }
+    shown
 }
 
 /// An operation and what it kept: the rule of its node.
@@ -288,13 +296,7 @@ impl<O: Op> Rule for Recorded<O> {
     }
 
     fn shown(&self) -> Attributes {
-        let mut shown = self.op.shown(&self.saved);
-        for (name, missing) in missing(self.op.saved_names(), self.saved.tensors()) {
-            if shown.iter().all(|(other, _)| *other != name) {
-                shown.push((name, missing));
-            }
-        }
-        shown
+        with_missing(self.op.shown(&self.saved), self.op.saved_names(), self.saved.tensors())
     }
 
     fn compute(&self, name: &str, at: &At<'_>) -> Result<Tensor> {
@@ -321,7 +323,7 @@ impl<O: Op> Rule for Recorded<O> {
 /// Runs an operation and records it if any input requires grad.
 pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if mode::special() {
-        return apply_traced(op, inputs);
+        return apply_traced(&op, inputs);
     }
     if !O::VIEW && watch::is_long(op.effort(inputs)) {
         return watch::at_length(false, || apply(op, inputs));
@@ -336,19 +338,16 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
 
 /// `apply` where more than the history of the inputs may matter.
 #[cold]
-fn apply_traced<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+fn apply_traced(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     if let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held())) {
         return batch::apply(op, inputs, &mapping);
     }
     let given: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
     let forward = &mut || match intercept::is_active() {
-        true => intercept::structured(&op, inputs),
+        true => intercept::structured(op, inputs),
         false => op.forward(inputs),
     };
-    tangents::run(&given, forward, &mut |needed, outputs| {
-        let saved = op.save(&Keep { inputs, outputs, needed });
-        boxed(Recorded { op: op.clone(), saved })
-    })
+    tangents::run(&given, forward, &mut |needed, outputs| op.rule(&Keep { inputs, outputs, needed }))
 }
 
 /// `apply` for an operation with one output.

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::single;
 use super::passing::Passing;
-use super::record::{MakeRule, form, gradient_edges, needed, once, only_once, records};
+use super::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use super::tangents;
 use super::{batch, cast, copy, repeated, view};
 use crate::dtype::DType;
@@ -171,17 +171,13 @@ impl<'a> Write<'a> {
         if !self.is_traced() {
             return self.count();
         }
-        let mut write = Some(self);
-        once(rule, &mut |rule| match write.take() {
-            Some(write) => write.finish_boxed(rule),
-            None => Ok(()),
-        })
+        self.finish_any(&mut Some(rule))
     }
 
-    fn finish_boxed(mut self, rule: MakeRule<'_>) -> Result<()> {
+    fn finish_any(mut self, rule: &mut dyn MakeRule) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
         self.count()?;
-        let mut rule = rule(self.needed());
+        let mut rule = rule.make(self.needed());
         check_kept(&*rule)?;
         if mode::special() {
             tangents::keep_tangents_of_write(&mut *rule, &self.inputs, x)?;

@@ -193,7 +193,7 @@ fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
                 // torch makes it a tensor, which the node tells.
                 true => {
                     create::check_value(value, view.dtype())?;
-                    cast::fill_(view, &Tensor::from_scalar(value, view.dtype())?)
+                    write(view, Operand::Tensor(&Tensor::from_scalar(value, view.dtype())?))
                 }
                 false => cast::fill_(view, value),
             }

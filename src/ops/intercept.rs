@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Op, Outputs, Overwrite};
+use super::apply::{Outputs, Overwrite};
+use super::erased::AnyOp;
 use super::operand::{Operand, Value};
 use super::view;
 use crate::error::{Error, Result};
@@ -179,8 +180,8 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 
 /// The outputs of a structured operation.
 #[cold]
-pub(super) fn structured<O: Op>(op: &O, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (own, tensors) = (op.clone(), kept(inputs));
+pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
+    let (own, tensors) = (op.owned(), kept(inputs));
     let compute = Box::new(move || own.forward(&references(&tensors)));
     let operation = Operation {
         outputs: op.outputs(inputs),

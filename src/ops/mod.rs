@@ -29,6 +29,7 @@ pub mod default_dtype;
 pub mod distinct;
 mod distribution;
 pub mod division;
+mod erased;
 pub mod exp_log;
 pub mod expand;
 pub mod extremes;

@@ -7,8 +7,24 @@ use super::tangents;
 use crate::error::Result;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::node::{RuleBox, boxed};
-use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode};
+use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, packing};
 use crate::tensor::{Array, Tensor};
+
+/// Makes the rule of an operation, at most once, told which inputs matter. What asks for it is compiled once,
+/// and not for every rule.
+pub(super) trait MakeRule {
+    /// The rule.
+    fn make(&mut self, needed: u64) -> RuleBox;
+}
+
+impl<R: Rule + 'static, F: FnOnce(u64) -> R> MakeRule for Option<F> {
+    fn make(&mut self, needed: u64) -> RuleBox {
+        match self.take() {
+            Some(rule) => boxed(rule(needed)),
+            None => unreachable!("the rule is made once"),
+        }
+    }
+}
 
 /// What follows the forward of every operation: what it did is recorded if any input requires grad,
 /// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
@@ -17,18 +33,19 @@ pub(super) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    if mode::special() {
-        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
-        return tangents::trace(&inputs, outputs, rule);
-    }
-    once(rule, &mut |rule| trace_history(inputs, outputs, rule))
+    trace_any(inputs, outputs, &mut Some(rule))
 }
 
-fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> Result<()> {
+/// `trace` of any rule.
+pub(super) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn MakeRule) -> Result<()> {
+    if mode::special() {
+        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+        return tangents::trace_any(&inputs, outputs, &mut packing::Ahead::default(), rule);
+    }
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
     if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {
         let edges = gradient_edges(inputs)?;
-        let rule = rule(needed(&edges));
+        let rule = rule.make(needed(&edges));
         record_boxed(rule, edges, outputs)?;
     } else {
         stop(standing, outputs);
@@ -41,21 +58,6 @@ fn trace_history(inputs: &[&Tensor], outputs: &[Tensor], rule: MakeRule<'_>) -> 
 #[inline]
 pub(super) fn passes_by<'a>(inputs: impl IntoIterator<Item = Option<&'a Tensor>>) -> bool {
     mode::frozen_leaves() && inputs.into_iter().all(|input| input.is_some_and(Tensor::is_inference))
-}
-
-/// A rule that is made at most once, boxed.
-pub(super) type MakeRule<'a> = &'a mut dyn FnMut(u64) -> RuleBox;
-
-/// Runs `body` with a function of any rule as one that is compiled once.
-pub(super) fn once<R: Rule + 'static, T>(
-    rule: impl FnOnce(u64) -> R,
-    body: &mut dyn FnMut(MakeRule<'_>) -> T,
-) -> T {
-    let mut rule = Some(rule);
-    body(&mut |needed| match rule.take() {
-        Some(rule) => boxed(rule(needed)),
-        None => unreachable!("the rule is made once"),
-    })
 }
 
 /// A function of a tensor that is called at most once, as what bodies take that are compiled once for all

@@ -15,7 +15,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::Outputs;
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
-use super::record::{MakeRule, attach, forms, needed, once, passes_by, stop};
+use super::record::{MakeRule, attach, forms, needed, passes_by, stop};
 use super::{along, batch, cast, intercept, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -94,17 +94,28 @@ pub(super) fn edges(inputs: &[Option<&Tensor>]) -> Result<SmallVec<[Option<Edge>
 }
 
 /// `record::trace` where tangents may have to pass, or some inputs are numbers.
-#[cold]
 pub(super) fn trace<R: Rule + 'static>(
     inputs: &[Option<&Tensor>],
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    once(rule, &mut |rule| trace_boxed(inputs, outputs, &mut packing::Ahead::default(), rule))
+    trace_any(inputs, outputs, &mut packing::Ahead::default(), &mut Some(rule))
 }
 
 /// A rule for the inputs that matter and the outputs. Before the operation has run there are none of these.
 pub(super) type RuleOf<'a> = &'a mut dyn FnMut(u64, &[Tensor]) -> RuleBox;
+
+/// A rule for these outputs.
+struct Given<'a> {
+    rule: RuleOf<'a>,
+    outputs: &'a [Tensor],
+}
+
+impl MakeRule for Given<'_> {
+    fn make(&mut self, needed: u64) -> RuleBox {
+        (self.rule)(needed, self.outputs)
+    }
+}
 
 /// Runs an operation and traces it. What a rule keeps of the inputs is packed before, if somebody packs on
 /// this thread: whoever then ends the computation spares it the operation.
@@ -123,8 +134,13 @@ pub(super) fn run(
         ahead = packing::pack_inputs(&*rule(needed, &[]), inputs)?;
     }
     let outputs = forward()?;
-    trace_boxed(inputs, &outputs, &mut ahead, &mut |needed| rule(needed, &outputs))?;
+    trace_any(inputs, &outputs, &mut ahead, &mut Given { rule, outputs: &outputs })?;
     Ok(outputs)
+}
+
+/// What follows an operation that has run.
+pub(super) fn trace_given(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: RuleOf<'_>) -> Result<()> {
+    trace_any(inputs, outputs, &mut packing::Ahead::default(), &mut Given { rule, outputs })
 }
 
 /// `run` of an operation with one output.
@@ -137,11 +153,13 @@ pub(super) fn run_one(
     outputs.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
 }
 
-fn trace_boxed(
+/// `trace` of any rule, of which some may be packed `ahead`.
+#[cold]
+pub(super) fn trace_any(
     inputs: &[Option<&Tensor>],
     outputs: &[Tensor],
     ahead: &mut packing::Ahead,
-    rule: MakeRule<'_>,
+    rule: &mut dyn MakeRule,
 ) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
@@ -155,7 +173,7 @@ fn trace_boxed(
     }
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
-    let mut rule = rule(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    let mut rule = rule.make(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
     batch::keep_samples(&mut *rule, &|source| match source {
         Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
         Source::Output(index) => outputs.get(usize::from(index)),

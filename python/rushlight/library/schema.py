@@ -70,7 +70,8 @@ def infer_schema(
         kind = _parameter_type(hints[name])
         if kind is None:
             hint = ""
-            if typing.get_origin(hints[name]) is tuple:
+            origin: object = typing.get_origin(hints[name])
+            if origin is tuple:
                 hint = (
                     "We do not support Tuple inputs in schema. As a workaround, please try to use List "
                     "instead. For example, "

@@ -16,10 +16,11 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, Recorded};
-use super::record::trace;
+use super::apply::{Keep, Outputs};
+use super::erased::AnyOp;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
+use super::tangents::trace_given;
 use super::{cast, create, expand, part, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
@@ -216,19 +217,17 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 
 /// Runs an operation for all samples and records it among the tensors of the mapping.
 #[cold]
-pub(super) fn apply<O: Op>(op: O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
+pub(super) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
     check_open_for(mapping, plumbing(op.name()))?;
-    let answer = below(mapping, || answer(&op, inputs, mapping))?;
+    let answer = below(mapping, || answer(op, inputs, mapping))?;
     let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
     let outputs = match op.shows() {
         Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
         None => wrapped(answer, mapping)?,
     };
-    trace(&inputs, &outputs, |needed| {
-        let saved = op.save(&Keep::new(&inputs, &outputs, needed));
-        Recorded { op, saved }
-    })?;
+    let given: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+    trace_given(&given, &outputs, &mut |needed, outputs| op.rule(&Keep::new(&inputs, outputs, needed)))?;
     Ok(outputs)
 }
 
@@ -247,7 +246,7 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 }
 
 /// What an operation answers for all samples.
-pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
+fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
     let held = op.held();
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
@@ -262,7 +261,7 @@ pub(super) fn answer<O: Op>(op: &O, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
         return op.batch(&call);
     }
     let inputs: Vec<&Tensor> = values.iter().map(|samples| &samples.value).collect();
-    Ok(all_shared(super::apply::apply(op, &inputs)?))
+    Ok(all_shared(op.apply(&inputs)?))
 }
 
 fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping>) -> Vec<Samples> {

@@ -154,22 +154,19 @@ fn product_of_all(mut terms: VecDeque<Tensor>, kept: usize) -> Result<Tensor> {
             };
         };
         let (mut both, mut only_first, mut only_second) = (Vec::new(), Vec::new(), Vec::new());
-        for dim in kept..rank {
+        for (dim, left) in left.iter_mut().enumerate().skip(kept) {
             match (is_one(&a, dim), is_one(&b, dim)) {
                 (false, false) => {
-                    left[dim] -= 1;
-                    if left[dim] == 1 {
+                    *left -= 1;
+                    if *left == 1 {
                         both.push(dim);
-                        left[dim] = 0;
+                        *left = 0;
                     }
                 }
-                (first, second) if left[dim] == 1 && first != second => {
-                    if second {
-                        only_first.push(dim as i64)
-                    } else {
-                        only_second.push(dim as i64)
-                    }
-                    left[dim] = 0;
+                (first, second) if *left == 1 && first != second => {
+                    let only = if second { &mut only_first } else { &mut only_second };
+                    only.push(dim as i64);
+                    *left = 0;
                 }
                 _ => {}
             }
