@@ -47,7 +47,7 @@ def infer_schema(
     '(Tensor x, float factor=2.5) -> Tensor'
     """
     signature = inspect.signature(prototype_function)
-    hints = inspect.get_annotations(prototype_function, eval_str=True)
+    hints: dict[str, Any] = inspect.get_annotations(prototype_function, eval_str=True)
 
     def fail(what: str) -> NoReturn:
         raise ValueError(f"infer_schema(func): {what} Got func with signature {signature})")
