@@ -121,6 +121,8 @@ def parameter_names(tensor: object) -> list[str]:
         return []
     # Not `isinstance`, which asks the object itself: a proxy of what is gone would raise.
     modules = [found for found in gc.get_objects() if issubclass(type(found), rooms.Module)]
+    # Others were not made to the end.
+    modules = [module for module in modules if "_modules" in module.__dict__]
     children = {id(child) for module in modules for child in module.children()}
     heads = [module for module in modules if id(module) not in children] or modules
     return [
