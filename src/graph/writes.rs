@@ -61,6 +61,13 @@ pub(crate) fn last(storage: &Storage) -> Option<Write> {
     (write.storage == storage.key() && write.version == storage.version()).then_some(write)
 }
 
+/// A tensor has other memory from now on, which goes on with the count of its writes: what is known of the
+/// last one is known of that.
+pub(crate) fn moved(from: &Storage, to: &Storage) {
+    let write = last(from).unwrap_or(NONE);
+    *slot(to).lock() = Write { storage: to.key(), version: to.version(), ..write };
+}
+
 /// What `node` kept as `saved` was overwritten since; it comes from output `output` of `source`.
 #[cold]
 pub(super) fn modified(

@@ -378,6 +378,7 @@ impl Tensor {
         let edge = if is_kept { self.gradient_edge()? } else { None };
         let old = std::mem::replace(&mut self.0.core.write().array, new.clone());
         if is_kept {
+            writes::moved(&old.storage, &new.storage);
             replace_kept(edge.as_ref(), &old, &new);
         }
         self.renew_accumulator();

@@ -51,6 +51,17 @@ def test_backward_notices_that_what_it_kept_is_gone():
         y.sum().backward()
 
 
+@pytest.mark.own
+def test_the_last_write_is_told_after_the_memory_was_replaced():
+    x = torch.ones(2, requires_grad=True) * 1
+    y = x * x
+    x.add_(1)  # the write
+    x.data = torch.zeros(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+        y.sum().backward()
+    assert "# the write" in str(caught.value) + "".join(getattr(caught.value, "__notes__", []))
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_there_is_no_derivative(swapped):
     x = torch.ones(2, requires_grad=True) * 1

@@ -88,7 +88,8 @@ pub(super) fn allocate_zeroed(bytes: usize, align: usize) -> Result<NonNull<u8>>
     counted(block, bytes)
 }
 
-#[inline]
+// On the way of every tensor; whether it is a call of its own is not left to its neighbours.
+#[inline(always)]
 fn counted(block: *mut u8, bytes: usize) -> Result<NonNull<u8>> {
     let block = NonNull::new(block).ok_or_else(|| out_of_memory(bytes))?;
     count(bytes as isize);
@@ -100,7 +101,7 @@ fn counted(block: *mut u8, bytes: usize) -> Result<NonNull<u8>> {
 /// # Safety
 /// `block` came from this module with the same `bytes` and `align` and is not used afterwards. Blocks of
 /// one size always have one alignment.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn free(block: NonNull<u8>, bytes: usize, align: usize) {
     count(-(bytes as isize));
     if bytes < large::SMALLEST {
