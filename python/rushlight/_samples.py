@@ -27,7 +27,9 @@ def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None
     """
     if not native._vmap_nesting():
         return
-    batched = [tensor for tensor in arguments if isinstance(tensor, Tensor) and _is_batched(tensor)]
+    batched = [
+        tensor for tensor in arguments if isinstance(tensor, Tensor) and native._is_batchedtensor(tensor)
+    ]
     if batched and not fallback and native._vmap_is_innermost():
         raise RuntimeError(
             f"Batching rule not implemented for aten::{operation}. We could not generate a fallback."
@@ -36,12 +38,8 @@ def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None
         raise _no_samples(operation)
 
 
-def _is_batched(tensor: Tensor) -> bool:
-    return native._is_batchedtensor(tensor)
-
-
 def _is_of_none(tensor: Tensor) -> bool:
-    while _is_batched(tensor):
+    while native._is_batchedtensor(tensor):
         tensor, dim = native._unwrap_batched(tensor, native._maybe_get_level(tensor))
         if dim is not None and tensor.shape[dim] == 0:
             return True

@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from functions.square import Square
 from rushlight.utils.checkpoint import checkpoint
 
 NEW = [10.0, 20.0]
@@ -86,16 +87,6 @@ def test_of_another_shape_they_do_not_fit():
 
 
 def test_functions_of_ones_own_and_checkpoints_too():
-    class Square(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 2 * ctx.saved_tensors[0]
-
     for function in (Square.apply, lambda x: checkpoint(lambda x: x * x, x, use_reentrant=False)):
         x = pair()
         y = function(x).sum()

@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from functions.square import Square
 from rushlight.autograd import graph
 from support import raises
 
@@ -132,17 +133,6 @@ def test_hooks_can_be_forbidden():
 
 
 def test_functions_of_ones_own_pack_what_they_save():
-    class Square(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx, gradient):
-            (x,) = ctx.saved_tensors
-            return gradient * 2 * x
-
     x = leaf(3)
     with graph.saved_tensors_hooks(lambda t: t.item(), lambda value: torch.tensor([value + 1])):
         y = Square.apply(x)

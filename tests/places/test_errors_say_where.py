@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 import rushlight as torch
+from functions.square import Square
 
 HERE = __file__
 
@@ -127,18 +128,6 @@ def test_a_second_backward_says_where_the_first_was():
     told = notes(failure(backward_twice))
     assert f"PowBackward0 was recorded at {at('recorded here')}" in told
     assert f"freed it was started at {at('first here')}" in told
-
-
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (x,) = ctx.saved_tensors
-        return 2 * x * gradient
 
 
 @pytest.mark.own
