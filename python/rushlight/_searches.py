@@ -6,7 +6,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
-from ._samples import of_all_samples
+from ._samples import of_all_samples, refuse
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
@@ -233,9 +233,7 @@ def histogramdd(
         if not isinstance(count, Tensor):
             _check_bins(count, "histogramdd", dim)
     if native._is_batchedtensor(input):
-        raise RuntimeError(
-            "Batching rule not implemented for aten::histogramdd. We could not generate a fallback."
-        )
+        refuse("MappedDecision", "histogramdd")
     each = [edges[None] if isinstance(edges, Tensor) else edges for edges in each]
     weights = None if weight is None else weight[None]
     counts, edges = _counts(input.detach()[None], each, range, weights, density)
