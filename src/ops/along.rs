@@ -41,7 +41,7 @@ impl Slices {
     ) -> Result<Slices> {
         let dim = shape::normalize_dim(named, x.ndim())?;
         let given = index.array();
-        let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+        let size = x.layout().size(dim);
         let mut places = index.to_vec::<i64>();
         for place in &mut places {
             *place = match from_end(*place, size) {

@@ -189,7 +189,7 @@ pub fn unflatten(x: &Tensor, dim: i64, parts: &[i64]) -> Result<Tensor> {
     if parts.is_empty() {
         return Err(Error::UnflattenEmpty {}.into());
     }
-    let size = layout.shape().get(dim).copied().unwrap_or(1);
+    let size = layout.size(dim);
     let inferred = shape::infer_shape(parts, size).map_err(|error| match *error {
         Error::ViewSize { .. } => Error::UnflattenSizes { sizes: parts.to_vec(), dim, size }.into(),
         Error::ViewInferTwice {} => Error::UnflattenInferTwice {}.into(),

@@ -354,7 +354,7 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
         return Err(Error::ReduceDTypes { target: x.dtype(), source: source.dtype() }.into());
     }
     let (count, layout) = (index.layout().numel(), source.layout());
-    let size = layout.shape().get(dim).copied().unwrap_or(1);
+    let size = layout.size(dim);
     if size != count {
         return Err(Error::ReduceCount { count, size, dim }.into());
     }
@@ -370,7 +370,7 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
 }
 
 fn checked_slices(index: &Tensor, dim: usize, x: &Tensor) -> Result<()> {
-    let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let size = x.layout().size(dim);
     let array = index.array();
     let array = copy::as_type(&array, DType::Int64)?;
     match kernels::first_bad(array.view(), size, false) {

@@ -173,7 +173,7 @@ pub fn made_within(x: &Tensor) -> Result<Option<Tensor>> {
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
 pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim as i64, x.ndim())?;
-    let (left, right) = (x.layout().shape().get(dim).copied().unwrap_or(1), mapping.size());
+    let (left, right) = (x.layout().size(dim), mapping.size());
     if left != right || x.ndim() == 0 {
         return Err(Error::NotBroadcastable { left, right, dim }.into());
     }
