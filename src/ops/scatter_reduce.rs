@@ -359,9 +359,7 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
         return Err(Error::ReduceCount { count, size, dim }.into());
     }
     let target = x.layout();
-    let others = |shape: &[usize]| -> Vec<usize> {
-        shape.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
-    };
+    let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);
     if others(target.shape()) != others(layout.shape()) {
         let (shape, source) = (target.shape().to_vec(), layout.shape().to_vec());
         return Err(Error::ReduceShapes { shape, source }.into());

@@ -197,11 +197,6 @@ fn sizes(x: &Tensor) -> Dims {
     if layout.ndim() == 0 { smallvec![1] } else { layout.shape().into() }
 }
 
-/// The sizes of all dimensions but one.
-fn others(sizes: &[usize], dim: usize) -> Dims {
-    sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
-}
-
 fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<IndexWrite> {
     let (named, dim) = (dim, shape::normalize_dim(dim, x.ndim())?);
     if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
@@ -221,7 +216,8 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
     if index.numel() != size {
         return Err(Error::IndexAddCount { indices: index.numel(), size, dim }.into());
     }
-    if x.ndim() != source.ndim() || others(&shape, dim) != others(&found, dim) {
+    let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);
+    if x.ndim() != source.ndim() || others(&shape) != others(&found) {
         let (shape, source) = (x.layout().shape().to_vec(), source.layout().shape().to_vec());
         return Err(Error::IndexAddShape { shape, source }.into());
     }
@@ -268,7 +264,8 @@ fn copying(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Inde
     if ndim > 0 && given > 0 && ndim != given {
         return Err(Error::IndexCopyDimensions { source: given, destination: ndim }.into());
     }
-    let (destination, found) = (others(x.layout().shape(), dim), others(source.layout().shape(), dim));
+    let others = |x: &Tensor| shape::reduced_shape(x.layout().shape(), &[dim], false);
+    let (destination, found) = (others(x), others(source));
     if destination != found {
         let words = |sizes: &Dims| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
         let (destination, source) = (words(&destination), words(&found));

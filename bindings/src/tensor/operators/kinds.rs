@@ -161,15 +161,7 @@ pub(super) fn unary(
     slot: &str,
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: as in `binary`.
-        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
-            return Ok(answer);
-        }
-        // SAFETY: as in `binary`.
-        let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
-        Ok(wrap_raw(operation(tensor).map_err(raise)?))
-    })
+    alone(object, slot, |_, tensor| Ok(wrap_raw(operation(tensor).map_err(raise)?)))
 }
 
 /// A slot that makes a plain Python object of a tensor.
@@ -179,6 +171,15 @@ pub(super) fn plain(
     slot: &str,
     convert: impl for<'py> FnOnce(Python<'py>, &Tensor) -> PyResult<Bound<'py, PyAny>>,
 ) -> *mut ffi::PyObject {
+    alone(object, slot, |py, tensor| convert(py, tensor).map(Bound::into_ptr))
+}
+
+#[inline]
+fn alone(
+    object: *mut ffi::PyObject,
+    slot: &str,
+    answer: impl FnOnce(Python<'_>, &Tensor) -> PyResult<*mut ffi::PyObject>,
+) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: as in `binary`.
         if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
@@ -186,6 +187,6 @@ pub(super) fn plain(
         }
         // SAFETY: as in `binary`.
         let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
-        convert(py, tensor).map(Bound::into_ptr)
+        answer(py, tensor)
     })
 }

@@ -323,8 +323,8 @@ class GroupNorm(_Scaled):
         )
 
 
-class LocalResponseNorm(Module):
-    """Every element over a power of the mean square of the channels around it."""
+class _AcrossChannels(Module):
+    """What divides by a power of `k` and a share `alpha` of what `size` channels have around an element."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -333,16 +333,20 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `local_response_norm`."""
-        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
     def extra_repr(self) -> str:
         """Show the arguments."""
         return f"{self.size}, {shown(self, 'alpha', 'beta', 'k')}"
 
 
-class CrossMapLRN2d(Module):
+class LocalResponseNorm(_AcrossChannels):
+    """Every element over a power of the mean square of the channels around it."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `local_response_norm`."""
+        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(_AcrossChannels):
     """Every element less the more its neighbours among the channels are.
 
     >>> import rushlight as torch
@@ -351,11 +355,7 @@ class CrossMapLRN2d(Module):
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
         """Divide by a power of the sums of squares of neighbours."""
@@ -369,7 +369,3 @@ class CrossMapLRN2d(Module):
         first = squares[:, beside : beside + 1]
         sums = native.cat([sums[:, : beside + 1], sums[:, beside + 1 :] + first], 1)
         return input * (self.k + self.alpha / self.size * sums) ** -self.beta
-
-    def extra_repr(self) -> str:
-        """Show the arguments."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
