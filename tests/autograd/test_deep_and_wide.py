@@ -2,11 +2,7 @@
 
 import numpy as np
 import rushlight as torch
-from support import assert_tensor, run_script
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from support import assert_tensor, leaf, run_script
 
 
 def test_a_chain_of_ten_thousand_operations():

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises, sample
+from support import assert_tensor, leaf, raises, sample
 
 grad = torch.autograd.grad
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def test_grad_returns_a_tuple_and_touches_no_grad_attribute():
