@@ -191,9 +191,12 @@ def run_together(*works):
         raise failures[0]
 
 
-def run_sessions(sessions, page, options=0):
-    """How the interactive sessions of a page went, as doctest counts them, and what it has to complain of."""
-    parsed = doctest.DocTestParser().get_doctest(sessions, {}, page, page, 0)
+def run_sessions(sessions, page, options=0, known=()):
+    """How the interactive sessions of a page went, as doctest counts them, and what it has to complain of.
+
+    `known` are names that the page does not import.
+    """
+    parsed = doctest.DocTestParser().get_doctest(sessions, dict(known), page, page, 0)
     complaints = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         if sys.version_info < (3, 11):

@@ -119,7 +119,15 @@ class Node(ABC):
 
 
 class GradientEdge(NamedTuple):
-    """Where a gradient goes: an output of a node. It can stand for a tensor in `backward` and `grad`."""
+    """Where a gradient goes: an output of a node. It can stand for a tensor in `backward` and `grad`.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> edge = torch.autograd.graph.GradientEdge(y.grad_fn, 0)
+    >>> torch.autograd.grad(edge, x)
+    (tensor(6.),)
+    """
 
     node: Any
     output_nr: int
@@ -264,7 +272,16 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keeps copies of what is saved in the memory of the processor, where everything is already."""
+    """Keeps copies of what is saved in the memory of the processor, where everything is already.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with torch.autograd.graph.save_on_cpu():
+    ...     y = x * x
+    >>> y.backward()
+    >>> x.grad
+    tensor(6.)
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(tensor: Tensor) -> tuple[Any, Tensor]:
@@ -278,7 +295,16 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, None]:
-    """Refuse `saved_tensors_hooks` in a block, with an error of these words."""
+    """Refuse `saved_tensors_hooks` in a block, with an error of these words.
+
+    >>> import rushlight as torch
+    >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
+    ...     with torch.autograd.graph.save_on_cpu():
+    ...         pass
+    Traceback (most recent call last):
+        ...
+    RuntimeError: not here
+    """
     before = _rushlight._saved_tensors_hooks_get_disabled_error_message()
     try:
         _rushlight._refuse_saved_tensors_hooks(error_message)

@@ -48,6 +48,15 @@ class GraphExecGroup:
     """A block in which backward may run several times over separate regions of a graph.
 
     Every checkpointed part is computed again at most once in it.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import GraphExecGroup, checkpoint
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> y = checkpoint(torch.exp, x, use_reentrant=False)
+    >>> with GraphExecGroup():
+    ...     y.sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
     """
 
     __module__ = "rushlight.utils.checkpoint"

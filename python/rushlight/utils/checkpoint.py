@@ -79,7 +79,16 @@ _early_stop_everywhere: bool | None = None
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
-    """In the block, `debug` of every checkpoint is this; `None` leaves it to each."""
+    """In the block, `debug` of every checkpoint is this; `None` leaves it to each.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import checkpoint, set_checkpoint_debug_enabled
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with set_checkpoint_debug_enabled(True):
+    ...     checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
     global _debug_everywhere
     before, _debug_everywhere = _debug_everywhere, enabled
     try:
@@ -90,7 +99,17 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
-    """In the block, `early_stop` of every checkpoint is this. Backward may run outside of it."""
+    """In the block, `early_stop` of every checkpoint is this. Backward may run outside of it.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with set_checkpoint_early_stop(False):
+    ...     y = checkpoint(torch.exp, x, use_reentrant=False)
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
     global _early_stop_everywhere
     before, _early_stop_everywhere = _early_stop_everywhere, enable
     try:
@@ -100,7 +119,15 @@ def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the inputs with every tensor detached: leaves that require grad where the tensors do."""
+    """Return the inputs with every tensor detached: leaves that require grad where the tensors do.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import detach_variable
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> leaf, number = detach_variable((x * 2, 3))
+    >>> leaf.is_leaf, leaf.requires_grad, number
+    (True, True, 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(words.NOT_A_TUPLE.format(kind=type(inputs).__name__))
 

@@ -145,7 +145,12 @@ class _BatchNorm(_Statistics):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Every channel less its mean, over its deviation."""
+    """Every channel less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BatchNorm1d(1, affine=False)(torch.tensor([[1.0], [3.0]])).flatten()
+    tensor([-1.0000,  1.0000])
+    """
 
     ranks = (2, 3)
 
@@ -162,7 +167,12 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Every channel of volumes less its mean, over its deviation."""
+    """Every channel of volumes less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BatchNorm3d(2)(torch.zeros(1, 2, 3, 3, 3)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     ranks = (5,)
 
@@ -201,19 +211,34 @@ class _InstanceNorm(_Statistics):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Every channel of every sample less its mean, over its deviation."""
+    """Every channel of every sample less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm1d(1, eps=0.0)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.,  1.]])
+    """
 
     ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Every channel of every image less its mean, over its deviation."""
+    """Every channel of every image less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm2d(1, eps=0.0)(torch.tensor([[[1.0, 3.0]]]))
+    tensor([[[-1.,  1.]]])
+    """
 
     ranks = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Every channel of every volume less its mean, over its deviation."""
+    """Every channel of every volume less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm3d(1, eps=0.0)(torch.tensor([[[[1.0, 3.0]]]]))
+    tensor([[[[-1.,  1.]]]])
+    """
 
     ranks = (4, 5)
 
@@ -259,7 +284,12 @@ class LayerNorm(_Scaled):
 
 
 class RMSNorm(_Scaled):
-    """The last dimensions over the root of their mean square."""
+    """The last dimensions over the root of their mean square.
+
+    >>> import rushlight as torch
+    >>> torch.nn.RMSNorm(2, elementwise_affine=False)(torch.tensor([3.0, 3.0]))
+    tensor([1., 1.])
+    """
 
     def __init__(
         self,
@@ -287,7 +317,12 @@ class RMSNorm(_Scaled):
 
 
 class GroupNorm(_Scaled):
-    """Groups of channels less their mean, over their deviation."""
+    """Groups of channels less their mean, over their deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.GroupNorm(1, 2, eps=0.0, affine=False)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.,  1.]])
+    """
 
     def __init__(
         self,
@@ -339,7 +374,12 @@ class _AcrossChannels(Module):
 
 
 class LocalResponseNorm(_AcrossChannels):
-    """Every element over a power of the mean square of the channels around it."""
+    """Every element over a power of the mean square of the channels around it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LocalResponseNorm(1, alpha=3.0, beta=1.0)(torch.ones(1, 1, 1)).item()
+    0.25
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `local_response_norm`."""

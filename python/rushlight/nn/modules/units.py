@@ -66,7 +66,12 @@ class _InPlace(_Unit):
 
 
 class ReLU(_InPlace):
-    """Replace negative elements by zero."""
+    """Replace negative elements by zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReLU()(torch.tensor([-1.0, 1.0]))
+    tensor([0., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `relu`."""
@@ -74,7 +79,12 @@ class ReLU(_InPlace):
 
 
 class SELU(_InPlace):
-    """`elu` with the factors that keep mean and variance."""
+    """`elu` with the factors that keep mean and variance.
+
+    >>> import rushlight as torch
+    >>> torch.nn.SELU()(torch.tensor([-1.0, 1.0]))
+    tensor([-1.1113,  1.0507])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `selu`."""
@@ -82,7 +92,12 @@ class SELU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """`x * sigmoid(x)`."""
+    """`x * sigmoid(x)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.SiLU()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.2689,  0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `silu`."""
@@ -90,7 +105,12 @@ class SiLU(_InPlace):
 
 
 class Mish(_InPlace):
-    """`x * tanh(softplus(x))`."""
+    """`x * tanh(softplus(x))`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Mish()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.3034,  0.8651])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `mish`."""
@@ -98,7 +118,12 @@ class Mish(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """`(x + 3) / 6` within 0 and 1."""
+    """`(x + 3) / 6` within 0 and 1.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Hardsigmoid()(torch.tensor([-1.0, 1.0]))
+    tensor([0.3333, 0.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardsigmoid`."""
@@ -106,7 +131,12 @@ class Hardsigmoid(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """`x * hardsigmoid(x)`."""
+    """`x * hardsigmoid(x)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Hardswish()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.3333,  0.6667])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardswish`."""
@@ -114,7 +144,12 @@ class Hardswish(_InPlace):
 
 
 class LeakyReLU(_Unit):
-    """Negative elements times a small slope."""
+    """Negative elements times a small slope.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 1.0]))
+    tensor([-0.5000,  1.0000])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("negative_slope",)
 
@@ -129,7 +164,12 @@ class LeakyReLU(_Unit):
 
 
 class ELU(_Unit):
-    """`alpha * (exp(x) - 1)` for negative elements."""
+    """`alpha * (exp(x) - 1)` for negative elements.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ELU()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.6321,  1.0000])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("alpha",)
 
@@ -144,7 +184,12 @@ class ELU(_Unit):
 
 
 class CELU(ELU):
-    """`alpha * (exp(x / alpha) - 1)` for negative elements."""
+    """`alpha * (exp(x / alpha) - 1)` for negative elements.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CELU(2.0)(torch.tensor([-1.0, 1.0]))
+    tensor([-0.7869,  1.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `celu`."""
@@ -152,7 +197,12 @@ class CELU(ELU):
 
 
 class Hardtanh(_Unit):
-    """The elements within two bounds."""
+    """The elements within two bounds.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Hardtanh()(torch.tensor([-1.0, 1.0]))
+    tensor([-1.,  1.])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
@@ -172,7 +222,12 @@ class Hardtanh(_Unit):
 
 
 class ReLU6(Hardtanh):
-    """The elements within 0 and 6."""
+    """The elements within 0 and 6.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 8.0]))
+    tensor([0., 6.])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ()
 
@@ -181,7 +236,12 @@ class ReLU6(Hardtanh):
 
 
 class Threshold(_Unit):
-    """The elements above a threshold, and a value for the others."""
+    """The elements above a threshold, and a value for the others.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Threshold(0.5, 0.0)(torch.tensor([-1.0, 1.0]))
+    tensor([0., 1.])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("threshold", "value")
 
@@ -197,7 +257,12 @@ class Threshold(_Unit):
 
 
 class RReLU(_Unit):
-    """Negative elements times a number drawn in training, the mean of the bounds else."""
+    """Negative elements times a number drawn in training, the mean of the bounds else.
+
+    >>> import rushlight as torch
+    >>> torch.nn.RReLU(0.25, 0.25)(torch.tensor([-8.0, 1.0]))
+    tensor([-2.,  1.])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("lower", "upper")
 
@@ -213,7 +278,12 @@ class RReLU(_Unit):
 
 
 class GELU(_Unit):
-    """The elements times their normal distribution."""
+    """The elements times their normal distribution.
+
+    >>> import rushlight as torch
+    >>> torch.nn.GELU()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.1587,  0.8413])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -229,7 +299,12 @@ class GELU(_Unit):
 
 
 class Softplus(_Unit):
-    """A smooth form of `relu`."""
+    """A smooth form of `relu`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softplus()(torch.tensor([-1.0, 1.0]))
+    tensor([0.3133, 1.3133])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("beta", "threshold")
 
@@ -244,7 +319,12 @@ class Softplus(_Unit):
 
 
 class Softshrink(_Unit):
-    """The elements moved towards zero."""
+    """The elements moved towards zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softshrink()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.5000,  0.5000])
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -260,7 +340,12 @@ class Softshrink(_Unit):
 
 
 class Hardshrink(Softshrink):
-    """The elements, those near zero made zero."""
+    """The elements, those near zero made zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Hardshrink()(torch.tensor([-1.0, 1.0]))
+    tensor([-1.,  1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardshrink`."""
@@ -268,7 +353,12 @@ class Hardshrink(Softshrink):
 
 
 class Tanh(Module):
-    """Hyperbolic tangent of every element."""
+    """Hyperbolic tangent of every element.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Tanh()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.7616,  0.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `tanh`."""
@@ -276,7 +366,12 @@ class Tanh(Module):
 
 
 class Sigmoid(Module):
-    """`1 / (1 + exp(-x))` of every element."""
+    """`1 / (1 + exp(-x))` of every element.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Sigmoid()(torch.tensor([-1.0, 1.0]))
+    tensor([0.2689, 0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `sigmoid`."""
@@ -284,7 +379,12 @@ class Sigmoid(Module):
 
 
 class Softsign(_Unit):
-    """`x / (1 + |x|)`."""
+    """`x / (1 + |x|)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softsign()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.5000,  0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `softsign`."""
@@ -292,7 +392,12 @@ class Softsign(_Unit):
 
 
 class Tanhshrink(_Unit):
-    """`x - tanh(x)`."""
+    """`x - tanh(x)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Tanhshrink()(torch.tensor([-1.0, 1.0]))
+    tensor([-0.2384,  0.2384])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `tanhshrink`."""
@@ -300,7 +405,12 @@ class Tanhshrink(_Unit):
 
 
 class LogSigmoid(_Unit):
-    """The logarithm of `sigmoid`."""
+    """The logarithm of `sigmoid`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LogSigmoid()(torch.tensor([-1.0, 1.0]))
+    tensor([-1.3133, -0.3133])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `logsigmoid`."""
@@ -308,7 +418,12 @@ class LogSigmoid(_Unit):
 
 
 class GLU(_Unit):
-    """Half of a dimension, weighed by the other half."""
+    """Half of a dimension, weighed by the other half.
+
+    >>> import rushlight as torch
+    >>> torch.nn.GLU()(torch.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("dim",)
 
@@ -322,7 +437,12 @@ class GLU(_Unit):
 
 
 class PReLU(_Unit):
-    """Negative elements times a weight that is learnt."""
+    """Negative elements times a weight that is learnt.
+
+    >>> import rushlight as torch
+    >>> torch.nn.PReLU()(torch.tensor([-4.0, 8.0])).tolist()
+    [-1.0, 8.0]
+    """
 
     arguments: ClassVar[tuple[str, ...]] = ("num_parameters",)
 
