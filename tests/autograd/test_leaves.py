@@ -250,7 +250,7 @@ def test_the_first_gradient_that_is_recorded_is_a_copy_that_lies_as_its_leaf_doe
         parameter.grad = None
 
 
-def test_what_cannot_be_deleted():
+def test_grad_can_be_deleted_and_nothing_else():
     x = torch.ones(2, requires_grad=True)
     x.grad = torch.ones(2)
     del x.grad
