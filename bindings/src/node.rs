@@ -378,6 +378,9 @@ impl GraphNode {
 
 /// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
 pub(crate) fn show_saved(saved: &rushlight::graph::SavedTensor, node: &NodeRef) -> rushlight::Result<Tensor> {
+    if let Some(tensor) = saved.forgotten(node) {
+        return Ok(tensor);
+    }
     let tensor = saved.load(node, true)?;
     if !saved.is_former() || saved.is_packed() {
         return Ok(tensor);

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::batch;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
@@ -53,6 +54,8 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
             (-1, Some(size)) => size,
             (wanted, Some(size)) if wanted >= 0 && (size == 1 || wanted as usize == size) => wanted as usize,
             (wanted, None) if wanted >= 0 => wanted as usize,
+            // Of many samples it is there, with size one.
+            (-1, None) if mode::special() && batch::is_batched(x) => 1,
             (wanted, None) => return Err(Error::ExpandLeading { wanted, dim }.into()),
             (wanted, Some(size)) => {
                 let (target, shape) = (shape.to_vec(), layout.shape().to_vec());
