@@ -42,8 +42,10 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
         let (wanted, shape) = (shape.len(), layout.shape().to_vec());
         return Err(batch::told_of_all(Error::ExpandRank { dtype, expand, shape, wanted, ndim }, &[x]));
     };
+    // A number has no size that could stay, of many samples each has.
+    let least = if layout.ndim() > 0 || mode::special() && batch::is_batched(x) { -1 } else { 0 };
     let stretched = |dim: usize| dim < lead || layout.shape()[dim - lead] == 1;
-    if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
+    if shape.iter().enumerate().any(|(dim, &wanted)| wanted < least && stretched(dim)) {
         return Err(Error::TooManyNegative {}.into());
     }
     let mut sizes: Dims = SmallVec::from_elem(0, shape.len());
