@@ -432,10 +432,8 @@ impl Plain {
         }
         let write = writes::last(&self.storage).and_then(|write| write.node);
         match (write, edge) {
-            // The write is the base's; a view finds its own way from there.
-            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
-                ("AsStridedBackward0".to_owned(), 0)
-            }
+            // Whatever was written, to the base or through it: a view finds its own way from there.
+            (_, Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
             (Some(write), _) => (write, 0),
             (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
             _ => Default::default(),
