@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::boundary;
-use super::node::{Edge, NodeRef};
+use super::node::{Edge, NodeRef, any_detached};
 use super::packing;
 use super::rule::Rule;
 use super::tangents::Tangents;
@@ -287,6 +287,12 @@ impl SavedTensor {
         Some(Tensor::continuing(plain.array(), plain.edge(node, tracking)))
     }
 
+    /// What is kept of an input that has forgotten its history since.
+    pub fn forgotten(&self, node: &NodeRef) -> Option<Tensor> {
+        let plain = self.plain().filter(|plain| any_detached() && plain.is_detached(node))?;
+        Some(Tensor::from_array(plain.array()))
+    }
+
     /// Where the tensor stands in its operation.
     pub fn source(&self) -> Source {
         self.facts().source
@@ -391,12 +397,24 @@ impl Plain {
 
     /// The numbers, unless they were overwritten since.
     fn checked(&self, node: &NodeRef) -> Result<Array> {
+        if any_detached() && self.is_detached(node) {
+            return Err(Error::SavedDetached {}.into());
+        }
         let version = self.facts.version;
         if self.storage.version() != version {
             let source = self.present_source(node);
             return Err(writes::modified(node, &self.array(), version, source));
         }
         Ok(self.array())
+    }
+
+    /// Whether this is an input, no leaf, that has forgotten its history since.
+    #[cold]
+    fn is_detached(&self, node: &NodeRef) -> bool {
+        let Facts { source, mark, .. } = &self.facts;
+        matches!(source, Source::Input(_))
+            && *mark == Mark::Original
+            && source.edge(node).is_some_and(|edge| edge.node.is_detached(edge.output))
     }
 
     fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
@@ -414,10 +432,8 @@ impl Plain {
         }
         let write = writes::last(&self.storage).and_then(|write| write.node);
         match (write, edge) {
-            // The write is the base's; a view finds its own way from there.
-            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
-                ("AsStridedBackward0".to_owned(), 0)
-            }
+            // Whatever was written, to the base or through it: a view finds its own way from there.
+            (_, Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
             (Some(write), _) => (write, 0),
             (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
             _ => Default::default(),

@@ -29,9 +29,13 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
     check_distinct(x)
 }
 
-/// Whether `x` shows no element twice.
+/// Whether the elements of `x` are told apart: those of an expanded tensor are not, windows may overlap.
 pub(super) fn check_distinct(x: &Tensor) -> Result<()> {
-    if x.layout().is_non_overlapping() { Ok(()) } else { Err(Error::OverlapModified {}.into()) }
+    let layout = x.layout();
+    match !layout.is_non_overlapping() && repeated::is_expanded(&layout) {
+        true => Err(Error::OverlapModified {}.into()),
+        false => Ok(()),
+    }
 }
 
 /// `check` of a write of one value to all elements, which may be shown several times.

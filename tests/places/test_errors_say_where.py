@@ -88,6 +88,23 @@ def test_a_saved_view_is_named_for_the_window_that_it_is_now():
     assert "which is output 0 of AsStrided, is" in str(failure(lambda: z.sum().backward()))
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda base, view: base.add_(1),
+        lambda base, view: view.add_(1),
+        lambda base, view: view.detach().add_(1),
+        lambda base, view: base[0].zero_(),
+    ],
+)
+def test_a_saved_view_is_named_for_its_window_however_it_was_written(write):
+    base = leaf(1.0, 2.0) * 1
+    for view in (base.view(1, 2), base[:1], base.t(), base.unsqueeze(0).t()):
+        y = view * view
+        write(base, view)
+        assert "which is output 0 of AsStrided, is" in str(failure(lambda y=y: y.sum().backward()))
+
+
 def test_a_write_that_gave_a_plain_tensor_a_history_is_named():
     plain = torch.ones(2, dtype=torch.float64)
     x = leaf(1.0, 2.0)

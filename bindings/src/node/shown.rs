@@ -86,6 +86,9 @@ pub(super) fn raw_saved<'py>(
 
 /// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
 pub(crate) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
+    if let Some(tensor) = saved.forgotten(node) {
+        return Ok(tensor);
+    }
     let tensor = saved.load(node, true)?;
     if !saved.is_former() || saved.is_packed() {
         return Ok(tensor);

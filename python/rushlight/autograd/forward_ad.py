@@ -159,6 +159,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, part in (("primal", tensor), ("tangent", tangent)):
         if not (part.is_floating_point() or part.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {part.dtype}")
+    _refuse_samples("_make_dual", tensor, tangent)
+    return _make_dual(tensor, tangent, level)
+
+
+def _make_dual(tensor: Tensor, tangent: Tensor, level: int = 0) -> Tensor:
+    """Make a dual tensor, of what stands for many samples too."""
     if level > 0:
         raise RuntimeError("Invalid level given to _make_dual")
     number = _number(level)
@@ -168,6 +174,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "created or is already deleted."
         )
     return _core._make_dual(tensor, tangent, number)
+
+
+def _refuse_samples(operation: str, *tensors: Tensor) -> None:
+    """Refuse tensors that stand for many samples, unless a transform inside of the mapping follows them."""
+    for tensor in tensors:
+        if _core._is_batchedtensor(tensor) and not _core._is_tracked_inside(tensor):
+            raise RuntimeError(
+                f"Batching rule not implemented for aten::{operation}; the fallback path doesn't work on out= "
+                "or view ops."
+            )
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -184,6 +200,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     level = _level(level)
     if level < 0:
         return UnpackedDualTensor(tensor, None)
+    _refuse_samples("_unpack_dual", tensor)
+    return _unpack_dual(tensor, level)
+
+
+def _unpack_dual(tensor: Tensor, level: int | None = None) -> UnpackedDualTensor:
+    """Take tensors apart that may stand for many samples."""
+    level = _level(level)
     if level > 0 and _core._unpack_dual(tensor, _number(0))[1] is not None:
         raise RuntimeError("Invalid level given to _fw_primal")
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))

@@ -153,7 +153,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    node = _gradient_node(tensor)
+    node = _get_grad_fn_or_grad_acc(tensor)
     token = None
     if isinstance(node, _FunctionBase):
         # A context does not keep its node.
@@ -162,7 +162,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr, ownership_token=token)
 
 
-def _gradient_node(tensor: Tensor | GradientEdge) -> Any:
+def _get_grad_fn_or_grad_acc(tensor: Tensor | GradientEdge) -> Any:
     if isinstance(tensor, GradientEdge):
         return tensor.node
     if tensor.requires_grad and tensor.grad_fn is None:
@@ -310,7 +310,7 @@ def _hook_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[Remov
 
 
 def _hook_all(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[RemovableHandle, ...]:
-    nodes = [_gradient_node(tensor) for tensor in tensors]
+    nodes = [_get_grad_fn_or_grad_acc(tensor) for tensor in tensors]
     # By run: the gradients so far, and how many are still to come.
     buffers: dict[int, tuple[list[Tensor | None], list[int]]] = {}
 
