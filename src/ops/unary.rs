@@ -318,8 +318,9 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     // The old values are about to go.
-    let by_input =
-        const { matches!(E::KEEPS, Keeps::Input) && !E::IN_PLACE_BY_OUTPUT && E::IN_PLACE_UNDERIVED.is_none() };
+    let by_input = const {
+        matches!(E::KEEPS, Keeps::Input) && !E::IN_PLACE_BY_OUTPUT && E::IN_PLACE_UNDERIVED.is_none()
+    };
     let before = match write.is_traced() && by_input {
         true => Some(copy::dense(&target)?),
         false => None,
