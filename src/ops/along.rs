@@ -75,8 +75,16 @@ impl Slices {
     }
 
     fn zero(&self, x: &Tensor) -> Result<Tensor> {
-        let zero = create::zeros(&[], x.dtype())?;
-        apply_one(IndexWrite { slices: self.clone(), mode: Mode::Fill }, &[x, &zero])
+        let mode = Mode::FillNumber(Scalar::Int(0));
+        apply_one(IndexWrite { slices: self.clone(), mode }, &[x])
+    }
+
+    /// Each slice once, however often it is named.
+    fn once(&self) -> Slices {
+        let mut places = self.places.to_vec();
+        places.sort_unstable();
+        places.dedup();
+        Slices { places: places.into(), ..self.clone() }
     }
 }
 
@@ -217,7 +225,7 @@ impl Op for IndexWrite {
                 Some(super::mul(&self.slices.select(gradient)?, alpha)?)
             }
             (Mode::Add(_) | Mode::Copy, _) => Some(self.slices.select(gradient)?),
-            (Mode::Fill, _) => Some(reduce::sum(&self.slices.select(gradient)?, None, false, None)?),
+            (Mode::Fill, _) => Some(reduce::sum(&self.slices.once().select(gradient)?, None, false, None)?),
         };
         Ok(match self.mode {
             Mode::FillNumber(_) => smallvec![x],
