@@ -50,7 +50,10 @@ pub(super) fn underived(
 }
 
 /// torch's names of the operations that it does not have in forward direction, behind their nodes.
-const BACKWARD_ONLY: [(&str, &str); 22] = [
+const BACKWARD_ONLY: [(&str, &str); 25] = [
+    ("AcoshBackward1", "acosh"),
+    ("AsinhBackward1", "asinh"),
+    ("AtanhBackward1", "atanh"),
     ("CdistBackward0", "_cdist_forward"),
     ("CholeskyBackward0", "cholesky"),
     ("CtcLossBackward0", "_ctc_loss"),
