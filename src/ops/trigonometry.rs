@@ -7,7 +7,7 @@ use super::select::where_;
 use super::unary::{Elementwise, Keeps};
 use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
 use crate::dtype::{Complex, DType, Real};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::math;
 use crate::tensor::Tensor;
 
@@ -312,8 +312,8 @@ impl Elementwise for Asinh {
     const NAME: &'static str = "asinh";
     const NODE: &'static str = "AsinhBackward0";
     const NODE_IN_PLACE: &'static str = "AsinhBackward1";
-    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of asinh");
     const KEEPS: Keeps = Keeps::Input;
+    const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -327,6 +327,10 @@ impl Elementwise for Asinh {
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         rsqrt(&add(&square(x)?, 1)?)
     }
+
+    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivativeOf { function: "inplace version of asinh" }.into())
+    }
 }
 
 /// y = arcosh x,  dy/dx = 1/√(x² - 1)
@@ -337,8 +341,8 @@ impl Elementwise for Acosh {
     const NAME: &'static str = "acosh";
     const NODE: &'static str = "AcoshBackward0";
     const NODE_IN_PLACE: &'static str = "AcoshBackward1";
-    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of acosh");
     const KEEPS: Keeps = Keeps::Input;
+    const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -356,6 +360,10 @@ impl Elementwise for Acosh {
             false => rsqrt(&sub(&square(x)?, 1)?),
         }
     }
+
+    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivativeOf { function: "inplace version of acosh" }.into())
+    }
 }
 
 /// y = artanh x,  dy/dx = 1/(1 - x²)
@@ -366,8 +374,8 @@ impl Elementwise for Atanh {
     const NAME: &'static str = "atanh";
     const NODE: &'static str = "AtanhBackward0";
     const NODE_IN_PLACE: &'static str = "AtanhBackward1";
-    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of atanh");
     const KEEPS: Keeps = Keeps::Input;
+    const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -380,5 +388,9 @@ impl Elementwise for Atanh {
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         reciprocal(&sub(1, &square(x)?)?)
+    }
+
+    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivativeOf { function: "inplace version of atanh" }.into())
     }
 }

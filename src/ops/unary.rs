@@ -57,8 +57,6 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// Whether the derivative of the operation in place is computed from the output, though that of the
     /// operation is not.
     const IN_PLACE_BY_OUTPUT: bool = false;
-    /// torch's words for the operation in place, if that has no derivative though the operation has one.
-    const IN_PLACE_UNDERIVED: Option<&'static str> = None;
 
     /// dy/dx from the output, of the operation in place.
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
@@ -153,12 +151,11 @@ impl<E: Elementwise> Recorded<E> {
 
     /// A gradient or tangent times the derivative.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        match (kept, E::IN_PLACE_UNDERIVED) {
-            (_, Some(function)) if self.in_place => Err(Error::NoDerivativeOf { function }.into()),
-            (Some(y), _) if self.in_place && E::IN_PLACE_BY_OUTPUT => {
+        match kept {
+            Some(y) if self.in_place && E::IN_PLACE_BY_OUTPUT => {
                 super::mul(t, &self.op.derivative_in_place(y)?)
             }
-            (kept, _) => self.op.chain(kept, t),
+            kept => self.op.chain(kept, t),
         }
     }
 }
@@ -318,9 +315,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     // The old values are about to go.
-    let by_input =
-        const { matches!(E::KEEPS, Keeps::Input) && !E::IN_PLACE_BY_OUTPUT && E::IN_PLACE_UNDERIVED.is_none() };
-    let before = match write.is_traced() && by_input {
+    let before = match write.is_traced() && E::KEEPS == Keeps::Input && !E::IN_PLACE_BY_OUTPUT {
         true => Some(copy::dense(&target)?),
         false => None,
     };
