@@ -17,7 +17,7 @@ use rushlight::ops::composite::series::{
     bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
-use rushlight::ops::{Operand, create, in_place as writing, numbers, rearrange, triangle};
+use rushlight::ops::{self, Operand, create, in_place as writing, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
 /// Of operations whose nodes take a number as one.
@@ -43,13 +43,13 @@ const ELEMENTS: &[&str] = &[
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     inner("add_number", NUMBER, "The sum.", |a| {
-        numbers::add_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+        ops::add(a.tensor(0)?, a.number(1)?).answer(a.py())
     }),
     inner("sub_number", NUMBER, "The difference.", |a| {
-        numbers::sub_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+        ops::sub(a.tensor(0)?, a.number(1)?).answer(a.py())
     }),
     inner("mul_number", NUMBER, "The product.", |a| {
-        numbers::mul_number(a.tensor(0)?, a.number(1)?).answer(a.py())
+        ops::mul(a.tensor(0)?, a.number(1)?).answer(a.py())
     }),
     entry(
         "einsum",

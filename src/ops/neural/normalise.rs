@@ -483,7 +483,7 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     let ndim = x.ndim() as i64;
     let dims: Vec<i64> = (1..=normalized.len() as i64).map(|behind| ndim - behind).collect();
     let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
-    let square = crate::ops::numbers::add_number(&square, eps.unwrap_or(least).into())?;
+    let square = add(&square, eps.unwrap_or(least))?;
     let y = mul(x, &rsqrt(&square)?)?;
     weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
 }
