@@ -201,13 +201,16 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         values = svdvals(A)
         if values.shape[-1] == 0:
             return values.new_zeros(values.shape[:-1])
-        most, least = values[..., 0], values[..., -1]
-        return least / most if p == -2 else most / least
+        most, least = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+        return (least / most if p == -2 else most / least).squeeze(-1)
     if A.numel() == 0:
         return A.new_zeros(A.shape[:-2])
+    if p == "nuc":
+        values = svdvals(A)
+        return values.sum(-1) * values.reciprocal().sum(-1)
     inverse, info = inv_ex(A)
-    found = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return found.masked_fill(info != 0, inf)
+    inverse = inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), inf)
+    return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num_(inf, inf, -inf)
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
@@ -486,4 +489,4 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(A.shape[: B.dim()])}"
         )
-    return solve(A.reshape(B.numel(), prod(shape)), B.reshape(-1)).reshape(shape)
+    return solve(A.reshape(B.numel(), prod(shape)), B.flatten()).reshape(shape)

@@ -17,7 +17,7 @@ use rushlight::ops::composite::series::{
     bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
-use rushlight::ops::{self, Operand, create, in_place as writing, rearrange, triangle};
+use rushlight::ops::{self, Operand, create, in_place as writing, part, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
 /// Of operations whose nodes take a number as one.
@@ -45,6 +45,17 @@ pub(super) const TABLE: &[Function] = &[
     inner("add_number", NUMBER, "The sum.", |a| {
         ops::add(a.tensor(0)?, a.number(1)?).answer(a.py())
     }),
+    inner("div_number", NUMBER, "The quotient.", |a| {
+        ops::div(a.tensor(0)?, a.number(1)?).answer(a.py())
+    }),
+    inner(
+        "slice",
+        &["(Tensor input, int dim, int? start=None, int? end=None)"],
+        "A range of a dimension.",
+        |a| {
+            part::slice(a.tensor(0)?, a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, 1).answer(a.py())
+        },
+    ),
     inner("sub_number", NUMBER, "The difference.", |a| {
         ops::sub(a.tensor(0)?, a.number(1)?).answer(a.py())
     }),

@@ -41,7 +41,7 @@ def hinge_embedding_loss(
     """Return `x` where the target is 1, `max(0, margin - x)` where it is -1."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
-    far = native.where(target != 1, (margin - input).clamp_min(0), zeros)
+    far = native.where(target != 1, (native.full_like(input, margin) - input).clamp_min_(0), zeros)
     near = native.where(target != -1, input, zeros)
     return reduced(far + near, reduction)
 
