@@ -10,7 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, watch};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, watch, whole};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -104,6 +104,15 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         Attributes::new()
     }
 
+    /// torch's name of the node of a recorded gradient, and the names of what it keeps: of the gradient,
+    /// unless it is linear in that, of what the operation kept, and of what is computed from it.
+    const TWICE: Option<Twice> = None;
+
+    /// The parameters of a recorded gradient, under torch's names.
+    fn shown_twice(&self, _in_place: bool) -> Attributes {
+        self.shown()
+    }
+
     /// torch's names of what the node shows and the derivative is not computed from.
     const COMPUTED: &'static [&'static str] = &[];
 
@@ -138,6 +147,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     }
 }
 
+/// A name of a node, and the names of what it keeps.
+pub type Twice = (&'static str, &'static [&'static str]);
+
 struct Recorded<E: Elementwise> {
     op: E,
     kept: Option<SavedTensor>,
@@ -147,6 +159,19 @@ struct Recorded<E: Elementwise> {
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
         self.kept.as_ref().map(|kept| at.load(kept)).transpose()
+    }
+
+    /// A gradient times the derivative, recorded as one operation.
+    fn twice(&self, names: Twice, kept: &Tensor, g: &Tensor, at: &At<'_>) -> Result<Tensor> {
+        let (op, in_place) = (self.op, self.in_place);
+        let linear = u64::from(names.1[0].is_empty());
+        let told = (2, linear, op.shown_twice(in_place));
+        let back =
+            move |inputs: &[&Tensor]| Recorded { op, kept: None, in_place }.chain(Some(inputs[1]), inputs[0]);
+        match E::COMPUTED {
+            [] => whole::backward(at, names, told, &[g, kept], back),
+            _ => whole::backward(at, names, told, &[g, kept, &op.computed(&kept.detach(), at)?], back),
+        }
     }
 
     /// A gradient or tangent times the derivative.
@@ -176,6 +201,11 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
+        if at.tracking
+            && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
+        {
+            return one(self.twice(twice, kept, single(gradients), at)?);
+        }
         one(self.chain(kept.as_ref(), single(gradients))?)
     }
 

@@ -110,9 +110,7 @@ fn of_probabilities(
     let classes = layout.shape()[dim];
     let log = log_softmax(x, dim as i64, None)?;
     let target = match smoothing > 0.0 {
-        true => {
-            add(&mul(target, 1.0 - smoothing)?, smoothing / classes as f64)?
-        }
+        true => add(&mul(target, 1.0 - smoothing)?, smoothing / classes as f64)?,
         false => target.clone(),
     };
     let mut terms = mul(&log, &target)?;
