@@ -131,15 +131,30 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without derivative says how it chains")
     }
 
+    /// Whether torch writes the derivative in front of a gradient.
+    const DERIVATIVE_FIRST: bool = false;
+
+    /// One over dy/dx from what is kept, if that is what is calculated.
+    fn divisor(&self, _kept: &Tensor) -> Option<Result<Tensor>> {
+        None
+    }
+
     /// `t · dy/dx`: with an elementwise function that is both what a gradient becomes on the way
     /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
             Some(kept) => {
+                if let Some(divisor) = self.divisor(kept) {
+                    return super::div(t, &divisor?);
+                }
                 let derivative = self.derivative(kept)?;
                 // The gradient of a sum is one number again and again; as a number it is quicker.
                 let repeated = if mode::is_plain() { t.read().array().repeated_element() } else { None };
-                repeated.map_or_else(|| super::mul(t, &derivative), |number| super::mul(&derivative, number))
+                match repeated {
+                    Some(number) => super::mul(&derivative, number),
+                    None if Self::DERIVATIVE_FIRST => super::mul(&derivative, t),
+                    None => super::mul(t, &derivative),
+                }
             }
             None if Self::KEEPS == Keeps::Flat => super::create::zeros_like(t),
             None => unreachable!("an operation that keeps nothing says how it chains"),
