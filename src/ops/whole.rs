@@ -230,11 +230,13 @@ pub(super) fn backward(
     inputs: &[&Tensor],
     parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    if !at.tracking {
-        return parts(inputs);
+    match at.tracking {
+        true => {
+            let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
+            whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
+        }
+        false => parts(inputs),
     }
-    let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
-    whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
 }
 
 /// `whole` of an operation with one output.
