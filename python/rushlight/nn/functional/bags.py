@@ -139,7 +139,7 @@ def embedding_bag(
 
 
 def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) -> Tensor:
-    """Return which rows the greatest elements of every bag are of: the first ones, or 0 of an empty bag."""
+    """Return of which rows the greatest elements of bags are: the first such, or row 0 if there is none."""
     found, result = found.detach(), result.detach()
     places = native.arange(len(found)).unsqueeze(1).expand(found.shape)
     places = native.where(found == result[of_bag], places, len(found))

@@ -108,7 +108,7 @@ def _projected(
 def _projected_together(
     inputs: tuple[Tensor, Tensor, Tensor], weight: Tensor, bias: Tensor | None
 ) -> list[Tensor]:
-    """Return what goes through the weights where keys are values too: one product for what is the same."""
+    """`_projected` where keys are values too: one product for all that is the same."""
     query, key, _ = inputs
     width = query.shape[-1]
 
