@@ -62,6 +62,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     >>> torch.tensor([1, 2]).type_as(torch.tensor(0.5))
     tensor([1., 2.])
     """
+    if not isinstance(other, Tensor):
+        found = type(other).__name__
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {found}")
     return self.to(other.dtype)
 
 

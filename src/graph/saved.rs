@@ -460,9 +460,7 @@ impl Plain {
         let write = writes::last(&self.storage).and_then(|write| write.node);
         match (write, edge) {
             // The write is the base's; a view finds its own way from there.
-            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
-                ("AsStridedBackward0".to_owned(), 0)
-            }
+            (Some(_), Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
             (Some(write), _) => (write, 0),
             (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
             _ => Default::default(),
