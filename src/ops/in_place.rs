@@ -147,11 +147,6 @@ impl<'a> Write<'a> {
         needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
     }
 
-    /// Counts the write.
-    fn count(&self) -> Result<()> {
-        self.inputs.first().copied().flatten().map_or(Ok(()), Tensor::bump_version)
-    }
-
     /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
@@ -172,15 +167,13 @@ impl<'a> Write<'a> {
 
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
-        if !self.is_traced() {
-            return self.count();
-        }
-        self.finish_any(&mut Some(rule))
+        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
+        x.bump_version()?;
+        if self.is_traced() { self.record(x, &mut Some(rule)) } else { Ok(()) }
     }
 
-    fn finish_any(mut self, rule: &mut dyn MakeRule) -> Result<()> {
-        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        self.count()?;
+    /// Records what was written to `x`, its first input.
+    fn record(mut self, x: &Tensor, rule: &mut dyn MakeRule) -> Result<()> {
         let mut rule = rule.make(self.needed());
         check_kept(&*rule)?;
         if mode::special() {

@@ -70,7 +70,7 @@ def _check_tensors(tensors: Sequence[Any], argument: str) -> None:
 
 
 def _recordable(tensor: Tensor) -> Tensor:
-    """The tensor, or a copy of one that was made while nothing was recorded."""
+    """Return the tensor, or a copy of one that was made while nothing was recorded."""
     return tensor.clone() if tensor.is_inference() else tensor
 
 

@@ -17,7 +17,7 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
-        """A tensor of another class is a parameter too, if it was made one."""
+        """Tell whether it is a parameter; a tensor of another class is one too, if it was made one."""
         if super().__instancecheck__(instance):
             return True
         return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
