@@ -1,7 +1,6 @@
 """What is told of writes: of those that are wrong in two ways, and of those to what was saved."""
 
 import pytest
-
 import rushlight as torch
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -58,7 +57,9 @@ def test_some_writes_are_refused_in_other_words(write, text):
 def test_a_number_may_be_copied():
     assert torch.ones(2).copy_(3).tolist() == [3, 3]
     assert torch.ones(2).copy_(True).tolist() == [1, 1]
-    with pytest.raises(TypeError, match=r"copy_\(\): argument 'other' \(position 1\) must be Tensor, not str"):
+    with pytest.raises(
+        TypeError, match=r"copy_\(\): argument 'other' \(position 1\) must be Tensor, not str"
+    ):
         torch.ones(2).copy_("a")
     with pytest.raises(RuntimeError, match=LEAF):
         leaf().copy_(3)
@@ -78,5 +79,7 @@ def test_a_saved_view_is_told_of_as_the_window_that_it_has_become():
         view = y[0]
         z = view * view
         write(y, view)
-        with pytest.raises(RuntimeError, match="which is output 0 of AsStrided, is at version 1; expected version 0"):
+        with pytest.raises(
+            RuntimeError, match="which is output 0 of AsStrided, is at version 1; expected version 0"
+        ):
             z.sum().backward()
