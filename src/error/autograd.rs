@@ -33,6 +33,8 @@ macro_rules! autograd {
         saved: Origin,
         written: Origin,
     },
+    /// A saved tensor whose history was forgotten by `detach_`, or that is asked for apart from its node.
+    SavedDetached {},
     /// The graph was freed by an earlier backward.
     BackwardTwice { node: String, recorded: Origin, run: Origin },
     /// A gradient that is not a number, where that is looked for.

@@ -1,6 +1,6 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
@@ -69,7 +69,12 @@ pub struct Extras {
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
     pub renumbered: AtomicU64,
+    /// Which outputs are tensors that have forgotten it since, a bit each; outputs beyond the bits never are.
+    forgotten: AtomicU64,
 }
+
+/// Whether a tensor ever forgot its node: what every saved tensor asks first.
+static FORGETTING: AtomicBool = AtomicBool::new(false);
 
 /// One recorded operation.
 ///
@@ -217,6 +222,21 @@ impl Node {
     /// What few nodes have, made if need be.
     pub fn extras_or_new(&self) -> &Extras {
         self.extras.get_or_init(Box::default)
+    }
+
+    /// The tensor that is one of the outputs forgets the node.
+    pub(crate) fn forget_output(&self, output: u32) {
+        let bit = 1u64.checked_shl(output).unwrap_or(0);
+        self.extras_or_new().forgotten.fetch_or(bit, Ordering::Relaxed);
+        FORGETTING.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the tensor that was one of the outputs has forgotten the node.
+    #[inline]
+    pub(crate) fn has_forgotten(&self, output: u32) -> bool {
+        let forgotten = |extras: &Extras| extras.forgotten.load(Ordering::Relaxed);
+        FORGETTING.load(Ordering::Relaxed)
+            && self.extras().map_or(0, forgotten) & 1u64.checked_shl(output).unwrap_or(0) != 0
     }
 
     /// The leaf that the node accumulates into, if it does.

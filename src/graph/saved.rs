@@ -350,6 +350,17 @@ impl SavedTensor {
         }
     }
 
+    /// Refuses an input that has forgotten since where it came from.
+    #[inline]
+    pub(super) fn check_history(&self, node: &NodeRef) -> Result<()> {
+        match self.source().input(node).flatten() {
+            Some(edge) if edge.node.has_forgotten(edge.output) && !self.is_packed() => {
+                Err(Error::SavedDetached {}.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The tensor, unless it was overwritten since. With history if `tracking`.
     pub fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         match &self.0 {

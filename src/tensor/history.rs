@@ -314,6 +314,9 @@ impl Tensor {
             return Err(Error::DetachView {}.into());
         }
         let (cut, hooks) = (self.standing().cut(Reason::Detach), self.gradient_hooks()?);
+        if let Some(edge) = self.edge()? {
+            edge.node.forget_output(edge.output);
+        }
         self.replace_edge(None);
         // Those of a tensor that was no leaf are with the node that it leaves.
         if hooks.is_some() {
