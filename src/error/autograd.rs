@@ -33,8 +33,6 @@ macro_rules! autograd {
         saved: Origin,
         written: Origin,
     },
-    /// A saved tensor whose history was forgotten by `detach_`, or that is asked for apart from its node.
-    SavedDetached {},
     /// The graph was freed by an earlier backward.
     BackwardTwice { node: String, recorded: Origin, run: Origin },
     /// A gradient that is not a number, where that is looked for.
@@ -59,6 +57,8 @@ macro_rules! autograd {
     NoDerivative { operation: &'static str },
     /// A derivative that a function does not have with respect to one of its arguments.
     NoDerivativeOf { function: &'static str },
+    /// A saved tensor that has forgotten its history in place since.
+    SavedDetached {},
     /// An operation through which no tangents pass.
     NoTangent { operation: &'static str },
     /// An operation that has no forward direction.

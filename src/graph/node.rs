@@ -69,12 +69,17 @@ pub struct Extras {
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
     pub renumbered: AtomicU64,
-    /// Which outputs are tensors that have forgotten it since, a bit each; outputs beyond the bits never are.
-    forgotten: AtomicU64,
+    /// A bit for each output that has forgotten that it is one: the last is for all that follow.
+    detached: AtomicU64,
 }
 
-/// Whether a tensor ever forgot its node: what every saved tensor asks first.
-static FORGETTING: AtomicBool = AtomicBool::new(false);
+/// Whether any output has ever forgotten its history in place.
+static DETACHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether `mark_detached` was ever called.
+pub(super) fn any_detached() -> bool {
+    DETACHED.load(Ordering::Relaxed)
+}
 
 /// One recorded operation.
 ///
@@ -224,19 +229,17 @@ impl Node {
         self.extras.get_or_init(Box::default)
     }
 
-    /// The tensor that is one of the outputs forgets the node.
-    pub(crate) fn forget_output(&self, output: u32) {
-        let bit = 1u64.checked_shl(output).unwrap_or(0);
-        self.extras_or_new().forgotten.fetch_or(bit, Ordering::Relaxed);
-        FORGETTING.store(true, Ordering::Relaxed);
+    /// Says that the tensor that is this output has forgotten its history in place.
+    pub(crate) fn mark_detached(&self, output: u32) {
+        self.extras_or_new().detached.fetch_or(1 << output.min(63), Ordering::Relaxed);
+        DETACHED.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the tensor that was one of the outputs has forgotten the node.
-    #[inline]
-    pub(crate) fn has_forgotten(&self, output: u32) -> bool {
-        let forgotten = |extras: &Extras| extras.forgotten.load(Ordering::Relaxed);
-        FORGETTING.load(Ordering::Relaxed)
-            && self.extras().map_or(0, forgotten) & 1u64.checked_shl(output).unwrap_or(0) != 0
+    /// Whether `mark_detached` was called for this output.
+    #[cold]
+    pub(super) fn is_detached(&self, output: u32) -> bool {
+        let detached = self.extras().map_or(0, |extras| extras.detached.load(Ordering::Relaxed));
+        detached & (1 << output.min(63)) != 0
     }
 
     /// The leaf that the node accumulates into, if it does.

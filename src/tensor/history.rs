@@ -315,7 +315,7 @@ impl Tensor {
         }
         let (cut, hooks) = (self.standing().cut(Reason::Detach), self.gradient_hooks()?);
         if let Some(edge) = self.edge()? {
-            edge.node.forget_output(edge.output);
+            edge.node.mark_detached(edge.output);
         }
         self.replace_edge(None);
         // Those of a tensor that was no leaf are with the node that it leaves.

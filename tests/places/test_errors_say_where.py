@@ -8,6 +8,7 @@ import weakref
 import pytest
 import rushlight as torch
 from functions.square import Square
+from support import leaf
 
 HERE = __file__
 
@@ -32,10 +33,6 @@ def line_of(marker):
 
 def at(marker):
     return f"{HERE}:{line_of(marker)}"
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def overwritten():

@@ -73,7 +73,7 @@ def _two(result: Any) -> tuple[Any, Any]:
 
 
 def _wrapped(output: Any, out_dims: Any, level: int, arguments: dict[int, Any]) -> Any:
-    """The results as tensors of the mapping; an argument that was returned is that argument."""
+    """Return the results as tensors of the mapping; an argument that was returned is that argument."""
     leaves, spec = tree_flatten(output)
     dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
