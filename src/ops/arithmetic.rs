@@ -2,6 +2,7 @@
 
 use super::binary::{self, Elementwise2, Needs};
 use super::mul;
+use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
 use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -58,13 +59,16 @@ fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType
     check_alpha(alpha, common)
 }
 
-/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1: what most sums are, and then nothing but the operands is carried along
+/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1
+///
+/// What most sums are. It says again what `Add` says of α = 1, so that neither loops nor nodes carry a factor.
 #[derive(Clone, Copy)]
 pub struct Plus;
 
 impl Elementwise2 for Plus {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -106,6 +110,7 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -156,6 +161,7 @@ pub struct Sub {
 impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Sub);
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -250,6 +256,7 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Mul);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
@@ -287,6 +294,7 @@ pub struct Div;
 impl Elementwise2 for Div {
     const NAME: &'static str = "div";
     const NODE: &'static str = "DivBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;

@@ -208,7 +208,11 @@ impl Op for Picked {
         let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
         let index = self.index(kept, at, ndim)?;
         let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
-        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &self.aligned(g, ndim)?)?;
+        let aligned = self.aligned(g, ndim)?;
+        if at.tracking && ndim > 0 && !super::batch::is_batched(&aligned) {
+            return one(gather::scatter(&zeros, self.dim as i64, &index, &aligned)?);
+        }
+        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?;
         one(super::reshape::reshape(&sums, &shape)?)
     }
 
@@ -250,7 +254,7 @@ pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Te
 
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.
 pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
-    let length = x.layout().shape().get(shape::normalize_dim(dim, x.ndim())?).copied().unwrap_or(1);
+    let length = x.layout().size(shape::normalize_dim(dim, x.ndim())?);
     if count < 0 || count as usize > length {
         return Err(Error::TopkCount {}.into());
     }
@@ -259,7 +263,7 @@ pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor,
 
 fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usize)> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
-    let length = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let length = x.layout().size(dim);
     if length == 0 {
         return Err(Error::PickEmpty { operation, dim }.into());
     }

@@ -51,7 +51,7 @@ pub(super) fn underived(
 }
 
 /// torch's names of the operations that it does not have in forward direction, behind their nodes.
-const BACKWARD_ONLY: [(&str, &str); 25] = [
+const BACKWARD_ONLY: [(&str, &str); 26] = [
     ("AcoshBackward1", "acosh"),
     ("AsinhBackward1", "asinh"),
     ("AtanhBackward1", "atanh"),
@@ -65,6 +65,7 @@ const BACKWARD_ONLY: [(&str, &str); 25] = [
     ("IgammaBackward0", "igamma"),
     ("IgammacBackward0", "igammac"),
     ("IndexReduceBackward0", "index_reduce"),
+    ("MkldnnRnnLayerBackward0", "mkldnn_rnn_layer"),
     ("MultiMarginLossBackward0", "multi_margin_loss"),
     ("MultilabelMarginLossBackward0", "multilabel_margin_loss_forward"),
     ("OrmqrBackward0", "ormqr"),
@@ -89,7 +90,7 @@ pub(super) fn check_forward(node: &str, in_place: bool) -> Result<()> {
 
 /// `check_forward` for an operation whose parts are called in its place: for tangents of its inputs, and of
 /// the values of those that are batched.
-pub(super) fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
+pub fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
     if live().is_empty() {
         return Ok(());
     }

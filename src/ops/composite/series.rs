@@ -11,7 +11,6 @@ use crate::ops::complex::real_product;
 use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
 use crate::ops::kept::Kept;
-use crate::ops::numbers::{div_number, mul_number};
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
@@ -58,7 +57,7 @@ pub fn diff(
 fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) -> Result<Tensor> {
     let place = shape::normalize_dim(dim, y.ndim())?;
     let places = if places.ndim() == 1 {
-        if places.numel() != y.layout().shape().get(place).copied().unwrap_or(1) {
+        if places.numel() != y.layout().size(place) {
             return Err(Error::TrapezoidPlaces { operation }.into());
         }
         let mut shape = vec![1; y.ndim()];
@@ -78,18 +77,18 @@ fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) ->
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
     let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
-    let length = y.layout().shape().get(shape::normalize_dim(dim, y.ndim())?).copied().unwrap_or(1);
+    let length = y.layout().size(shape::normalize_dim(dim, y.ndim())?);
     match distance {
         Operand::Scalar(width) if length > 0 => {
             // Every point counts, the outer ones by half.
             let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
-            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width.to_f64().into())
+            mul(&sub(&sum(y)?, &mul(&outer, 0.5)?)?, width.to_f64())
         }
-        Operand::Scalar(_) => mul_number(&sum(y)?, 0.0.into()),
+        Operand::Scalar(_) => mul(&sum(y)?, 0.0),
         Operand::Tensor(places) => {
             let dim = shape::normalize_dim(dim, y.ndim())? as i64;
             let areas = trapezoids(y, places, dim, "trapezoid")?;
-            div_number(&reduce::sum(&areas, Some(&[dim]), false, None)?, 2.0.into())
+            div(&reduce::sum(&areas, Some(&[dim]), false, None)?, 2.0)
         }
     }
 }
@@ -100,12 +99,12 @@ pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Resu
         Operand::Scalar(width) => {
             let sums =
                 add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
-            scan::cumsum(&mul_number(&sums, (width.to_f64() / 2.0).into())?, dim, None)
+            scan::cumsum(&mul(&sums, width.to_f64() / 2.0)?, dim, None)
         }
         Operand::Tensor(places) => {
             let dim = shape::normalize_dim(dim, y.ndim())? as i64;
             let areas = trapezoids(y, places, dim, "cumulative_trapezoid")?;
-            div_number(&scan::cumsum(&areas, dim, None)?, 2.0.into())
+            div(&scan::cumsum(&areas, dim, None)?, 2.0)
         }
     }
 }
@@ -309,10 +308,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
         return Err(Error::CrossRank {}.into());
     }
     let place = shape::normalize_dim(dim, a.ndim())?;
-    let (left, right) = (a.layout(), b.layout());
-    let size = |layout: &shape::Layout| layout.shape().get(place).copied().unwrap_or(1);
-    if size(&left) != 3 || size(&right) != 3 {
-        return Err(Error::CrossSize { dim, left: size(&left), right: size(&right) }.into());
+    let (left, right) = (a.layout().size(place), b.layout().size(place));
+    if left != 3 || right != 3 {
+        return Err(Error::CrossSize { dim, left, right }.into());
     }
     composed::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
 }

@@ -121,12 +121,22 @@ def _whole(input: Tensor, output_size: Any) -> Any:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the averages over as many windows as `output_size` says."""
+    """Return the averages over as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(4.0).view(1, 2, 2), 1)
+    tensor([[[1.5000]]])
+    """
     return _nn.adaptive_avg_pool2d(input, _whole(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the averages over as many windows as `output_size` says."""
+    """Return the averages over as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.0).view(1, 2, 2, 2), 1).item()
+    3.5
+    """
     return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
@@ -152,19 +162,34 @@ def adaptive_max_pool3d_with_indices(
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool1d(torch.arange(4.0).view(1, 4), 2)
+    tensor([[1., 3.]])
+    """
     found = adaptive_max_pool1d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(4.0).view(1, 2, 2), 1)
+    tensor([[[3.]]])
+    """
     found = adaptive_max_pool2d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.0).view(1, 2, 2, 2), 1).item()
+    7.0
+    """
     found = adaptive_max_pool3d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
@@ -191,7 +216,13 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Tensor:
-    """Add columns to where `unfold` found them."""
+    """Add columns to where `unfold` found them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 1), output_size=2, kernel_size=2)
+    tensor([[[[1., 1.],
+              [1., 1.]]]])
+    """
     arguments = (output_size, kernel_size, dilation, padding, stride)
     return _nn.col2im(input, *(_pair(argument) for argument in arguments))
 
@@ -235,13 +266,26 @@ def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + before + behind < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
-        parts = [input.narrow(dim, size - before, before)] if before > 0 else []
-        start, end = max(-before, 0), size - max(-behind, 0)
-        parts.append(input.narrow(dim, start, end - start))
+    dims = [(input.dim() - 1 - pair, pad[2 * pair], pad[2 * pair + 1]) for pair in range(len(pad) // 2)]
+    shape = list(input.shape)
+    for dim, before, behind in dims:
+        shape[dim] += before + behind
+    padded = input.new_empty(shape)
+    middle = padded
+    for dim, before, behind in dims:
+        start, end = max(-before, 0), input.shape[dim] - max(-behind, 0)
+        middle = middle.narrow(dim, max(before, 0), end - start)
+        input = input.narrow(dim, start, end - start)
+    middle.copy_(input)
+    for dim, before, behind in dims:
+        size = padded.shape[dim]
+        if before > 0:
+            last = padded.narrow(dim, size - before - max(behind, 0), before)
+            padded.narrow(dim, 0, before).copy_(last)
         if behind > 0:
-            parts.append(input.narrow(dim, 0, behind))
-        input = native.cat(parts, dim)
-    return input
+            first = padded.narrow(dim, max(before, 0), behind)
+            padded.narrow(dim, size - behind, behind).copy_(first)
+    return padded
 
 
 _MODES = {3: ("linear",), 4: ("bilinear", "bicubic", "lanczos"), 5: ("trilinear",)}
