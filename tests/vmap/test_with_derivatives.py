@@ -169,7 +169,6 @@ def test_gradients_of_weights_lie_in_order_for_every_sample():
     ("function", "name"),
     [
         (lambda x: torch.cdist(x, x), "_cdist_forward"),
-        (lambda x: torch.pdist(x), "_pdist_forward"),
         (lambda x: torch.special.zeta(x, x), "special_zeta"),
     ],
 )
