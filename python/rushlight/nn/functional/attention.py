@@ -1,4 +1,4 @@
-"""Attention as a formula of other operations."""
+"""Attention as a formula of other operations, recorded as one where torch has one for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Return the values, weighed by how well the keys answer each query."""
+    """Return the values, weighed by how well the keys answer each query.
+
+    >>> import rushlight as torch
+    >>> query = torch.tensor([[0.0, 0.0]])
+    >>> keys, values = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0], [3.0]])
+    >>> torch.nn.functional.scaled_dot_product_attention(query, keys, values)
+    tensor([[2.]])
+    """
     _check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
         raise RuntimeError(
