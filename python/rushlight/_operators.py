@@ -21,10 +21,10 @@ _MISSING = object()
 
 
 def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | None) -> list[Tensor]:
-    """Have `mode` answer in the place of an operation of the engine."""
+    """Have `mode`, or if there is none the classes of the operands, answer in the place of an operation."""
     shown = _shown(operation, *(call or ("", {})))
     if shown is None:
-        return operation.proceed()  # type: ignore[no-any-return]
+        return operation.compute() if mode is None else operation.proceed()  # type: ignore[no-any-return]
     func, args, kwargs = shown
     returns = func._schema.returns
     computed: list[Tensor] = []
@@ -38,6 +38,8 @@ def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | N
         return computed[0] if len(returns) == 1 or len(computed) == 1 else tuple(computed)
 
     answer = Call(func, args, kwargs, proceed).show(mode)
+    if operation.in_place:
+        return [args[0]]
     answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
     if len(answers) < operation.outputs:
         # The engine keeps more of some operations than torch shows.
@@ -68,8 +70,10 @@ class _Settled(Call):
         self.result = result
 
     def proceed(self) -> Any:
-        """Show it to the next interceptor, if there is one."""
-        return _rushlight._beneath_interceptor(self.show) if _rushlight._interceptors() else self.result
+        """Show it to the next interceptor, if there is one, or to the classes of the arguments."""
+        if _rushlight._interceptors():
+            return _rushlight._beneath_interceptor(self.show)
+        return self.show(None) if self.minding() else self.result
 
 
 def _operands(func: OpOverload, given: Mapping[str, Any]) -> list[Any]:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
-_running = threading.local()  # The calls of operators that interceptors are shown, innermost last.
+_DECLINING = _rushlight._disabled_torch_dispatch_impl
+
+# The calls of operators that modes are shown, innermost last; `None` where a class is shown one.
+_running = threading.local()
 
 
 class Argument:
@@ -125,14 +128,15 @@ class OpOverload:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it. Of an interceptor that was shown this call, hand it on."""
-        calls: list[Call] = getattr(_running, "calls", [])
-        if calls and calls[-1].is_of(self, args, kwargs):
-            return calls[-1].proceed()
+        calls: list[Call | None] = getattr(_running, "calls", [])
+        if calls and (call := calls[-1]) is not None and call.is_of(self, args, kwargs):
+            return call.proceed()
         return self.compute(*args, **kwargs)
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Compute it."""
-        return _function(self)(*args, **kwargs)
+        """Compute it. Calls are shown to nobody here, operations are."""
+        with _rushlight._DisableTorchFunctionSubclass():
+            return _function(self)(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
@@ -207,21 +211,43 @@ class Call:
         same = all(given is own for given, own in zip(args, self.args, strict=True))
         return same and all(given is self.kwargs[name] for name, given in kwargs.items())
 
+    def minding(self) -> list[Tensor]:
+        """Return the arguments whose classes are shown operations: one of each, derived classes first."""
+        found: list[Tensor] = []
+        if not _rushlight._is_minding():
+            return found
+        for given in (*self.args, *self.kwargs.values()):
+            for one in given if isinstance(given, (list, tuple)) else (given,):
+                kind = type(one)
+                if not isinstance(one, Tensor) or kind.__torch_dispatch__ is _DECLINING:
+                    continue
+                if all(type(other) is not kind for other in found):
+                    above = (place for place, other in enumerate(found) if issubclass(kind, type(other)))
+                    found.insert(next(above, len(found)), one)
+        return found
+
     def show(self, mode: Any) -> Any:
-        """Have an interceptor answer in its place."""
+        """Have `mode`, or if there is none or it declines the classes of the arguments, answer in its place."""
+        minding = self.minding()
+        types = tuple(map(type, minding))
         calls = _running.__dict__.setdefault("calls", [])
-        calls.append(self)
-        try:
-            answer = mode.__torch_dispatch__(self.func, (), self.args, self.kwargs)
-        finally:
-            calls.pop()
-        if answer is NotImplemented:
-            raise TypeError(
-                f"Multiple dispatch failed for 'torch._ops.{self.func}'; all __torch_dispatch__ handlers "
-                f"returned NotImplemented:\n\n  - mode object {mode}\n\nFor more information, try "
-                "re-running with TORCH_LOGS=not_implemented"
-            )
-        return answer
+        asked = [(self, mode)] if mode is not None else []
+        asked += [(None, one) for one in minding]
+        for call, one in asked:
+            calls.append(call)
+            try:
+                answer = one.__torch_dispatch__(self.func, types, self.args, self.kwargs)
+            finally:
+                calls.pop()
+            if answer is not NotImplemented:
+                return answer
+        told = [f"  - mode object {mode}\n"] if mode is not None else []
+        told += [f"  - tensor subclass {kind}\n" for kind in types]
+        raise TypeError(
+            f"Multiple dispatch failed for 'torch._ops.{self.func}'; all __torch_dispatch__ handlers "
+            f"returned NotImplemented:\n\n{''.join(told)}\nFor more information, try re-running with "
+            "TORCH_LOGS=not_implemented"
+        )
 
 
 @cache

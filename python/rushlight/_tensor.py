@@ -6,7 +6,13 @@
 from __future__ import annotations
 
 from . import _pieces, _rushlight, _samples, _searches
-from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
+from ._rushlight import (
+    Tensor,
+    _accumulate,
+    _disabled_torch_dispatch_impl,
+    _handle_torch_function,
+    _has_torch_function,
+)
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
@@ -344,6 +350,12 @@ def __torch_function__(
     return default(cls, func, types, args, kwargs)
 
 
+def _make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
+    from ._wrappers import make_wrapper_subclass
+
+    return make_wrapper_subclass(*args, **kwargs)
+
+
 def _shown(method: Any) -> Any:
     """Return a method that shows its calls to those who want to see them."""
 
@@ -360,6 +372,8 @@ def _shown(method: Any) -> Any:
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
     setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
+    setattr(tensor_class, "__torch_dispatch__", _disabled_torch_dispatch_impl)  # noqa: B010
+    setattr(tensor_class, "_make_wrapper_subclass", staticmethod(_make_wrapper_subclass))  # noqa: B010
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)

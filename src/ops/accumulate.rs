@@ -80,6 +80,9 @@ fn add_elements(a: &Array, b: &Array) -> bool {
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
 /// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
+    if gradient.is_minded() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
+        return super::minded::detach(&gradient);
+    }
     let fits = {
         let layout = gradient.layout();
         layout.is_plain() && (like.is_contiguous() || !like.is_dense())

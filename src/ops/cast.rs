@@ -1,6 +1,6 @@
 //! Copies and conversions with a history: `clone`, `to` another type, `copy_`, `fill_`, `zero_`.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
@@ -229,7 +229,17 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         written?;
         return write.finish(|_| Fill { name });
     }
-    fill_elements(&x.memory(), value)?;
+    let memory = x.memory();
+    match x.is_minded() {
+        true => {
+            let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
+                ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
+                _ => smallvec![x.into(), value.into()],
+            };
+            intercept::written(name, &operands, move || fill_elements(&memory, value))?;
+        }
+        false => fill_elements(&memory, value)?,
+    }
     write.finish(|_| Fill { name })
 }
 

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::batch;
+use super::{batch, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::profile;
@@ -104,6 +104,13 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
         return y;
     }
+    if x.is_minded() && x.dtype() == dtype {
+        return intercept::made_like(x, value, move |x| plainly_like(x, value, dtype));
+    }
+    plainly_like(x, value, dtype)
+}
+
+fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     let layout = x.layout();
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);

@@ -6,11 +6,12 @@
 //! The innermost interceptor of a thread is called with an operation; `Operation::proceed` hands it on
 //! to the next one, and behind the last one it is computed. What an interceptor answers becomes the
 //! outputs, so that values that were kept from before can take the place of a computation, while the
-//! operation is recorded as always. Doors come here only where something unusual goes on.
+//! operation is recorded as always. Behind the last one come the classes that mind an operand: see Note
+//! [Tensors that their class minds]. Doors come here only where something unusual goes on.
 
 use std::any::Any;
-use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -20,9 +21,11 @@ use super::operand::{Operand, Value};
 use super::view;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::dtype::Scalar;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
 use crate::graph::profile::{self, Label};
-use crate::tensor::{Array, Creation, Tensor};
+use crate::graph::shown::shown;
+use crate::tensor::{Array, Creation, Tensor, any_minded};
 
 /// Who is shown operations before they run.
 pub trait Interceptor: Send + Sync {
@@ -52,6 +55,8 @@ pub struct Operation {
     computed: Mutex<Outputs>,
     /// Whether operations were recorded where it was called.
     grad: bool,
+    /// Whether the class of an operand minds it.
+    minded: bool,
 }
 
 impl Operation {
@@ -59,13 +64,30 @@ impl Operation {
         let computed = Mutex::new(Outputs::new());
         let grad = mode::flags().grad;
         let (attributes, in_place, outputs) = (Attributes::new(), false, 1);
-        Operation { node, in_place, operands, attributes, outputs, compute, computed, grad }
+        let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
+        let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
+        Operation { node, in_place, operands, attributes, outputs, compute, computed, grad, minded }
     }
 
-    /// Hands it on to the next interceptor, or computes it.
+    /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
     pub fn proceed(self: &Arc<Operation>) -> Result<Outputs> {
         if let Some(outputs) = beneath(|innermost| innermost.intercept(self)) {
             return outputs;
+        }
+        match MINDER.get() {
+            Some(minder) if self.minded => {
+                let _off = GradModeGuard::off();
+                minder.intercept(self)
+            }
+            _ => self.compute(),
+        }
+    }
+
+    /// Computes it.
+    pub fn compute(&self) -> Result<Outputs> {
+        let tensors = self.operands.iter().filter_map(|operand| Operand::from(operand).tensor());
+        if any_minded() && tensors.into_iter().any(Tensor::is_hollow) {
+            return Err(Error::HollowOperand {}.into());
         }
         let _as_called = GradModeGuard::new(self.grad);
         let _profiled = profile::begin(Label::Operation(self.node, self.in_place), || {
@@ -79,7 +101,7 @@ impl Operation {
     }
 
     /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
-    fn run(self, adopt: &dyn Fn(Array) -> Tensor) -> Result<Outputs> {
+    fn run(self, adopt: &dyn Fn(Tensor) -> Tensor) -> Result<Outputs> {
         let operation = Arc::new(self);
         let outputs = operation.proceed()?;
         if outputs.len() != operation.outputs {
@@ -90,13 +112,39 @@ impl Operation {
         let own = |output: &Tensor| computed.iter().any(|computed| computed.is(output));
         Ok(outputs
             .into_iter()
-            .map(|output| if own(&output) { output } else { adopt(output.array()) })
+            .map(|output| if own(&output) { output } else { adopt(output) })
             .collect())
     }
 
-    fn run_one(self, adopt: &dyn Fn(Array) -> Tensor) -> Result<Tensor> {
+    fn run_one(self, adopt: &dyn Fn(Tensor) -> Tensor) -> Result<Tensor> {
         self.run(adopt)?.pop().map_or_else(|| unreachable!("their number was looked at"), Ok)
     }
+}
+
+/// What somebody else has given as an output: what its class minds stays what it is.
+fn given(output: Tensor) -> Tensor {
+    if output.is_minded() { output } else { Tensor::from_array(output.array()) }
+}
+
+/// Who asks the classes that mind an operand.
+static MINDER: OnceLock<Box<dyn Interceptor>> = OnceLock::new();
+
+/// Says who asks the classes that mind an operand. Called once, by the host.
+pub fn register_minder(minder: Box<dyn Interceptor>) {
+    // A second registration would come from a second host in the process: the first one stays.
+    let _ = MINDER.set(minder);
+}
+
+thread_local!(static UNMINDED: Cell<u32> = const { Cell::new(0) });
+
+/// Whether classes are asked on this thread, if there are any.
+pub fn is_minding() -> bool {
+    any_minded() && UNMINDED.get() == 0
+}
+
+/// No class is asked on this thread, or again: as often as it was said.
+pub fn set_minding(minding: bool) {
+    UNMINDED.set(if minding { UNMINDED.get().saturating_sub(1) } else { UNMINDED.get() + 1 });
 }
 
 type Entry = (Arc<dyn Interceptor>, SpecialGuard);
@@ -166,7 +214,7 @@ pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
 /// Whether operations of this thread are intercepted, or profiled.
 #[inline]
 pub fn is_active() -> bool {
-    mode::special() && (is_intercepting() || profile::is_active())
+    mode::special() && (is_intercepting() || any_minded() || profile::is_active())
 }
 
 /// Whether there are interceptors on this thread.
@@ -189,9 +237,9 @@ pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         ..Operation::new(op.name(), owned(inputs), compute)
     };
     let creation = op.shows();
-    operation.run(&|array| match creation {
-        Some(creation) => view::adopt(inputs[0], array, creation),
-        None => Tensor::from_array(array),
+    operation.run(&|output| match creation {
+        Some(creation) => view::adopt(inputs[0], output, creation),
+        None => given(output),
     })
 }
 
@@ -215,7 +263,37 @@ pub(super) fn elementwise(
     forward: impl Fn() -> Result<Array> + Send + Sync + 'static,
 ) -> Result<Tensor> {
     let compute = Box::new(move || Ok(smallvec![Tensor::from_array(forward()?)]));
-    Operation::new(node, values(operands), compute).run_one(&Tensor::from_array)
+    Operation::new(node, values(operands), compute).run_one(&given)
+}
+
+/// What the class of `x`, which minds it, gives in the place of another tensor on its memory, or of one
+/// that is made like it.
+#[cold]
+pub(super) fn beside(
+    node: &'static str,
+    attributes: Attributes,
+    x: &Tensor,
+    make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let source = x.clone();
+    let compute = Box::new(move || Ok(smallvec![make(&source)?]));
+    Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(&given)
+}
+
+/// A tensor of the shape of `x`, whose class minds it, with this value everywhere.
+#[cold]
+pub(super) fn made_like(
+    x: &Tensor,
+    value: Scalar,
+    make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let node = match value {
+        Scalar::Int(0) => "ZerosLike",
+        Scalar::Int(1) => "OnesLike",
+        _ => "FullLike",
+    };
+    let attributes = if node == "FullLike" { shown! { fill_value: value } } else { Attributes::new() };
+    beside(node, attributes, x, make)
 }
 
 /// A view of `x`.
@@ -228,7 +306,7 @@ pub(super) fn shown(
 ) -> Result<Tensor> {
     let source = x.clone();
     let compute = Box::new(move || Ok(smallvec![show(&source)]));
-    let adopt = &|array| view::adopt(x, array, Creation::Default);
+    let adopt = &|output| view::adopt(x, output, Creation::Default);
     Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(adopt)
 }
 
@@ -254,7 +332,7 @@ pub(super) fn written_with(
     let compute = Box::new(move || write().map(|()| target.iter().cloned().collect()));
     let operation =
         Operation { in_place: true, attributes, ..Operation::new(node, values(operands), compute) };
-    operation.run(&Tensor::from_array).map(drop)
+    operation.run(&given).map(drop)
 }
 
 /// `written` for an operation that changes part of its first input; `apart` are the inputs in memory

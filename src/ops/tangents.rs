@@ -16,7 +16,7 @@ use super::apply::Outputs;
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
 use super::record::{MakeRule, attach, forms, needed, passes_by, stop};
-use super::{along, batch, cast, intercept, permute, reshape, strided, view};
+use super::{along, batch, cast, intercept, minded, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
@@ -202,6 +202,7 @@ pub(super) fn trace_any(
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,
         })?;
+        minded::keep_whole(&node, inputs, outputs)?;
     }
     Ok(())
 }

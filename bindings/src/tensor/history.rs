@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, mode};
-use rushlight::ops::batch;
-use rushlight::ops::intercept::is_active;
+use rushlight::ops::{batch, minded};
+use rushlight::ops::intercept::{is_active, is_minding};
 use rushlight::tensor::NamedHooks;
 use rushlight::{Error, Tensor};
 use smallvec::smallvec;
@@ -281,6 +281,9 @@ impl TensorBase {
         let tensor = slf.get().tensor();
         let shape = || smallvec![Some(profile::shape(tensor))];
         let _profiled = profile::begin(Label::Function("detach"), shape);
+        if tensor.is_minded() && is_minding() {
+            return wrap(slf.py(), minded::detach(tensor).map_err(raise)?);
+        }
         let detached = wrap(slf.py(), detached(tensor)?)?;
         match is_active() {
             true => settle_method("detach", slf.as_any(), detached),

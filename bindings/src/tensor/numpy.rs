@@ -21,6 +21,7 @@ use rushlight::tensor::Array;
 use super::object::{TensorBase, wrap};
 use super::values::check_memory;
 use crate::error::raise;
+use crate::intercept::check_unminded;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
@@ -229,6 +230,7 @@ fn code(dtype: DType) -> String {
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
+    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;

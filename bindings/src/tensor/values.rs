@@ -13,6 +13,7 @@ use rushlight::{Error, Tensor};
 
 use super::object::TensorBase;
 use crate::error::raise;
+use crate::intercept::check_unminded;
 use crate::returns::ToPython;
 
 #[pymethods]
@@ -35,11 +36,16 @@ impl TensorBase {
     }
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
-    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().differs() {
-            check_memory(self.tensor())?;
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, tensor) = (slf.py(), slf.get().tensor());
+        check_unminded(tensor, || {
+            let class = slf.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+            format!(".tolist() is not supported for tensor subclasses, got {class}")
+        })?;
+        if tensor.differs() {
+            check_memory(tensor)?;
         }
-        let array = self.tensor().array();
+        let array = tensor.array();
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
         });
