@@ -84,6 +84,15 @@ impl Operation {
         listed(py, self.0.proceed())
     }
 
+    /// Computes it of other operands, if they are of the same shapes and types: a list of tensors.
+    fn of<'py>(&self, py: Python<'py>, operands: Vec<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let own = self.0.operands.iter().zip(&operands);
+        let value = |(own, other): (&Value, &Bound<'_, PyAny>)| {
+            as_tensor(other).map_or_else(|| own.clone(), |tensor| Value::Tensor(tensor.clone()))
+        };
+        self.0.of(own.map(value).collect()).map(|outputs| listed(py, outputs)).transpose()
+    }
+
     /// Computes it, whoever would like to see it: a list of tensors.
     fn compute<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         listed(py, self.0.compute())
@@ -145,7 +154,7 @@ fn answer(
 }
 
 fn not_a_tensor(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(format!("Unable to cast {} to Tensor", object.repr()?))
+    Ok(format!("Unable to cast {} to Tensor", object.str()?))
 }
 
 /// Whether instances of a class are shown operations: it has a `__torch_dispatch__` that does not decline.

@@ -6,8 +6,10 @@ come from the call of the native function that led there, by their names.
 
 from __future__ import annotations
 
+import re
+
 from . import _rushlight
-from ._ops import Call, table
+from ._ops import Call, operator_of, table
 from ._rushlight import Tensor
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -23,28 +25,54 @@ _MISSING = object()
 def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | None) -> list[Tensor]:
     """Have `mode`, or if there is none the classes of the operands, answer in the place of an operation."""
     shown = _shown(operation, *(call or ("", {})))
+    if shown is None and mode is not None:
+        return operation.proceed()  # type: ignore[no-any-return]
     if shown is None:
-        return operation.compute() if mode is None else operation.proceed()  # type: ignore[no-any-return]
-    func, args, kwargs = shown
-    returns = func._schema.returns
-    computed: list[Tensor] = []
+        shown = _unnamed(operation), operation.operands, {}
+    call = _Intercepted(*shown, operation)
+    answer = call.show(mode)
+    if operation.in_place:
+        return [call.args[0]]
+    answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    if len(answers) < operation.outputs:
+        # The engine keeps more of some operations than torch shows.
+        answers += (call.computed or operation.compute())[len(answers) :]
+    return answers[: operation.outputs]
 
-    def proceed() -> Any:
-        computed[:] = operation.proceed()
-        if operation.in_place:
-            return args[0]
+
+class _Intercepted(Call):
+    """A call that an operation of the engine becomes."""
+
+    def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], operation: Any) -> None:
+        super().__init__(func, args, kwargs)
+        self.operation = operation
+        self.computed: list[Tensor] = []
+
+    def _answer(self, computed: list[Tensor]) -> Any:
+        """Return what was computed as torch would."""
+        self.computed = computed
+        returns = self.func._schema.returns
         if returns[0].kind.endswith("[]"):
             return list(computed)
         return computed[0] if len(returns) == 1 or len(computed) == 1 else tuple(computed)
 
-    answer = Call(func, args, kwargs, proceed).show(mode)
-    if operation.in_place:
-        return [args[0]]
-    answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
-    if len(answers) < operation.outputs:
-        # The engine keeps more of some operations than torch shows.
-        answers += (computed or operation.proceed())[len(answers) :]
-    return answers[: operation.outputs]
+    def proceed(self) -> Any:
+        """Hand it on to the next interceptor, or to classes, or compute it."""
+        answer = self._answer(self.operation.proceed())
+        return self.args[0] if self.operation.in_place else answer
+
+    def again(self, replaced: dict[int, Tensor]) -> Any:
+        """Compute it with other tensors in the place of those with these identities, if it can be."""
+        operands = self.operation.operands
+        if any(isinstance(one, Tensor) and id(one) not in replaced for one in operands):
+            return NotImplemented
+        if self.operation.in_place:
+            if _rushlight._is_minding() or any(id(other) != own for own, other in replaced.items()):
+                return NotImplemented
+            self._answer(self.operation.compute())
+            return self.args[0]
+        computed = self.operation.of([replaced.get(id(one), one) for one in operands])
+        return NotImplemented if computed is None else self._answer(computed)
 
 
 def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
@@ -66,7 +94,7 @@ class _Settled(Call):
     """A call that has been made: what is at the end of the row of interceptors is what it answered."""
 
     def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        super().__init__(func, args, kwargs, None)
+        super().__init__(func, args, kwargs)
         self.result = result
 
     def proceed(self) -> Any:
@@ -92,6 +120,14 @@ def _shown(
         if (bound := _bind(func, operation.operands, known)) is not None:
             return func, *bound
     return None
+
+
+def _unnamed(operation: Any) -> OpOverload:
+    """Return an operator for an operation that torch has no name for: it can be called as it was."""
+    name = re.sub(r"Backward\d+$", "", operation.node.rpartition(":")[2])
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() + "_" * operation.in_place
+    kinds = ["Tensor" if isinstance(operand, Tensor) else "Scalar" for operand in operation.operands]
+    return operator_of(name, tuple(kinds), operation.outputs)
 
 
 def _bind(

@@ -236,7 +236,12 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
                 ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
                 _ => smallvec![x.into(), value.into()],
             };
-            intercept::written(name, &operands, move || fill_elements(&memory, value))?;
+            let node = match name {
+                "FillBackward2" => "FillBackward0",
+                "FillBackward3" => "FillBackward1",
+                name => name,
+            };
+            intercept::written(node, &operands, move || fill_elements(&memory, value))?;
         }
         false => fill_elements(&memory, value)?,
     }

@@ -36,7 +36,11 @@ pub trait Interceptor: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-type Compute = Box<dyn Fn() -> Result<Outputs> + Send + Sync>;
+/// What computes an operation of operands. In place it has its own, whatever it is given.
+type Compute = Arc<dyn Fn(&[Value]) -> Result<Outputs> + Send + Sync>;
+
+/// What computes the only output of an elementwise operation.
+pub(super) type Forward = Box<dyn Fn(&[Value]) -> Result<Array> + Send + Sync>;
 
 /// An operation that is about to run.
 pub struct Operation {
@@ -51,6 +55,8 @@ pub struct Operation {
     /// How many tensors it gives.
     pub outputs: usize,
     compute: Compute,
+    /// Of what other operands it could be computed.
+    again: Again,
     /// What it has given so far, each time that it was computed.
     computed: Mutex<Outputs>,
     /// Whether operations were recorded where it was called.
@@ -59,14 +65,36 @@ pub struct Operation {
     minded: bool,
 }
 
+/// Of what other operands an operation that is intercepted could be computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// Of those of the same shapes and types.
+    Alike,
+    /// Of those that also lie alike in memory.
+    LyingAlike,
+    /// Of none: it is a write.
+    Never,
+}
+
+impl Again {
+    fn fits(self, own: &Value, other: &Value) -> bool {
+        let (Value::Tensor(own), Value::Tensor(other)) = (own, other) else {
+            return matches!((own, other), (Value::Scalar(_), Value::Scalar(_)));
+        };
+        let (layout, others) = (own.layout(), other.layout());
+        let fits = layout.shape() == others.shape() && own.dtype() == other.dtype();
+        fits && (self == Again::Alike || layout == others)
+    }
+}
+
 impl Operation {
     fn new(node: &'static str, operands: SmallVec<[Value; 3]>, compute: Compute) -> Operation {
         let computed = Mutex::new(Outputs::new());
         let grad = mode::flags().grad;
-        let (attributes, in_place, outputs) = (Attributes::new(), false, 1);
+        let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
         let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
         let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
-        Operation { node, in_place, operands, attributes, outputs, compute, computed, grad, minded }
+        Operation { node, in_place, operands, attributes, outputs, compute, again, computed, grad, minded }
     }
 
     /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
@@ -94,10 +122,22 @@ impl Operation {
             let shape = |operand: &Value| Operand::from(operand).tensor().map(profile::shape);
             self.operands.iter().map(shape).collect()
         });
-        let outputs = (self.compute)()?;
+        let outputs = (self.compute)(&self.operands)?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
         computed.extend(outputs.iter().cloned());
         Ok(outputs)
+    }
+
+    /// Computes it of other operands, if they are such that it could have been given.
+    pub fn of(&self, operands: SmallVec<[Value; 3]>) -> Option<Result<Outputs>> {
+        let mut pairs = self.operands.iter().zip(&operands);
+        let fit = self.again != Again::Never && operands.len() == self.operands.len();
+        if !fit || !pairs.all(|(own, other)| self.again.fits(own, other)) {
+            return None;
+        }
+        let (attributes, outputs, again) = (self.attributes.clone(), self.outputs, self.again);
+        let operation = Operation::new(self.node, operands, self.compute.clone());
+        Some(Operation { attributes, outputs, again, ..operation }.run(&given))
     }
 
     /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
@@ -229,14 +269,14 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 /// The outputs of a structured operation.
 #[cold]
 pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (own, tensors) = (op.owned(), kept(inputs));
-    let compute = Box::new(move || own.forward(&references(&tensors)));
+    let (own, creation) = (op.owned(), op.shows());
+    let compute = Arc::new(move |operands: &[Value]| own.forward(&tensors(operands)));
     let operation = Operation {
         outputs: op.outputs(inputs),
         attributes: op.told(),
+        again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         ..Operation::new(op.name(), owned(inputs), compute)
     };
-    let creation = op.shows();
     operation.run(&|output| match creation {
         Some(creation) => view::adopt(inputs[0], output, creation),
         None => given(output),
@@ -251,6 +291,18 @@ fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
     inputs.iter().collect()
 }
 
+fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
+    operands.iter().filter_map(|operand| Operand::from(operand).tensor()).collect()
+}
+
+/// The first operand, which is a tensor.
+pub(super) fn first(operands: &[Value]) -> &Tensor {
+    match operands.first() {
+        Some(Value::Tensor(first)) => first,
+        _ => unreachable!("operands are replaced by others of their kind"),
+    }
+}
+
 fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
     operands.iter().map(|operand| Value::from(*operand)).collect()
 }
@@ -260,9 +312,9 @@ fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
 pub(super) fn elementwise(
     node: &'static str,
     operands: &[Operand<'_>],
-    forward: impl Fn() -> Result<Array> + Send + Sync + 'static,
+    forward: Forward,
 ) -> Result<Tensor> {
-    let compute = Box::new(move || Ok(smallvec![Tensor::from_array(forward()?)]));
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     Operation::new(node, values(operands), compute).run_one(&given)
 }
 
@@ -275,8 +327,7 @@ pub(super) fn beside(
     x: &Tensor,
     make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    let source = x.clone();
-    let compute = Box::new(move || Ok(smallvec![make(&source)?]));
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![make(first(operands))?]));
     Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(&given)
 }
 
@@ -304,10 +355,10 @@ pub(super) fn shown(
     x: &Tensor,
     show: impl Fn(&Tensor) -> Tensor + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    let source = x.clone();
-    let compute = Box::new(move || Ok(smallvec![show(&source)]));
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![show(first(operands))]));
     let adopt = &|output| view::adopt(x, output, Creation::Default);
-    Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(adopt)
+    let operation = Operation::new(node, owned(&[x]), compute);
+    Operation { attributes, again: Again::LyingAlike, ..operation }.run_one(adopt)
 }
 
 /// A write to the first operand. Whoever answers without going on leaves it as it is.
@@ -329,9 +380,9 @@ pub(super) fn written_with(
     write: impl Fn() -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
     let target = operands.first().and_then(|target| target.tensor()).cloned();
-    let compute = Box::new(move || write().map(|()| target.iter().cloned().collect()));
-    let operation =
-        Operation { in_place: true, attributes, ..Operation::new(node, values(operands), compute) };
+    let compute = Arc::new(move |_: &[Value]| write().map(|()| target.iter().cloned().collect()));
+    let operation = Operation::new(node, values(operands), compute);
+    let operation = Operation { in_place: true, attributes, again: Again::Never, ..operation };
     operation.run(&given).map(drop)
 }
 

@@ -230,7 +230,6 @@ fn code(dtype: DType) -> String {
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
-    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
@@ -239,6 +238,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
+    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }
