@@ -55,6 +55,12 @@ impl Operation {
         PyTuple::new(py, self.0.operands.iter().map(object).collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// How many of them, the last ones, are such as indices.
+    #[getter]
+    fn held(&self) -> usize {
+        self.0.held
+    }
+
     /// What else it is known by, under torch's names.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -84,7 +84,18 @@ def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
             and (bound := _bind(func, _operands(func, given), given)) is not None
         ):
             return _Settled(func, *bound, result).proceed()
+    if isinstance(result, Tensor) and _rushlight._is_minding():
+        _check_filled(name, given, result)
     return result
+
+
+def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:
+    """Refuse what was computed of tensors without numbers and no class has been shown."""
+    for one in given.values():
+        for tensor in one if isinstance(one, (list, tuple)) else (one,):
+            is_hollow = isinstance(tensor, Tensor) and _rushlight._is_hollow(tensor)
+            if is_hollow and _rushlight._memory_of(tensor) != _rushlight._memory_of(result):
+                raise NotImplementedError(f"Could not run 'aten::{name}', which no class was shown.")
 
 
 _CALLED = {"item": "_local_scalar_dense"}
@@ -114,12 +125,29 @@ def _shown(
     operation: Any, name: str, given: Mapping[str, Any]
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]] | None:
     key = f"{operation.node}_" if operation.in_place else operation.node
-    for func in table()[0].get(key, ()):
+    operators = table()[0].get(key, ())
+    if key[0].islower() and "::" not in key:
+        operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
+    given = {**_beside(operation, operators), **given}
+    for func in operators:
         own = func._packet.__name__.strip("_") == name
         known = {**operation.attributes, **given} if own else {**given, **operation.attributes}
         if (bound := _bind(func, operation.operands, known)) is not None:
             return func, *bound
     return None
+
+
+def _beside(operation: Any, operators: Sequence[OpOverload]) -> dict[str, Any]:
+    """Return what an operation holds beside its inputs by the names that such have."""
+    held = list(operation.operands[len(operation.operands) - operation.held :])
+    found: dict[str, Any] = {}
+    for func in operators if held else ():
+        names = [argument.name for argument in func._schema.arguments if argument.name in _BESIDE]
+        found.update(zip(names, held, strict=False))
+    return found
+
+
+_BESIDE = ("condition", "index", "indices", "mask", "weight", "running_mean", "running_var")
 
 
 def _unnamed(operation: Any) -> OpOverload:

@@ -65,7 +65,7 @@ impl Held {
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
         let mut packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
         if packed.is_none() && own.is_some() {
-            packed = packing::whole(tensor).transpose()?;
+            packed = packing::whole(tensor, true).transpose()?;
         }
         let what = match (own, packed) {
             (None, None) => What::Whole(tensor.clone()),

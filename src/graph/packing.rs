@@ -138,18 +138,18 @@ pub(crate) fn expect_kept() {
     EVER.store(true, Ordering::Relaxed);
 }
 
-type KeepWhole = fn(&Tensor) -> Result<Box<dyn Kept>>;
+type KeepWhole = fn(&Tensor, bool) -> Result<Box<dyn Kept>>;
 
 static WHOLE: OnceLock<KeepWhole> = OnceLock::new();
 
-/// Says how an output is kept that its class minds.
+/// Says how a tensor is kept that its class minds, and an output of the node that keeps it.
 pub(crate) fn register_whole(keep: KeepWhole) {
     let _ = WHOLE.set(keep);
 }
 
-/// What stands for an output of the node that keeps it, if its class minds it.
-pub(super) fn whole(output: &Tensor) -> Option<Result<Box<dyn Kept>>> {
-    if output.is_minded() { WHOLE.get().map(|keep| keep(output)) } else { None }
+/// What stands for a tensor, or an output of the node that keeps it, if its class minds it.
+pub(super) fn whole(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Kept>>> {
+    if tensor.is_minded() { WHOLE.get().map(|keep| keep(tensor, is_output)) } else { None }
 }
 
 /// Packs `tensor`, which must not be written to meanwhile.

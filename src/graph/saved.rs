@@ -195,6 +195,10 @@ impl SavedTensor {
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
         let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
+        if let Some(Ok(whole)) = packing::whole(tensor, false) {
+            packing::expect_kept();
+            return saved.packed(whole);
+        }
         if let Some(batch) = tensor.batch() {
             saved.keep_batch(batch);
         }

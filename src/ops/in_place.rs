@@ -383,6 +383,9 @@ fn through_any(
     }
     let recording = records(&inputs);
     check(x, recording)?;
+    if x.is_minded() {
+        return through_minded(x, recording, operation);
+    }
     let target = x.memory();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let repeated = !x.layout().is_non_overlapping();
@@ -410,6 +413,25 @@ fn through_any(
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// `through` of a tensor that its class minds: it is shown the operation and a copy.
+#[cold]
+fn through_minded(
+    x: &Tensor,
+    recording: bool,
+    operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    let result = operation(&cast::clone(x)?)?;
+    check_result(x, &result)?;
+    {
+        let _off = mode::GradModeGuard::off();
+        cast::copy_(x, &result)?;
+    }
+    match result.edge()? {
+        Some(edge) if recording => rebase(x, edge.node),
+        _ => Ok(()),
+    }
 }
 
 /// Whether values broadcast to `x`.

@@ -50,6 +50,8 @@ pub struct Operation {
     pub in_place: bool,
     /// What it is given.
     pub operands: SmallVec<[Value; 3]>,
+    /// How many of them, the last ones, are such as indices, which it holds beside its inputs.
+    pub held: usize,
     /// What else it is known by, under torch's names.
     pub attributes: Attributes,
     /// How many tensors it gives.
@@ -94,7 +96,7 @@ impl Operation {
         let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
         let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
         let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
-        Operation { node, in_place, operands, attributes, outputs, compute, again, computed, grad, minded }
+        Operation { node, in_place, operands, held: 0, attributes, outputs, compute, again, computed, grad, minded }
     }
 
     /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
@@ -135,9 +137,10 @@ impl Operation {
         if !fit || !pairs.all(|(own, other)| self.again.fits(own, other)) {
             return None;
         }
-        let (attributes, outputs, again) = (self.attributes.clone(), self.outputs, self.again);
+        let (attributes, outputs, again, held) =
+            (self.attributes.clone(), self.outputs, self.again, self.held);
         let operation = Operation::new(self.node, operands, self.compute.clone());
-        Some(Operation { attributes, outputs, again, ..operation }.run(&given))
+        Some(Operation { attributes, outputs, again, held, ..operation }.run(&given))
     }
 
     /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
@@ -269,13 +272,26 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 /// The outputs of a structured operation.
 #[cold]
 pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (own, creation) = (op.owned(), op.shows());
-    let compute = Arc::new(move |operands: &[Value]| own.forward(&tensors(operands)));
+    let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
+    // What it holds beside is shown where a class minds that.
+    let held = if is_minding() { op.held() } else { SmallVec::new() };
+    let minded = held.iter().any(Tensor::is_minded);
+    let held: &[Tensor] = if minded { &held } else { &[] };
+    let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
+    let compute = Arc::new(move |operands: &[Value]| {
+        let tensors = tensors(operands);
+        let (inputs, held) = tensors.split_at(count);
+        match held {
+            [] => own.forward(inputs),
+            held => own.holding(&kept(held))?.forward(inputs),
+        }
+    });
     let operation = Operation {
         outputs: op.outputs(inputs),
         attributes: op.told(),
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
-        ..Operation::new(op.name(), owned(inputs), compute)
+        held: held.len(),
+        ..Operation::new(op.name(), owned(&all), compute)
     };
     operation.run(&|output| match creation {
         Some(creation) => view::adopt(inputs[0], output, creation),
@@ -316,6 +332,22 @@ pub(super) fn elementwise(
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     Operation::new(node, values(operands), compute).run_one(&given)
+}
+
+/// What the class of an operand that minds it gives in the place of what is computed without a node of
+/// its own; `name` is torch's of the operator. `None` if there is no such class.
+#[cold]
+pub(super) fn minded(
+    name: &'static str,
+    operands: &[Operand<'_>],
+    compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Option<Result<Tensor>> {
+    let minded = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_minded);
+    if !is_minding() || !operands.iter().any(minded) {
+        return None;
+    }
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
+    Some(Operation::new(name, values(operands), compute).run_one(&given))
 }
 
 /// What the class of `x`, which minds it, gives in the place of another tensor on its memory, or of one

@@ -3,16 +3,28 @@
 use super::binary::{self, Elementwise2};
 use super::compare::overwrite;
 use super::integer::Integer;
-use super::operand::Operand;
+use super::operand::{Operand, Value};
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{batch, copy};
+use super::{batch, copy, intercept};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::tensor::Tensor;
 
 /// A function of truth values of two operands; every number but zero is true.
-fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
-    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(a, b, f)) {
+fn truths(
+    name: &'static str,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    f: fn(bool, bool) -> bool,
+) -> Result<Tensor> {
+    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(name, a, b, f)) {
+        return y;
+    }
+    let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
+    if mode::special()
+        && let Some(y) = intercept::minded(name, &[a, b], computed)
+    {
         return y;
     }
     let combined = move |a: Bool, b: Bool| Bool::new(f(a.get(), b.get()));
@@ -21,37 +33,43 @@ fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<T
 
 /// Whether both are true.
 pub fn and<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a & b)
+    truths("logical_and", a.into(), b.into(), |a, b| a & b)
 }
 
 /// Whether either is true.
 pub fn or<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a | b)
+    truths("logical_or", a.into(), b.into(), |a, b| a | b)
 }
 
 /// Whether one of the two is true.
 pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a ^ b)
+    truths("logical_xor", a.into(), b.into(), |a, b| a ^ b)
 }
 
 /// `and` in place.
 pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a & b)?, "LogicalAndBackward0")
+    overwrite(x, &truths("logical_and", x.into(), b.into(), |a, b| a & b)?, "LogicalAndBackward0")
 }
 
 /// `or` in place.
 pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a | b)?, "LogicalOrBackward0")
+    overwrite(x, &truths("logical_or", x.into(), b.into(), |a, b| a | b)?, "LogicalOrBackward0")
 }
 
 /// `xor` in place.
 pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
+    overwrite(x, &truths("logical_xor", x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
 }
 
 /// Whether elements are false.
 pub fn not(x: &Tensor) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, not) {
+        return y;
+    }
+    let computed = |operands: &[Value]| not(intercept::first(operands));
+    if mode::special()
+        && let Some(y) = intercept::minded("logical_not", &[x.into()], computed)
+    {
         return y;
     }
     let x = x.array();

@@ -36,9 +36,9 @@ fn whole(tensor: &Tensor, is_output: bool) -> Result<Box<dyn Kept>> {
     Ok(Box::new(Whole { tensor, is_output, memory, version }))
 }
 
-/// Says how outputs of functions of the host are kept. Called when there may be tensors to keep.
+/// Says how such tensors are kept. Called once, before there is any.
 pub fn prepare() {
-    packing::register_whole(|output| whole(output, true));
+    packing::register_whole(whole);
 }
 
 /// A tensor of this form without numbers, for a class that minds it: see Note [Tensors that their class
@@ -78,14 +78,13 @@ pub(super) fn keep_whole(node: &NodeRef, inputs: &[Option<&Tensor>], outputs: &[
     let mut kept = Vec::new();
     for (place, (_, saved)) in node.rule().saved().into_iter().enumerate() {
         let Some(memory) = saved.held() else { continue };
-        let is = |tensor: &&Tensor| tensor.is_minded() && tensor.memory().is(&memory);
-        let (input, output) = match saved.source() {
-            Source::Input(index) => (inputs.get(usize::from(index)).copied().flatten(), None),
-            Source::Output(index) => (None, outputs.get(usize::from(index))),
-            Source::Constant => (None, outputs.iter().find(is)),
+        let (tensor, is_output) = match saved.source() {
+            Source::Input(index) => (inputs.get(usize::from(index)).copied().flatten(), false),
+            Source::Output(index) => (outputs.get(usize::from(index)), memory.dtype.is_differentiable()),
+            Source::Constant => (None, false),
         };
-        if let Some(tensor) = input.or(output).filter(|tensor| tensor.is_minded()) {
-            kept.push((place, whole(tensor, output.is_some())?));
+        if let Some(tensor) = tensor.filter(|tensor| tensor.is_minded()) {
+            kept.push((place, whole(tensor, is_output)?));
         }
     }
     expect_kept();
