@@ -55,7 +55,13 @@ impl Operation {
         PyTuple::new(py, self.0.operands.iter().map(object).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// How many of them, the last ones, are such as indices.
+    /// What it holds beside them, such as indices.
+    #[getter]
+    fn beside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        listed(py, Ok(self.0.beside.iter().cloned().collect()))
+    }
+
+    /// How many of the operands, the last ones, are those.
     #[getter]
     fn held(&self) -> usize {
         self.0.held
@@ -73,7 +79,8 @@ impl Operation {
                 Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
-                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed | Shown::Saved(_) => {}
+                Shown::Saved(places) => attributes.set_item(name, places.clone())?,
+                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed => {}
             }
         }
         Ok(attributes)

@@ -58,8 +58,8 @@ class _Intercepted(Call):
 
     def proceed(self) -> Any:
         """Hand it on to the next interceptor, or to classes, or compute it."""
-        answer = self._answer(self.operation.proceed())
-        return self.args[0] if self.operation.in_place else answer
+        computed = self.operation.proceed()
+        return self.args[0] if self.operation.in_place else self._answer(computed)
 
     def again(self, replaced: dict[int, Tensor]) -> Any:
         """Compute it with other tensors in the place of those with these identities, if it can be."""
@@ -69,7 +69,7 @@ class _Intercepted(Call):
         if self.operation.in_place:
             if _rushlight._is_minding() or any(id(other) != own for own, other in replaced.items()):
                 return NotImplemented
-            self._answer(self.operation.compute())
+            self.operation.compute()
             return self.args[0]
         computed = self.operation.of([replaced.get(id(one), one) for one in operands])
         return NotImplemented if computed is None else self._answer(computed)
@@ -81,9 +81,10 @@ def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
     for func in table()[0]["-"]:
         if (
             func._packet.__name__ == name
-            and (bound := _bind(func, _operands(func, given), given)) is not None
+            and (bound := _bind(func, _operands(func, given), given, {})) is not None
         ):
-            return _Settled(func, *bound, result).proceed()
+            answer = _Settled(func, *bound, result).proceed()
+            return given["self"] if name.endswith("_") and func._schema.is_mutable else answer
     if isinstance(result, Tensor) and _rushlight._is_minding():
         _check_filled(name, given, result)
     return result
@@ -128,22 +129,29 @@ def _shown(
     operators = table()[0].get(key, ())
     if key[0].islower() and "::" not in key:
         operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
-    given = {**_beside(operation, operators), **given}
+    operands = operation.operands[: len(operation.operands) - operation.held]
     for func in operators:
+        attributes = operation.attributes
+        beside = _beside(func, operation.beside, attributes)
         own = func._packet.__name__.strip("_") == name
-        known = {**operation.attributes, **given} if own else {**given, **operation.attributes}
-        if (bound := _bind(func, operation.operands, known)) is not None:
+        known = {**attributes, **beside, **given} if own else {**given, **attributes, **beside}
+        if (bound := _bind(func, operands, known, beside)) is not None:
             return func, *bound
     return None
 
 
-def _beside(operation: Any, operators: Sequence[OpOverload]) -> dict[str, Any]:
+def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]) -> dict[str, Any]:
     """Return what an operation holds beside its inputs by the names that such have."""
-    held = list(operation.operands[len(operation.operands) - operation.held :])
     found: dict[str, Any] = {}
-    for func in operators if held else ():
-        names = [argument.name for argument in func._schema.arguments if argument.name in _BESIDE]
-        found.update(zip(names, held, strict=False))
+    left = list(held)
+    for argument in func._schema.arguments if left else ():
+        if argument.name not in _BESIDE:
+            continue
+        if argument.kind.endswith("[]"):
+            places = attributes.get(argument.name, range(len(left)))
+            found[argument.name] = [None if place is None else left[place] for place in places]
+        elif left:
+            found[argument.name] = left.pop(0)
     return found
 
 
@@ -159,7 +167,7 @@ def _unnamed(operation: Any) -> OpOverload:
 
 
 def _bind(
-    func: OpOverload, operands: Sequence[Any], given: Mapping[str, Any]
+    func: OpOverload, operands: Sequence[Any], given: Mapping[str, Any], beside: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """Return the arguments as the dispatcher passes them on: without defaults at the end."""
     arguments = func._schema.arguments
@@ -177,10 +185,14 @@ def _bind(
         left = [operand for operand in left if all(operand is not other for other in apart.values())]
     else:
         apart = {}
+    names = {argument.name for argument in arguments}
+    apart.update({name: value for name, value in beside.items() if name in names})
     taken: list[tuple[Argument, Any]] = []
     for argument in arguments:
         value = apart.get(argument.name, _MISSING)
         value = _value(argument, left, given) if value is _MISSING else value
+        if isinstance(value, Tensor) and argument.kind.endswith("[]"):
+            value = [value]
         if value is _MISSING:
             return None
         taken.append((argument, value))

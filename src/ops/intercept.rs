@@ -50,7 +50,9 @@ pub struct Operation {
     pub in_place: bool,
     /// What it is given.
     pub operands: SmallVec<[Value; 3]>,
-    /// How many of them, the last ones, are such as indices, which it holds beside its inputs.
+    /// What it holds beside its inputs, such as indices.
+    pub beside: SmallVec<[Tensor; 1]>,
+    /// How many of the operands, the last ones, are those.
     pub held: usize,
     /// What else it is known by, under torch's names.
     pub attributes: Attributes,
@@ -96,7 +98,7 @@ impl Operation {
         let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
         let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
         let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
-        Operation { node, in_place, operands, held: 0, attributes, outputs, compute, again, computed, grad, minded }
+        Operation { node, in_place, operands, beside: SmallVec::new(), held: 0, attributes, outputs, compute, again, computed, grad, minded }
     }
 
     /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
@@ -157,6 +159,12 @@ impl Operation {
             .into_iter()
             .map(|output| if own(&output) { output } else { adopt(output) })
             .collect())
+    }
+
+    /// Runs it as a write to its first operand.
+    fn run_in_place(self) -> Result<()> {
+        let operation = Operation { in_place: true, again: Again::Never, outputs: 0, ..self };
+        Arc::new(operation).proceed().map(drop)
     }
 
     fn run_one(self, adopt: &dyn Fn(Tensor) -> Tensor) -> Result<Tensor> {
@@ -273,10 +281,10 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 #[cold]
 pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
-    // What it holds beside is shown where a class minds that.
-    let held = if is_minding() { op.held() } else { SmallVec::new() };
-    let minded = held.iter().any(Tensor::is_minded);
-    let held: &[Tensor] = if minded { &held } else { &[] };
+    let beside = op.held();
+    // What it holds beside is an operand like others where a class minds that.
+    let minded = is_minding() && beside.iter().any(Tensor::is_minded);
+    let held: &[Tensor] = if minded { &beside } else { &[] };
     let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
     let compute = Arc::new(move |operands: &[Value]| {
         let tensors = tensors(operands);
@@ -288,9 +296,10 @@ pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
     });
     let operation = Operation {
         outputs: op.outputs(inputs),
-        attributes: op.told(),
+        attributes: op.told(inputs),
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         held: held.len(),
+        beside: beside.clone(),
         ..Operation::new(op.name(), owned(&all), compute)
     };
     operation.run(&|output| match creation {
@@ -411,18 +420,21 @@ pub(super) fn written_with(
     attributes: Attributes,
     write: impl Fn() -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    let target = operands.first().and_then(|target| target.tensor()).cloned();
-    let compute = Arc::new(move |_: &[Value]| write().map(|()| target.iter().cloned().collect()));
+    let compute = Arc::new(move |_: &[Value]| write().map(|()| Outputs::new()));
     let operation = Operation::new(node, values(operands), compute);
-    let operation = Operation { in_place: true, attributes, again: Again::Never, ..operation };
-    operation.run(&given).map(drop)
+    Operation { attributes, ..operation }.run_in_place()
 }
 
 /// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
 /// that the write leaves alone.
 #[cold]
 pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
-    let (node, op, target, apart) = (op.name(), op.clone(), inputs[0].array(), kept(apart));
-    let operands: SmallVec<[Operand<'_>; 3]> = inputs.iter().map(|&input| input.into()).collect();
-    written(node, &operands, move || op.overwrite(&target, &references(&apart)))
+    let (own, target, apart) = (op.clone(), inputs[0].array(), kept(apart));
+    let write = move |_: &[Value]| {
+        own.overwrite(&target, &references(&apart))?;
+        Ok(Outputs::new())
+    };
+    let operation = Operation::new(op.name(), owned(inputs), Arc::new(write));
+    let attributes = AnyOp::told(op, inputs);
+    Operation { attributes, beside: op.held(), ..operation }.run_in_place()
 }
