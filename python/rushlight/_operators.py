@@ -7,6 +7,7 @@ come from the call of the native function that led there, by their names.
 from __future__ import annotations
 
 import re
+import sys
 
 from . import _rushlight
 from ._ops import Call, operator_of, table
@@ -129,6 +130,12 @@ def _shown(
     operators = table()[0].get(key, ())
     if key[0].islower() and "::" not in key:
         operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
+        if not all(isinstance(operand, Tensor) for operand in operation.operands):
+            operators.reverse()  # What takes numbers comes behind what takes tensors.
+    if key == "torch::autograd::Implicit":
+        torch = sys.modules[__package__]
+        options = {"pin_memory": False, "memory_format": torch.preserve_format}
+        return torch.ops.aten.ones_like.default, operation.operands, options
     operands = operation.operands[: len(operation.operands) - operation.held]
     for func in operators:
         attributes = operation.attributes
@@ -144,8 +151,11 @@ def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]
     """Return what an operation holds beside its inputs by the names that such have."""
     found: dict[str, Any] = {}
     left = list(held)
-    for argument in func._schema.arguments if left else ():
-        if argument.name not in _BESIDE:
+    arguments = func._schema.arguments if left else []
+    names = {argument.name for argument in arguments}
+    wanted = next((some for some in _BESIDE if names & some), frozenset())
+    for argument in arguments:
+        if argument.name not in wanted:
             continue
         if argument.kind.endswith("[]"):
             places = attributes.get(argument.name, range(len(left)))
@@ -155,7 +165,8 @@ def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]
     return found
 
 
-_BESIDE = ("condition", "index", "indices", "mask", "weight", "running_mean", "running_var")
+# What operations hold beside their inputs is one of the first, or if there is no such argument of the others.
+_BESIDE = (frozenset({"condition", "index", "indices", "mask"}), frozenset({"weight", "running_mean", "running_var"}))
 
 
 def _unnamed(operation: Any) -> OpOverload:

@@ -88,7 +88,11 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
         layout.is_plain() && (like.is_contiguous() || !like.is_dense())
             || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
-    if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
+    match fits && gradient.is_sole() {
+        true if mode::special() => super::minded::detach(&gradient),
+        true => Ok(gradient.detach()),
+        false => copy_like(&gradient, like),
+    }
 }
 
 /// A copy in row-major order, for a tensor that retains its gradient.
@@ -131,9 +135,9 @@ pub fn sum_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if lead > 0 { super::view::reshape_to(&sum, shape) } else { Ok(sum) }
 }
 
-/// Ones of the shape and type of `x`.
-pub fn ones_like(x: &Tensor) -> Result<Tensor> {
-    super::create::ones_like(x)
+/// The gradient that a root starts with: one.
+pub fn implicit(root: &Tensor) -> Result<Tensor> {
+    super::create::implicit(root)
 }
 
 /// Zeros of the shape and type of `x`.

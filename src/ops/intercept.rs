@@ -21,10 +21,8 @@ use super::operand::{Operand, Value};
 use super::view;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::dtype::Scalar;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
 use crate::graph::profile::{self, Label};
-use crate::graph::shown::shown;
 use crate::tensor::{Array, Creation, Tensor, any_minded};
 
 /// Who is shown operations before they run.
@@ -370,22 +368,6 @@ pub(super) fn beside(
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![make(first(operands))?]));
     Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(&given)
-}
-
-/// A tensor of the shape of `x`, whose class minds it, with this value everywhere.
-#[cold]
-pub(super) fn made_like(
-    x: &Tensor,
-    value: Scalar,
-    make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
-) -> Result<Tensor> {
-    let node = match value {
-        Scalar::Int(0) => "ZerosLike",
-        Scalar::Int(1) => "OnesLike",
-        _ => "FullLike",
-    };
-    let attributes = if node == "FullLike" { shown! { fill_value: value } } else { Attributes::new() };
-    beside(node, attributes, x, make)
 }
 
 /// A view of `x`.

@@ -60,7 +60,7 @@ pub fn hollow(sizes: &[i64], strides: Option<&[i64]>, offset: usize, dtype: DTyp
 
 /// The tensor on the same memory without history, as its class gives it if that minds it.
 pub fn detach(x: &Tensor) -> Result<Tensor> {
-    if !x.is_minded() {
+    if x.batch().is_some() || !x.is_minded() && !intercept::is_intercepting() {
         return Ok(x.detach());
     }
     let y = intercept::beside("Detach", Attributes::new(), x, |x| Ok(x.detach()))?;

@@ -14,7 +14,8 @@ use rushlight::graph::mode;
 use rushlight::graph::profile::{self, Label};
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
-use rushlight::{Result, Tensor};
+use rushlight::tensor::any_minded;
+use rushlight::{Error, Result, Tensor};
 use smallvec::smallvec;
 
 use super::index;
@@ -113,9 +114,24 @@ unsafe fn uncommonly(
     // SAFETY: by the caller's promise.
     let [left, right] = unsafe { operands.map(|operand| Bound::from_borrowed_ptr(py, operand)) };
     match (unseen(&left)?, unseen(&right)?) {
-        (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+        (Some(left), Some(right)) => answered(py, operation(left, right)),
         _ => Ok(declined(py)),
     }
+}
+
+/// What an operator answers. Where all classes that mind an operand have declined, it is left to the other.
+#[inline]
+fn answered(py: Python<'_>, result: Result<Tensor>) -> PyResult<*mut ffi::PyObject> {
+    match result {
+        Ok(y) => Ok(wrap_raw(y)),
+        Err(error) => failed(py, error),
+    }
+}
+
+#[cold]
+fn failed(py: Python<'_>, error: Box<Error>) -> PyResult<*mut ffi::PyObject> {
+    let error = raise(error);
+    if any_minded() && error.is_instance_of::<PyTypeError>(py) { Ok(declined(py)) } else { Err(error) }
 }
 
 /// `NotImplemented`: the interpreter asks the other operand, then words the `TypeError`.
@@ -134,11 +150,11 @@ fn binary(
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         if let (Some(left), Some(right)) = unsafe { (common(left), common(right)) } {
-            return Ok(wrap_raw(operation(left.into(), right.into()).map_err(raise)?));
+            return answered(py, operation(left.into(), right.into()));
         }
         // SAFETY: as above.
         match unsafe { (operand(py, left)?, operand(py, right)?) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => answered(py, operation(left, right)),
             // SAFETY: as above.
             _ => unsafe { uncommonly(py, slot, [left, right], operation) },
         }
