@@ -79,16 +79,28 @@ class _Intercepted(Call):
 def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
     """Show a call that came to no operation of the engine, with what it answered; return what is answered."""
     name = _CALLED.get(name, name)
-    for func in table()[0]["-"]:
-        if (
-            func._packet.__name__ == name
-            and (bound := _bind(func, _operands(func, given), given, {})) is not None
-        ):
+    known = [func for func in table()[0]["-"] if func._packet.__name__ == name]
+    # Of several the first that takes all that was given and gets all that it wants.
+    for func in sorted(known, key=lambda func: not _fits(func, given)):
+        if not any(argument.takes_tensors for argument in func._schema.arguments):
+            given = {**given, "device": sys.modules[__package__].device(given.get("device") or "cpu")}
+        if (bound := _bind(func, _operands(func, given), given, {})) is not None:
             answer = _Settled(func, *bound, result).proceed()
             return given["self"] if name.endswith("_") and func._schema.is_mutable else answer
     if isinstance(result, Tensor) and _rushlight._is_minding():
         _check_filled(name, given, result)
     return result
+
+
+def _fits(func: OpOverload, given: Mapping[str, Any]) -> bool:
+    """Tell whether an operator takes everything that was given, and is given all that it has to be."""
+    arguments = {argument.name: argument for argument in func._schema.arguments}
+    missing = (name for name, argument in arguments.items() if not argument.has_default)
+    taken = all(name in arguments or name in _OPTIONS or value is None for name, value in given.items())
+    return taken and all(given.get(name) is not None for name in missing)
+
+
+_OPTIONS = ("requires_grad", "out", "generator", "names")
 
 
 def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:

@@ -195,18 +195,37 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     from copy import deepcopy
 
     with _no_grad():
-        copied = _copy_on_shared_memory(self, memo)
-        if type(self) is not Tensor:
-            copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
-        elif self.requires_grad:
+        copied = _copy_on_shared_memory(self, memo) if type(self) is Tensor else _copy_of_class(self, memo)
+        if self.requires_grad:
             copied.requires_grad_()
     if self.grad is not None:
         copied.grad = deepcopy(self.grad, memo)
     memo[id(self)] = copied
+    if type(self) is not Tensor:
+        from copyreg import _slotnames  # type: ignore[attr-defined]
+
+        for slot in filter(self.__class__.__dict__.__contains__, _slotnames(type(self))):
+            if hasattr(self, slot):
+                setattr(copied, slot, deepcopy(getattr(self, slot), memo))
     attributes = getattr(self, "__dict__", None)
     if attributes:
         copied.__dict__.update(deepcopy(attributes, memo))
     return copied
+
+
+def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
+    """Copy the memory of a tensor of another class into one that the class makes."""
+    empty = self.numel() == 0
+    made = self.clone() if empty else self.new_empty([])
+    if type(made) is type(self):
+        return made if empty else made.set_(_copy_on_shared_memory(self, memo))
+    kind, way, doing = ("wrapper", "clone()", "cloning") if empty else ("non-wrapper", "new_empty()", "")
+    raise RuntimeError(
+        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types that "
+        f"implement {way} and for which {doing or 'that function'} returns another instance of the same subclass. "
+        f"You should either properly implement {way} for your subclass or override __deepcopy__() if it is "
+        f"intended behavior for {way} to return an instance of a different type."
+    )
 
 
 def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
@@ -230,7 +249,9 @@ def __copy__(self: Tensor) -> Tensor:
 
     warn_if_has_hooks(self)
     _check_storage(self)
-    copied = self.detach()
+    # Writes to the one are not counted by the other.
+    copied = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
+    copied = copied.set_(self.detach())
     if type(self) is not Tensor:
         copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
     elif self.requires_grad:

@@ -1,11 +1,10 @@
 //! Logic on truth values and on bits. Gradients do not pass it.
 
 use super::binary::{self, Elementwise2};
-use super::compare::overwrite;
 use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{batch, copy, intercept};
+use super::{batch, cast, copy, in_place, intercept};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -46,19 +45,34 @@ pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<T
     truths("logical_xor", a.into(), b.into(), |a, b| a ^ b)
 }
 
+/// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
+fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
+    if x.is_minded() {
+        let _off = mode::GradModeGuard::off();
+        return cast::copy_(x, values);
+    }
+    in_place::check(x, false)?;
+    in_place::check_result(x, values)?;
+    match batch::highest([x, values]) {
+        Some(mapping) => batch::write(x, values, &mapping, "inplace arithmetic")?,
+        None => copy::write(&x.memory(), &values.array())?,
+    }
+    x.bump_version()
+}
+
 /// `and` in place.
 pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths("logical_and", x.into(), b.into(), |a, b| a & b)?, "LogicalAndBackward0")
+    replace(x, &truths("logical_and", x.into(), b.into(), |a, b| a & b)?)
 }
 
 /// `or` in place.
 pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths("logical_or", x.into(), b.into(), |a, b| a | b)?, "LogicalOrBackward0")
+    replace(x, &truths("logical_or", x.into(), b.into(), |a, b| a | b)?)
 }
 
 /// `xor` in place.
 pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths("logical_xor", x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
+    replace(x, &truths("logical_xor", x.into(), b.into(), |a, b| a ^ b)?)
 }
 
 /// Whether elements are false.
@@ -79,7 +93,7 @@ pub fn not(x: &Tensor) -> Result<Tensor> {
 
 /// `not` in place.
 pub fn not_(x: &Tensor) -> Result<()> {
-    overwrite(x, &not(x)?, "LogicalNotBackward0")
+    replace(x, &not(x)?)
 }
 
 fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {

@@ -311,6 +311,8 @@ pub struct Asinh;
 impl Elementwise for Asinh {
     const NAME: &'static str = "asinh";
     const NODE: &'static str = "AsinhBackward0";
+    const NODE_IN_PLACE: &'static str = "AsinhBackward1";
+    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of asinh");
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
@@ -334,6 +336,8 @@ pub struct Acosh;
 impl Elementwise for Acosh {
     const NAME: &'static str = "acosh";
     const NODE: &'static str = "AcoshBackward0";
+    const NODE_IN_PLACE: &'static str = "AcoshBackward1";
+    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of acosh");
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
@@ -361,6 +365,8 @@ pub struct Atanh;
 impl Elementwise for Atanh {
     const NAME: &'static str = "atanh";
     const NODE: &'static str = "AtanhBackward0";
+    const NODE_IN_PLACE: &'static str = "AtanhBackward1";
+    const IN_PLACE_UNDERIVED: Option<&'static str> = Some("inplace version of atanh");
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 

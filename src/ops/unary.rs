@@ -11,7 +11,7 @@ use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, watch};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -58,6 +58,8 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// Whether the derivative of the operation in place is computed from the output, though that of the
     /// operation is not.
     const IN_PLACE_BY_OUTPUT: bool = false;
+    /// torch's words for the operation in place, if that has no derivative though the operation has one.
+    const IN_PLACE_UNDERIVED: Option<&'static str> = None;
 
     /// dy/dx from the output, of the operation in place.
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
@@ -152,11 +154,12 @@ impl<E: Elementwise> Recorded<E> {
 
     /// A gradient or tangent times the derivative.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        match kept {
-            Some(y) if self.in_place && E::IN_PLACE_BY_OUTPUT => {
+        match (kept, E::IN_PLACE_UNDERIVED) {
+            (_, Some(function)) if self.in_place => Err(Error::NoDerivativeOf { function }.into()),
+            (Some(y), _) if self.in_place && E::IN_PLACE_BY_OUTPUT => {
                 super::mul(t, &self.op.derivative_in_place(y)?)
             }
-            kept => self.op.chain(kept, t),
+            (kept, _) => self.op.chain(kept, t),
         }
     }
 }
@@ -316,7 +319,9 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     // The old values are about to go.
-    let before = match write.is_traced() && E::KEEPS == Keeps::Input && !E::IN_PLACE_BY_OUTPUT {
+    let by_input =
+        const { matches!(E::KEEPS, Keeps::Input) && !E::IN_PLACE_BY_OUTPUT && E::IN_PLACE_UNDERIVED.is_none() };
+    let before = match write.is_traced() && by_input {
         true => Some(copy::dense(&target)?),
         false => None,
     };
@@ -349,7 +354,10 @@ fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
         }
         None => false,
     }, else { false });
-    if in_place { Ok(()) } else { copy::write(target, &forward(&op, target)?) }
+    if in_place {
+        return Ok(());
+    }
+    repeated::in_turn(target, &[], &mut |target, _| copy::write(target, &forward(&op, target)?))
 }
 
 fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {

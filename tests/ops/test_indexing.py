@@ -72,7 +72,7 @@ def test_reading_a_strided_tensor_agrees_with_numpy(index):
 
 
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
-def test_the_gradient_of_reading(index):
+def test_the_gradient_of_reading_adds_up_at_what_was_read(index):
     values = sample(*SHAPE)
     x = torch.tensor(values, requires_grad=True)
     y = x[as_index(index)]
@@ -139,7 +139,7 @@ def test_writing_converts_the_dtype_of_the_value():
     assert x.tolist() == [2, 3, 4]
 
 
-def test_a_mask_made_of_the_tensor_itself():
+def test_a_mask_may_be_made_of_the_tensor_itself():
     x = torch.tensor([-1.0, 2.0, -3.0])
     x[x < 0] = 0
     assert x.tolist() == [0.0, 2.0, 0.0]

@@ -30,7 +30,7 @@ use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
-pub(super) use failures::told_of_all;
+pub(super) use failures::{has_no_samples, told_of_all};
 pub(super) use random::{
     creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
     refuse_shared,
@@ -173,7 +173,7 @@ pub fn made_within(x: &Tensor) -> Result<Option<Tensor>> {
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
 pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim as i64, x.ndim())?;
-    let (left, right) = (x.layout().shape().get(dim).copied().unwrap_or(1), mapping.size());
+    let (left, right) = (x.layout().size(dim), mapping.size());
     if left != right || x.ndim() == 0 {
         return Err(Error::NotBroadcastable { left, right, dim }.into());
     }

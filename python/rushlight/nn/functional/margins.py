@@ -38,7 +38,12 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return `x` where the target is 1, `max(0, margin - x)` where it is -1."""
+    """Return `x` where the target is 1, `max(0, margin - x)` where it is -1.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
+    tensor(0.5000)
+    """
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
     far = native.where(target != 1, (margin - input).clamp_min(0), zeros)
@@ -55,7 +60,12 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return how far two inputs are from the order that the target wants."""
+    """Return how far two inputs are from the order that the target wants.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
     check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
@@ -73,7 +83,12 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return `log(1 + exp(-target * input))`."""
+    """Return `log(1 + exp(-target * input))`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
     check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
 
@@ -99,7 +114,12 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the cross entropies of labels, averaged over the classes."""
+    """Return the cross entropies of labels, averaged over the classes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
     if weight is not None:
@@ -116,7 +136,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1."""
+    """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1.
+
+    >>> import rushlight as torch
+    >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    >>> torch.nn.functional.cosine_embedding_loss(a, b, torch.ones(1))
+    tensor(1.)
+    """
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
@@ -145,7 +171,13 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return by how much the anchor is not nearer to what is alike than to what is not."""
+    """Return by how much the anchor is not nearer to what is alike than to what is not.
+
+    >>> import rushlight as torch
+    >>> anchor, other = torch.zeros(1, 2), torch.tensor([[0.6, 0.0]])
+    >>> torch.nn.functional.triplet_margin_loss(anchor, anchor, other)
+    tensor(0.4000)
+    """
     check_mapped("triplet_margin_loss", anchor, positive, negative)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
