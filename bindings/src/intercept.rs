@@ -216,7 +216,7 @@ pub(crate) fn is_minding() -> bool {
 #[pyfunction]
 #[pyo3(name = "_make_hollow")]
 pub(crate) fn make_hollow<'py>(
-    class: &Bound<'py, PyType>,
+    class_: &Bound<'py, PyType>,
     sizes: Vec<i64>,
     strides: Option<Vec<i64>>,
     offset: usize,
@@ -224,7 +224,7 @@ pub(crate) fn make_hollow<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let dtype = asked("_make_wrapper_subclass", "dtype", 6, dtype)?;
     let made = minded::hollow(&sizes, strides.as_deref(), offset, dtype).map_err(raise)?;
-    let object = wrap_as(class, made)?;
+    let object = wrap_as(class_, made)?;
     if let Some(tensor) = as_tensor(&object) {
         tensor.foreign().mind(Minding::Hollow);
     }
@@ -307,7 +307,7 @@ pub(crate) fn call(
 ) -> PyResult<Py<PyAny>> {
     let _profiled = profile::called(arguments);
     let py = arguments.py();
-    if !intercept::is_intercepting() && !(intercept::is_minding() && is_minded(arguments)?) {
+    if !(intercept::is_intercepting() || intercept::is_minding() && is_minded(arguments)?) {
         return run();
     }
     let values = PyDict::new(py);

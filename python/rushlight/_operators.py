@@ -30,21 +30,23 @@ def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | N
         return operation.proceed()  # type: ignore[no-any-return]
     if shown is None:
         shown = _unnamed(operation), operation.operands, {}
-    call = _Intercepted(*shown, operation)
-    answer = call.show(mode)
+    shown_call = _Intercepted(*shown, operation)
+    answer = shown_call.show(mode)
     if operation.in_place:
-        return [call.args[0]]
+        return [shown_call.args[0]]
     answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
     if len(answers) < operation.outputs:
         # The engine keeps more of some operations than torch shows.
-        answers += (call.computed or operation.compute())[len(answers) :]
+        answers += (shown_call.computed or operation.compute())[len(answers) :]
     return answers[: operation.outputs]
 
 
 class _Intercepted(Call):
     """A call that an operation of the engine becomes."""
 
-    def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], operation: Any) -> None:
+    def __init__(
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], operation: Any
+    ) -> None:
         super().__init__(func, args, kwargs)
         self.operation = operation
         self.computed: list[Tensor] = []
@@ -178,7 +180,10 @@ def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]
 
 
 # What operations hold beside their inputs is one of the first, or if there is no such argument of the others.
-_BESIDE = (frozenset({"condition", "index", "indices", "mask"}), frozenset({"weight", "running_mean", "running_var"}))
+_BESIDE = (
+    frozenset({"condition", "index", "indices", "mask"}),
+    frozenset({"weight", "running_mean", "running_var"}),
+)
 
 
 def _unnamed(operation: Any) -> OpOverload:

@@ -203,7 +203,7 @@ class Call:
         return NotImplemented
 
     def go_on(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Compute the operator. Called as it was, or with other tensors, it is this very call that goes on."""
+        """Compute the operator. Called as it was, or with other tensors, this very call goes on."""
         replaced: dict[int, Tensor] = {}
         if _replace((self.args, self.kwargs), (args, kwargs), replaced):
             if not self._is_with_class and all(id(other) == own for own, other in replaced.items()):
@@ -228,7 +228,7 @@ class Call:
         return found
 
     def show(self, mode: Any) -> Any:
-        """Have `mode`, or if there is none or it declines the classes of the arguments, answer in its place."""
+        """Have `mode`, or where it declines or is none the classes of the arguments, answer in its place."""
         minding = self.minding()
         types = tuple(map(type, minding))
         calls = _running.__dict__.setdefault("calls", [])
@@ -261,7 +261,7 @@ def _replace(own: Any, given: Any, replaced: dict[int, Tensor]) -> bool:
     if isinstance(own, (list, tuple)):
         same = isinstance(given, (list, tuple)) and len(own) == len(given)
         return same and all(_replace(*pair, replaced) for pair in zip(own, given, strict=True))
-    return own is given or type(own) is type(given) and bool(own == given)
+    return own is given or (type(own) is type(given) and bool(own == given))
 
 
 @cache
@@ -293,7 +293,9 @@ def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
 @cache
 def operator_of(name: str, kinds: tuple[str, ...], outputs: int) -> OpOverload:
     """Return an operator that is in no table, which takes such arguments and gives so many tensors."""
-    taken = ", ".join(f"{kind} {'other' * bool(place) or 'self'}{place or ''}" for place, kind in enumerate(kinds))
+    taken = ", ".join(
+        f"{kind} {'other' * bool(place) or 'self'}{place or ''}" for place, kind in enumerate(kinds)
+    )
     schema = FunctionSchema(f"{name}({taken}) -> ({', '.join(['Tensor'] * outputs)})")
     return OpOverloadPacket(name, [schema]).default
 

@@ -51,7 +51,9 @@ def make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
     missing = [name for name in _POSITIONAL if name not in given]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
-        raise TypeError(f"_make_wrapper_subclass() missing {len(missing)} required positional arguments: {names}")
+        raise TypeError(
+            f"_make_wrapper_subclass() missing {len(missing)} required positional arguments: {names}"
+        )
     if len(args) > len(_POSITIONAL):
         raise TypeError(f"_make_wrapper_subclass() takes 2 positional arguments but {len(args)} were given")
     if unknown:
@@ -98,6 +100,10 @@ def _made(
     if requires_grad and not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     made = _rushlight._make_hollow(
-        cls, [int(length) for length in size], None if strides is None else list(strides), storage_offset or 0, kind
+        cls,
+        [int(length) for length in size],
+        None if strides is None else list(strides),
+        storage_offset or 0,
+        kind,
     )
     return made.requires_grad_() if requires_grad else made

@@ -194,6 +194,9 @@ pub(super) fn trace_any(
     if recording {
         attach(&node, outputs);
     }
+    if passing.is_some() {
+        minded::keep_whole(&node, inputs, outputs)?;
+    }
     // What is packed is not unpacked for tangents.
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
     if recording {

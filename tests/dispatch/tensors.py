@@ -1,5 +1,7 @@
 """Classes of tensors that the tests of this folder share."""
 
+from typing import ClassVar
+
 import rushlight as torch
 from rushlight.utils._python_dispatch import return_and_correct_aliasing
 from rushlight.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
@@ -10,7 +12,7 @@ aten = torch.ops.aten
 class Logged(torch.Tensor):
     """A wrapper around a tensor that writes down what it is shown."""
 
-    log: list = []
+    log: ClassVar[list] = []
 
     @staticmethod
     def __new__(cls, elem, requires_grad=False):
@@ -72,7 +74,10 @@ class Two(torch.Tensor):
             own, options = tree_map_only(Two, lambda x, name=name: getattr(x, name), given)
             results.append(tree_flatten(func(*own, **options)))
         (first, spec), (second, _) = results
-        both = [cls(*pair) if isinstance(pair[0], torch.Tensor) else pair[0] for pair in zip(first, second, strict=True)]
+        both = [
+            cls(*pair) if isinstance(pair[0], torch.Tensor) else pair[0]
+            for pair in zip(first, second, strict=True)
+        ]
         return return_and_correct_aliasing(func, *given, tree_unflatten(both, spec))
 
 

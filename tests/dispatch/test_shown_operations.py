@@ -4,9 +4,9 @@ import copy
 
 import pytest
 import rushlight as torch
+from dispatch.tensors import Counted, Logged, aten, logged
 from rushlight.utils._python_dispatch import TorchDispatchMode
 from support import raises
-from dispatch.tensors import Counted, Logged, aten, logged
 
 F = torch.nn.functional
 

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import rushlight as torch
+from dispatch.tensors import Logged, Two
 from rushlight.utils._mode_utils import no_dispatch
 from rushlight.utils._python_dispatch import (
     BaseTorchDispatchMode,
@@ -13,7 +14,6 @@ from rushlight.utils._python_dispatch import (
     transform_subclass,
 )
 from support import raises
-from dispatch.tensors import Logged, Two
 
 make = torch.Tensor._make_wrapper_subclass
 

@@ -135,20 +135,24 @@ def transform_subclass(
     outer_size: Any = None,
     outer_stride: Any = None,
 ) -> Any:
-    """Return a tensor put together from what `callback` makes of the tensors that `t` can be taken apart into."""
+    """Return a tensor put together from what `callback` makes of the tensors that `t` is taken apart into."""
     size = t.size() if outer_size is None else outer_size
     stride = t.stride() if outer_stride is None else outer_stride
     names, context = t.__tensor_flatten__()
     parts = {name: callback(name, getattr(t, name)) for name in names}
     made = type(t).__tensor_unflatten__(parts, context, size, stride)
-    if made.shape != size:
-        raise AssertionError(f"Expected return value from {type(t)}__tensor_unflatten__() to have shape equal to {size}, but got: {made.shape}")
-    if made.stride() != stride:
-        raise AssertionError(f"Expected return value from {type(t)}__tensor_unflatten__() to have stride equal to {stride}, but got: {made.stride()}")
+    for name, wanted, got in (("shape", size, made.shape), ("stride", stride, made.stride())):
+        if tuple(got) != tuple(wanted):
+            raise AssertionError(
+                f"Expected return value from {type(t)}__tensor_unflatten__() to have {name} equal to {wanted}, "
+                f"but got: {got}"
+            )
     return made
 
 
-def return_and_correct_aliasing(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, out: Any) -> Any:
+def return_and_correct_aliasing(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, out: Any
+) -> Any:
     """Return what an operator is to return that was computed on the insides of tensors.
 
     Where the operator writes to an argument and returns it, that is the argument itself. What it shows the
