@@ -141,10 +141,12 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         | "__ilshift__"
         | "__irshift__"
         | "bitwise_left_shift_"
-        | "bitwise_right_shift_" => Name::Shape,
-        "sub_" | "mul_" | "div_" | "subtract_" | "multiply_" | "divide_" | "true_divide_" | "copy_"
-        | "clamp_min_" | "clamp_max_" | "logical_and_" | "logical_or_" | "logical_xor_" | "hypot_"
-        | "copysign_" | "xlogy_" => Name::Rule("inplace arithmetic"),
+        | "bitwise_right_shift_"
+        | "copysign_"
+        | "gcd_"
+        | "lcm_" => Name::Shape,
+        "sub_" | "mul_" | "div_" | "multiply_" | "divide_" | "true_divide_" | "copy_" | "clamp_min_"
+        | "clamp_max_" | "logical_and_" | "logical_or_" | "logical_xor_" => Name::Rule("inplace arithmetic"),
         "masked_fill_" if given.tensors.len() < 2 => Name::Rule("inplace arithmetic"),
         "fill_" => Name::Rule("fill_"),
         "index_add_" => Name::Rule("index_add_"),

@@ -84,7 +84,8 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
         import warnings
 
         warnings.warn(_COPY_CONSTRUCT, UserWarning, stacklevel=2)
-        return data.detach().to(dtype or self.dtype, copy=True).requires_grad_(requires_grad)
+        copied = data.detach().to(dtype or self.dtype, copy=True)
+        return copied.requires_grad_() if requires_grad else copied
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
@@ -343,6 +344,7 @@ def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
 
+    _check_storage(self)
     return storage.untyped_storage(self)
 
 
@@ -350,6 +352,7 @@ def _typed_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type."""
     from . import storage
 
+    _check_storage(self)
     return storage.typed_storage(self)
 
 
@@ -357,6 +360,7 @@ def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
 
+    _check_storage(self)
     return storage.deprecated_storage(self)
 
 

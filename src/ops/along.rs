@@ -75,8 +75,16 @@ impl Slices {
     }
 
     fn zero(&self, x: &Tensor) -> Result<Tensor> {
-        let zero = create::zeros(&[], x.dtype())?;
-        apply_one(IndexWrite { slices: self.clone(), mode: Mode::Fill }, &[x, &zero])
+        let mode = Mode::FillNumber(Scalar::Int(0));
+        apply_one(IndexWrite { slices: self.clone(), mode }, &[x])
+    }
+
+    /// Each slice once, however often it is named.
+    fn once(&self) -> Slices {
+        let mut places = self.places.to_vec();
+        places.sort_unstable();
+        places.dedup();
+        Slices { places: places.into(), ..self.clone() }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::record::trace;
 use super::tangents::innermost;
 use crate::error::{Error, Result};
+use crate::graph::tangents::live;
 use crate::graph::{At, Gradients, Rule};
 use crate::tensor::Tensor;
 
@@ -87,11 +88,21 @@ pub(super) fn check_forward(node: &str, in_place: bool) -> Result<()> {
     }
 }
 
-/// `check_forward` for an operation whose parts are called in its place.
+/// `check_forward` for an operation whose parts are called in its place: for tangents of its inputs, and of
+/// the values of those that are batched.
 pub fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
-    inputs.iter().try_for_each(|input| match innermost(input)? {
-        Some(_) => check_forward(node, false),
-        None => Ok(()),
+    if live().is_empty() {
+        return Ok(());
+    }
+    inputs.iter().try_for_each(|&input| {
+        let mut value = input.clone();
+        loop {
+            if innermost(&value)?.is_some() {
+                return check_forward(node, false);
+            }
+            let Some(batch) = value.batch() else { return Ok(()) };
+            value = batch.value;
+        }
     })
 }
 

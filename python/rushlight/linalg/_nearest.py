@@ -52,7 +52,8 @@ def pinv(
     if hermitian:
 
         def nearest(A: Tensor) -> Tensor:
-            return native._nn.linalg_pinv(_symmetric(A), absolute, relative)
+            # Derivatives are those of any matrix: both halves of this one have a part in them.
+            return native._nn.linalg_pinv(A + (_symmetric(A) - A).detach(), absolute, relative)
 
         (found,) = native._as_one(
             nearest, ("linalg_pinv", "LinalgPinvBackward0", "self result"), (1, 0, 0), {}, A

@@ -104,7 +104,7 @@ impl Op for IndexWrite {
                 Some(mul(&self.slices.select(gradient)?, alpha)?)
             }
             (Mode::Add(_) | Mode::Copy, _) => Some(self.slices.select(gradient)?),
-            (Mode::Fill, _) => Some(reduce::sum(&self.slices.select(gradient)?, None, false, None)?),
+            (Mode::Fill, _) => Some(reduce::sum(&self.slices.once().select(gradient)?, None, false, None)?),
         };
         Ok(match self.mode {
             Mode::FillNumber(_) => smallvec![x],

@@ -21,6 +21,7 @@ use super::erased::AnyOp;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
 use super::tangents::trace_given;
+use super::underived::check_parts;
 use super::{cast, create, expand, part, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
@@ -255,6 +256,7 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 /// What an operation answers for all samples.
 fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
     let held = op.held();
+    check_parts(op.name(), inputs)?;
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
     let call = Call { inputs: &values, held: &held, size: mapping.size() };
