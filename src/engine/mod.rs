@@ -61,7 +61,7 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
         None => {
             check_implicit(edge.node.form(edge.output))?;
             let _profiled = profile::step("ones_like");
-            accumulate::ones_like(tensor)?
+            accumulate::implicit(tensor)?
         }
     };
     Ok((edge, gradient))

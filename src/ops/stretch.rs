@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::apply::Outputs;
 use super::record::{gradient_edges, needed};
-use super::{accumulate, reshape};
+use super::{accumulate, minded, reshape};
 use crate::error::Result;
 use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
@@ -35,7 +35,12 @@ pub(super) struct Stretch {
 fn end(x: &Tensor, wanted: bool, tracking: bool) -> Result<Tensor> {
     let _mode = GradModeGuard::new(tracking);
     let followed = special() || tracking && x.requires_grad();
-    let end = if followed { reshape::alias(x)? } else { x.detach() };
+    let end = match followed {
+        // It is kept with its history, which does not count here.
+        true if x.is_minded() && !tracking => minded::detach(x)?,
+        true => reshape::alias(x)?,
+        false => x.detach(),
+    };
     if wanted && !end.requires_grad() {
         end.set_requires_grad(true)?;
     }

@@ -25,7 +25,7 @@ use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
-pub use foreign::{Foreign, register_bareness, register_release, register_watch};
+pub use foreign::{Foreign, Minding, any_minded, register_bareness, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
 pub use view::{Creation, Refresh};
@@ -86,6 +86,10 @@ impl Birth {
     #[inline]
     fn is_here(self) -> bool {
         self.depth() == 0 || self.depth() <= boundary::depth_here()
+    }
+
+    fn of_view(self) -> Birth {
+        Birth(self.0 | Birth::VIEW)
     }
 
     fn at_most(self, depth: u8) -> Birth {
