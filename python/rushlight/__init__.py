@@ -87,6 +87,7 @@ else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={
+            "_C",
             "cuda",
             "distributions",
             "fft",

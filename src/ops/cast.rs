@@ -1,6 +1,6 @@
 //! Copies and conversions with a history: `clone`, `to` another type, `copy_`, `fill_`, `zero_`.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
@@ -229,7 +229,22 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         written?;
         return write.finish(|_| Fill { name });
     }
-    copy::fill(&x.memory(), value)?;
+    let memory = x.memory();
+    match x.is_minded() {
+        true => {
+            let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
+                ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
+                _ => smallvec![x.into(), value.into()],
+            };
+            let node = match name {
+                "FillBackward2" => "FillBackward0",
+                "FillBackward3" => "FillBackward1",
+                name => name,
+            };
+            intercept::written(node, &operands, move || copy::fill(&memory, value))?;
+        }
+        false => copy::fill(&memory, value)?,
+    }
     write.finish(|_| Fill { name })
 }
 

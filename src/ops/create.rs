@@ -3,10 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::batch;
+use super::{batch, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::profile;
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, profile};
 use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -100,10 +101,32 @@ pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     like(x, value, dtype)
 }
 
+/// The gradient that a root starts with: one.
+pub(super) fn implicit(root: &Tensor) -> Result<Tensor> {
+    match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
+        true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
+            plainly_like(x, Scalar::Int(1), x.dtype())
+        }),
+        false => ones_like(root),
+    }
+}
+
 fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
         return y;
     }
+    if x.is_minded() && x.dtype() == dtype {
+        let (node, attributes) = match value {
+            Scalar::Int(0) => ("ZerosLike", Attributes::new()),
+            Scalar::Int(1) => ("OnesLike", Attributes::new()),
+            value => ("FullLike", shown! { fill_value: value }),
+        };
+        return intercept::beside(node, attributes, x, move |x| plainly_like(x, value, dtype));
+    }
+    plainly_like(x, value, dtype)
+}
+
+fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     let layout = x.layout();
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);

@@ -17,7 +17,7 @@ pub(super) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
     /// The parameters that an interceptor is shown.
-    fn told(&self) -> Attributes;
+    fn told(&self, inputs: &[&Tensor]) -> Attributes;
     /// How many tensors it gives for these inputs.
     fn outputs(&self, inputs: &[&Tensor]) -> usize;
     /// How its outputs came to be, if they are views of the first input.
@@ -43,8 +43,11 @@ impl<O: Op> AnyOp for O {
         Op::name(self)
     }
 
-    fn told(&self) -> Attributes {
-        Op::told(self)
+    fn told(&self, inputs: &[&Tensor]) -> Attributes {
+        let mut told = Op::told(self);
+        // What the node would show is known before the operation has run.
+        told.extend(Op::shown(self, &self.save(&Keep::new(inputs, &[], u64::MAX))));
+        told
     }
 
     fn outputs(&self, inputs: &[&Tensor]) -> usize {

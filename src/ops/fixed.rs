@@ -1,15 +1,21 @@
 //! Numbers that a rule works out once and that count as constants when the rule is differentiated
 //! again: masks, which elements were chosen. They have no history.
 
-use super::operand::Numbers;
-use super::{batch, binary, unary};
+use super::operand::{Numbers, Value};
+use super::{batch, binary, intercept, unary};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
 /// `f` of every element.
-pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| map(x, f)) {
+        return y;
+    }
+    if x.is_minded()
+        && let Some(y) =
+            intercept::minded("fixed_map", &[x.into()], move |operands| map(intercept::first(operands), f))
+    {
         return y;
     }
     let x = x.array();
@@ -22,8 +28,22 @@ pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Sync) -> Result<Te
 }
 
 /// `f` of every pair of elements, broadcast, in the type of the first tensor.
-pub(super) fn zip(a: &Tensor, b: &Tensor, f: impl Fn(f64, f64) -> f64 + Copy + Sync) -> Result<Tensor> {
+pub(super) fn zip(
+    a: &Tensor,
+    b: &Tensor,
+    f: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
+) -> Result<Tensor> {
     if let Some(y) = batch::both(a, b, |a, b| zip(a, b, f)) {
+        return y;
+    }
+    let both = |operands: &[Value], f| match operands {
+        [Value::Tensor(a), Value::Tensor(b)] => zip(a, b, f),
+        _ => unreachable!("both are tensors"),
+    };
+    if (a.is_minded() || b.is_minded())
+        && let Some(y) =
+            intercept::minded("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
+    {
         return y;
     }
     let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));

@@ -58,6 +58,7 @@ pub mod mathematics;
 pub mod matmul;
 mod memory_order;
 pub mod middle;
+pub mod minded;
 pub mod moments;
 pub mod neural;
 pub mod norm;

@@ -21,6 +21,7 @@ use rushlight::tensor::Array;
 use super::object::{TensorBase, wrap};
 use super::values::check_memory;
 use crate::error::raise;
+use crate::intercept::check_unminded;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
@@ -237,6 +238,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
+    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }

@@ -1,5 +1,6 @@
 //! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
@@ -22,6 +23,10 @@ impl TensorBase {
             return answer.extract();
         }
         let class = slf.get_type();
+        if slf.get().tensor().is_hollow() {
+            let text = format!("unsupported format string passed to {}.__format__", class.name()?);
+            return Err(PyTypeError::new_err(text));
+        }
         let name =
             if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };
         layered(slf.py(), slf.get().tensor(), &name, usize::MAX, usize::MAX)

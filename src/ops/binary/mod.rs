@@ -226,8 +226,11 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let dtype = op.result(common)?;
     let forward = &mut || match intercept::is_active() {
         true => {
-            let (left, right) = (left.clone(), right.clone());
-            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))
+            let forward = Box::new(move |operands: &[Value]| {
+                let numbers = |place: usize| Operand::from(&operands[place]).numbers();
+                forward(&op, &numbers(0), &numbers(1), dtype)
+            });
+            intercept::elementwise(node(&op, a, b), &[a, b], forward)
         }
         false => forward(&op, &left, &right, dtype).map(Tensor::from_array),
     };
