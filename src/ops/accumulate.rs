@@ -171,7 +171,9 @@ fn any_nan(array: &Array) -> bool {
         // Without a way out in the middle the loop is done several elements at a time.
         Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
         None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
-    }, else { false })
+    }, else {
+        array.dtype.is_half() && array.widened().is_ok_and(|wide| any_nan(&wide))
+    })
 }
 
 /// The layout with every element that is repeated there once.

@@ -110,6 +110,7 @@ pub struct ToCopy {
 
 impl Op for ToCopy {
     type Saved = ToCopy;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "ToCopyBackward0"

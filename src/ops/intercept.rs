@@ -17,7 +17,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Outputs, Overwrite};
 use super::erased::AnyOp;
 use super::operand::{Operand, Value};
-use super::view;
+use super::{half, view};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
@@ -263,5 +263,5 @@ pub(super) fn written_with(
 pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
     let (node, op, target, apart) = (op.name(), op.clone(), inputs[0].array(), kept(apart));
     let operands: SmallVec<[Operand<'_>; 3]> = inputs.iter().map(|&input| input.into()).collect();
-    written(node, &operands, move || op.overwrite(&target, &references(&apart)))
+    written(node, &operands, move || half::overwrite(&op, &target, &references(&apart)))
 }

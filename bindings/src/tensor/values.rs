@@ -39,7 +39,7 @@ impl TensorBase {
         if self.tensor().differs() {
             check_memory(self.tensor())?;
         }
-        let array = self.tensor().array();
+        let array = self.tensor().array().widened().map_err(raise)?;
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
         });

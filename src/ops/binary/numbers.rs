@@ -15,6 +15,7 @@ use crate::tensor::Array;
 pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
     let op = *op;
     if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
+        && !dtype.is_half()
         && let Some(result) = op.with_number(a, *b, dtype)
     {
         return result;
@@ -27,12 +28,26 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
     dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
+        if dtype.is_half() {
+            let y = forward(&op, &widened(a, dtype)?, &widened(b, dtype)?, dtype.wide())?;
+            return copy::converted_in_order(&y, dtype);
+        }
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
                 return Err(op.refusal(dtype).into());
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
+    })
+}
+
+/// An operand as numbers of a half type are calculated with.
+fn widened(operand: &Numbers, dtype: DType) -> Result<Numbers> {
+    Ok(match operand {
+        Numbers::Array(array) => {
+            Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?)
+        }
+        Numbers::Scalar(number) => Numbers::Scalar(*number),
     })
 }
 
