@@ -128,6 +128,16 @@ impl DType {
         matches!(self, DType::Float16 | DType::BFloat16)
     }
 
+    /// The number as a floating-point type holds it.
+    pub fn rounded(self, x: f64) -> f64 {
+        match self {
+            DType::Float16 => Half::from_f64(x).to_f64(),
+            DType::BFloat16 => BFloat16::from_f64(x).to_f64(),
+            DType::Float32 => f64::from(x as f32),
+            _ => x,
+        }
+    }
+
     /// The greatest number of a floating-point type.
     pub const fn greatest(self) -> f64 {
         match self {

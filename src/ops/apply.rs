@@ -47,6 +47,12 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
+    /// The type that results are rounded to, where an input is of a half type.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        let own = inputs.iter().map(|input| input.dtype()).filter(|dtype| dtype.is_float());
+        self.result().or_else(|| own.reduce(DType::promote))
+    }
+
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
 

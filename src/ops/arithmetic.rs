@@ -65,6 +65,7 @@ pub struct Plus;
 impl Elementwise2 for Plus {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -106,7 +107,12 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -156,7 +162,12 @@ pub struct Sub {
 impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -204,6 +215,10 @@ impl Elementwise2 for Rsub {
     const NODE: &'static str = "RsubBackward0";
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -253,6 +268,7 @@ impl Elementwise2 for Mul {
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
@@ -289,6 +305,7 @@ impl Elementwise2 for Div {
     const NODE: &'static str = "DivBackward0";
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {

@@ -144,6 +144,11 @@ pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
 }
 
+/// The tensor in single precision if it is of a half type, else itself.
+pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
+    to_dtype(x, x.dtype().wide())
+}
+
 /// A copy of the same type, recorded as a conversion.
 pub fn to_copy(x: &Tensor) -> Result<Tensor> {
     apply_one(ToCopy { dtype: x.dtype() }, &[x])

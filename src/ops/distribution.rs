@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use super::copy;
 use super::create::integers;
-use crate::dtype::{BFloat16, DType, Element, Half};
+use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::random::{self as kernels, Generator};
 use crate::tensor::Array;
@@ -246,13 +246,10 @@ impl Distribution {
             distribution => distribution.draw(generator, &wide, in_blocks)?,
         }
         if let Distribution::Uniform { low, high } = *self {
-            let rounded = |x: f32| match out.dtype {
-                DType::Float16 => Half::from_f32(x).to_f32(),
-                _ => BFloat16::from_f32(x).to_f32(),
-            };
-            let (from, to) = (low as f32, rounded(high as f32));
+            let end = out.dtype.rounded(high);
             // Rounding may reach the end, which does not belong to the interval.
-            elements::<f32>(&wide).iter_mut().filter(|x| rounded(**x) == to).for_each(|x| *x = from);
+            let at_end = |x: &&mut f32| out.dtype.rounded(f64::from(**x)) == end;
+            elements::<f32>(&wide).iter_mut().filter(at_end).for_each(|x| *x = low as f32);
         }
         copy::write(out, &wide)
     }

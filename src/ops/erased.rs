@@ -32,6 +32,8 @@ pub(super) trait AnyOp: Send + Sync {
     fn owned(&self) -> Arc<dyn AnyOp>;
     /// The element type that the caller has named for the result.
     fn result(&self) -> Option<DType>;
+    /// The type that results are rounded to.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType>;
     /// The numbers, of any element type.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
     /// `forward` on the types that operations calculate in.
@@ -75,6 +77,10 @@ impl<O: Op> AnyOp for O {
 
     fn result(&self) -> Option<DType> {
         Op::result(self)
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        Op::rounding(self, inputs)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -50,6 +50,10 @@ impl<O: Op> Op for Given<O> {
         self.op.result()
     }
 
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.op.rounding(inputs)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         self.op.forward(inputs)
     }

@@ -56,7 +56,7 @@ fn rounded(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let wide: SmallVec<[Tensor; 3]> = inputs.iter().map(|x| widened(x, named)).collect::<Result<_>>()?;
     let wide: SmallVec<[&Tensor; 3]> = wide.iter().collect();
     let outputs = own.as_deref().unwrap_or(op).numbers(&wide)?;
-    let Some(dtype) = named.or_else(|| type_of(None, inputs)) else { return Ok(outputs) };
+    let Some(dtype) = op.rounding(inputs) else { return Ok(outputs) };
     outputs
         .into_iter()
         .map(|y| match y.dtype() == DType::Float32 && dtype.is_half() {

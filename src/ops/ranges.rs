@@ -1,7 +1,7 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
 
-use crate::dtype::{BFloat16, Category, Complex, DType, Element, Half, Scalar};
+use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::{copy, create, default_dtype};
 use crate::shape;
@@ -31,7 +31,7 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
         let even = shape[0] - shape[0] % (2 * vector);
         for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
             let inside = if index < even { index % vector } else { 0 };
-            let first = rounded(step.mul_add((index - inside) as f64, start), dtype);
+            let first = dtype.rounded(step.mul_add((index - inside) as f64, start));
             out.write(T::from_f64(step.mul_add(inside as f64, first)));
         }
     }, else {
@@ -123,7 +123,7 @@ fn spaced(
     create::check_value(end, dtype)?;
     let shape = shape::checked_shape(&[steps])?;
     let [first, last] = [start, end].map(|number| match dtype.is_float() {
-        true => rounded(number.to_f64(), dtype),
+        true => dtype.rounded(number.to_f64()),
         false => number.to::<i64>() as f64,
     });
     // Powers are as exact as single precision.
@@ -146,27 +146,17 @@ pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
     Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
-/// The number as a floating-point type holds it.
-fn rounded(x: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::Float16 => Half::from_f64(x).to_f64(),
-        DType::BFloat16 => BFloat16::from_f64(x).to_f64(),
-        DType::Float32 => f64::from(x as f32),
-        _ => x,
-    }
-}
-
 /// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.
 fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Vec<f64> {
-    let step = rounded(rounded(last - first, dtype) / (steps as f64 - 1.0), dtype);
+    let step = dtype.rounded(dtype.rounded(last - first) / (steps as f64 - 1.0));
     let value = |index: usize| match steps {
         1 => first,
         // Half types are rounded in between.
-        _ if dtype.is_half() && index < steps / 2 => first + rounded(step * index as f64, dtype),
-        _ if dtype.is_half() => last - rounded(step * (steps - index - 1) as f64, dtype),
+        _ if dtype.is_half() && index < steps / 2 => first + dtype.rounded(step * index as f64),
+        _ if dtype.is_half() => last - dtype.rounded(step * (steps - index - 1) as f64),
         _ if index < steps / 2 => step.mul_add(index as f64, first),
         _ => (-step).mul_add((steps - index - 1) as f64, last),
     };
-    let value = |index| if dtype.is_half() { rounded(value(index), dtype) } else { value(index) };
+    let value = |index| if dtype.is_half() { dtype.rounded(value(index)) } else { value(index) };
     (0..steps).map(value).collect()
 }

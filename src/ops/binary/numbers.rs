@@ -15,7 +15,6 @@ use crate::tensor::Array;
 pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
     let op = *op;
     if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
-        && !dtype.is_half()
         && let Some(result) = op.with_number(a, *b, dtype)
     {
         return result;
@@ -29,7 +28,8 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
     }
     dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
         if dtype.is_half() {
-            let y = forward(&op, &widened(a, dtype)?, &widened(b, dtype)?, dtype.wide())?;
+            let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
+            let y = forward(&op.in_half(dtype), &a, &b, dtype.wide())?;
             return copy::converted_in_order(&y, dtype);
         }
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
@@ -41,13 +41,14 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
     })
 }
 
-/// An operand as numbers of a half type are calculated with.
-fn widened(operand: &Numbers, dtype: DType) -> Result<Numbers> {
+/// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.
+fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
     Ok(match operand {
         Numbers::Array(array) => {
             Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?)
         }
-        Numbers::Scalar(number) => Numbers::Scalar(*number),
+        Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
+        Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
     })
 }
 

@@ -314,6 +314,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if size(&left) != 3 || size(&right) != 3 {
         return Err(Error::CrossSize { dim, left: size(&left), right: size(&right) }.into());
     }
+    if a.dtype() != b.dtype() {
+        return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
+    }
     composed::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
 }
 

@@ -5,6 +5,7 @@ use crate::graph::shown::shown;
 use crate::graph::{Attributes, Inputs};
 use smallvec::{SmallVec, smallvec};
 
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
@@ -143,6 +144,10 @@ impl Op for Normalise {
         }
     }
 
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        inputs.first().map(|x| x.dtype())
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let x = inputs[0].detach();
@@ -171,8 +176,10 @@ impl Op for Normalise {
     }
 
     fn vjp(&self, [x, weight, ..]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
-        let (Some(x), weight, g) = (load(x)?, load(weight)?, single(gradients)) else {
+        // As exact as the forward.
+        let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
+        let (Some(x), weight, g) = (load(x)?, load(weight)?, &cast::widened(single(gradients))?) else {
             unreachable!("the input is kept")
         };
         let (standard, scale) = self.standard(&x)?;
@@ -202,7 +209,8 @@ impl Op for Normalise {
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
-        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
         let (Some(x), weight) = (load(x)?, load(weight)?) else { unreachable!("the input is kept") };
         let (standard, scale) = self.standard(&x)?;
         let shape = shape::signed(x.layout().shape());
@@ -275,17 +283,30 @@ fn run(mut op: Normalise, x: &Tensor, affine: Affine<'_>, operation: &'static st
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    for parameter in [affine.weight, affine.bias].into_iter().flatten() {
-        if parameter.dtype() != x.dtype() {
-            return Err(Error::NormaliseDType { dtype: x.dtype() }.into());
-        }
-    }
+    let [mean, variance] = &op.running;
+    check_types(x.dtype(), [affine.weight, affine.bias, mean.as_ref(), variance.as_ref()])?;
     op.weighted = affine.weight.is_some();
     op.biased = affine.bias.is_some();
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x];
     inputs.extend(affine.weight);
     inputs.extend(affine.bias);
     apply(op, &inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+/// Whether the parameters are of the type of the input; beside half types they may be of single precision.
+fn check_types(dtype: DType, parameters: [Option<&Tensor>; 4]) -> Result<()> {
+    let mut types = parameters.into_iter().flatten().map(Tensor::dtype);
+    let Some(first) = types.next() else { return Ok(()) };
+    if first == dtype {
+        return match types.find(|&other| other != dtype) {
+            Some(got) => Err(Error::ScalarTypeExpected { expected: dtype, got }.into()),
+            None => Ok(()),
+        };
+    }
+    if first != DType::Float32 || types.any(|other| other != DType::Float32) {
+        return Err(Error::NormaliseDType {}.into());
+    }
+    if dtype.is_half() { Ok(()) } else { Err(Error::NormaliseMixed {}.into()) }
 }
 
 /// What batch normalisation goes by.
@@ -335,7 +356,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;
     let seen = |statistic: &Tensor| {
-        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype())?, &affine_shape)
+        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype().wide())?, &affine_shape)
     };
     let given = match (running.training, running.mean, running.variance) {
         (false, Some(mean), Some(variance)) => Some((seen(mean)?, seen(variance)?)),
@@ -367,7 +388,7 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     if x.differs() && held.any(|held| !held.differs()) {
         return Err(Error::MappedRunning {}.into());
     }
-    let x = x.detach();
+    let x = cast::widened(&x.detach())?;
     let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
         let held = held.detach();
         crate::ops::mul_(&held, 1.0 - running.momentum)?;
@@ -476,8 +497,10 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     if !x.dtype().is_differentiable() {
         return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
     }
+    let dtype = x.dtype();
+    let x = &cast::widened(x)?;
     let least = match x.dtype().to_real() {
-        crate::dtype::DType::Float32 => f64::from(f32::EPSILON),
+        DType::Float32 => f64::from(f32::EPSILON),
         _ => f64::EPSILON,
     };
     let ndim = x.ndim() as i64;
@@ -485,5 +508,5 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
     let square = crate::ops::numbers::add_number(&square, eps.unwrap_or(least).into())?;
     let y = mul(x, &rsqrt(&square)?)?;
-    weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
+    cast::to_dtype(&weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))?, dtype)
 }

@@ -33,6 +33,12 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    kind = query.dtype
+    if kind in (native.float16, native.bfloat16):
+        # The scores are sums, which half types are too short for.
+        query, key, value = query.float(), key.float(), value.float()
+        if attn_mask is not None and attn_mask.dtype is kind:
+            attn_mask = attn_mask.float()
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     # Half of it on each side, where it keeps numbers small.
     half = math.sqrt(abs(scale))
@@ -48,7 +54,7 @@ def scaled_dot_product_attention(
     weights = native._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
-    return weights @ value
+    return (weights @ value).to(kind)
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
