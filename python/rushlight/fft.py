@@ -62,6 +62,8 @@ def _inexact(input: Tensor, complex: bool) -> Tensor:
     kind = input.dtype
     if not (kind.is_floating_point or kind.is_complex):
         kind = native.get_default_dtype()
+    if kind in (native.float16, native.bfloat16):
+        raise RuntimeError(f"Unsupported dtype {scalar_name(input)}")
     return input.to(kind.to_complex() if complex else kind)
 
 

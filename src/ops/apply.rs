@@ -49,8 +49,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// The type that results are rounded to, where an input is of a half type.
     fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        let own = inputs.iter().map(|input| input.dtype()).filter(|dtype| dtype.is_float());
-        self.result().or_else(|| own.reduce(DType::promote))
+        let types = |least: usize| {
+            let counted = inputs.iter().filter(move |input| input.ndim() >= least);
+            counted.map(|input| input.dtype()).filter(|dtype| dtype.is_float()).reduce(DType::promote)
+        };
+        self.result().or_else(|| types(1)).or_else(|| types(0))
     }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
