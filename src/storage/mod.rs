@@ -21,16 +21,28 @@ pub type Owner = Arc<dyn Any + Send + Sync>;
 /// The count, the version and the bytes of a storage lie in one allocation, since the common
 /// tensor is a few elements small: header, then bytes. Large blocks leave a gap so that the bytes
 /// start on a cache line. Bytes that belong to somebody else are pointed to, and the header is
-/// followed by their owner instead.
+/// followed by where they are and by their owner instead.
+///
+/// How far behind the block's start its bytes are stands above their number in one word, so that
+/// a number of one element and its header fit into the smallest block that there is. Zero says
+/// that the bytes are elsewhere.
 #[repr(C)]
 struct Header {
     strong: AtomicU32,
     version: AtomicU32,
-    data: *mut u8,
-    bytes: usize,
+    lead_and_bytes: usize,
+}
+
+/// What follows the header of bytes that belong to somebody else.
+#[repr(C)]
+struct Elsewhere {
+    data: NonNull<u8>,
+    owner: Owner,
 }
 
 const HEADER: usize = size_of::<Header>();
+/// From which bit on the header's word says where the bytes are. No memory has as many bytes as fit below.
+const LEAD: u32 = 48;
 const CACHE_LINE: usize = 64;
 /// From this size on the bytes start on a cache line.
 const LARGE: usize = 1024;
@@ -65,7 +77,7 @@ pub struct Storage {
     block: NonNull<Header>,
 }
 
-// SAFETY: the header's counters are atomic and `data` and `bytes` never change after creation.
+// SAFETY: the header's counters are atomic, and where the bytes are never changes after creation.
 // The bytes themselves are read and written under Note [Memory of tensors].
 unsafe impl Send for Storage {}
 // SAFETY: as above.
@@ -75,17 +87,17 @@ impl Storage {
     /// A new block of uninitialised bytes.
     pub fn uninit(bytes: usize) -> Result<Storage> {
         let (align, lead) = placement(bytes);
-        let block = allocate::allocate(lead.saturating_add(bytes), align)?;
+        let block = allocate::allocate(size_of_block(lead, bytes)?, align)?;
         // SAFETY: the block has at least `lead >= HEADER` bytes and is aligned for `Header`.
-        Ok(unsafe { Storage::place(block, block.as_ptr().add(lead), bytes) })
+        Ok(unsafe { Storage::place(block, lead, bytes) })
     }
 
     /// A new block of zero bytes.
     pub fn zeroed(bytes: usize) -> Result<Storage> {
         let (align, lead) = placement(bytes);
-        let block = allocate::allocate_zeroed(lead.saturating_add(bytes), align)?;
+        let block = allocate::allocate_zeroed(size_of_block(lead, bytes)?, align)?;
         // SAFETY: as in `uninit`.
-        Ok(unsafe { Storage::place(block, block.as_ptr().add(lead), bytes) })
+        Ok(unsafe { Storage::place(block, lead, bytes) })
     }
 
     /// A storage over bytes that `owner` keeps alive.
@@ -94,19 +106,20 @@ impl Storage {
     /// `data` must stay valid for reads and writes of `bytes` bytes, and aligned for the elements
     /// that will be read, for as long as `owner` lives.
     pub unsafe fn external(data: NonNull<u8>, bytes: usize, owner: Owner) -> Result<Storage> {
-        let block = allocate::allocate(HEADER + size_of::<Owner>(), align_of::<Header>())?;
-        // SAFETY: the block has room for the header and the owner behind it, and `HEADER` keeps
-        // the owner aligned since both are made of pointers.
+        size_of_block(HEADER, bytes)?;
+        let block = allocate::allocate(HEADER + size_of::<Elsewhere>(), align_of::<Header>())?;
+        // SAFETY: the block has room for the header and `Elsewhere` behind it, and `HEADER` keeps
+        // that aligned since it is made of pointers.
         unsafe {
-            block.as_ptr().add(HEADER).cast::<Owner>().write(owner);
-            Ok(Storage::place(block, data.as_ptr(), bytes))
+            block.as_ptr().add(HEADER).cast::<Elsewhere>().write(Elsewhere { data, owner });
+            Ok(Storage::place(block, 0, bytes))
         }
     }
 
     /// The same bytes with a version counter of its own. An alias of an alias has the same owner:
     /// chains of owners would be as long as a user's loop, and so would be freeing them.
     pub fn alias(&self) -> Result<Storage> {
-        let owner = if self.is_external() { self.owner().clone() } else { Arc::new(self.clone()) };
+        let owner = if self.is_external() { self.elsewhere().owner.clone() } else { Arc::new(self.clone()) };
         // SAFETY: the bytes live as long as their owner, be it a handle to this block or whoever
         // keeps this block's bytes.
         let alias = unsafe { Storage::external(self.data(), self.bytes(), owner) }?;
@@ -114,22 +127,20 @@ impl Storage {
         Ok(alias)
     }
 
-    /// The owner that lies behind the header of an external storage.
-    fn owner(&self) -> &Owner {
+    /// What lies behind the header of an external storage.
+    fn elsewhere(&self) -> &Elsewhere {
         debug_assert!(self.is_external());
         // SAFETY: `external` wrote it there, and the block lives as long as this handle.
-        unsafe { &*self.block.as_ptr().cast::<u8>().add(HEADER).cast::<Owner>() }
+        unsafe { &*self.block.as_ptr().cast::<u8>().add(HEADER).cast::<Elsewhere>() }
     }
 
     /// # Safety
     /// `block` has room for a header; the block is laid out as `drop` expects it.
-    unsafe fn place(block: NonNull<u8>, data: *mut u8, bytes: usize) -> Storage {
+    unsafe fn place(block: NonNull<u8>, lead: usize, bytes: usize) -> Storage {
         let block = block.cast::<Header>();
+        let (strong, version) = (AtomicU32::new(1), AtomicU32::new(first_version()));
         // SAFETY: the caller gives room, and allocations are aligned for pointers.
-        unsafe {
-            let version = AtomicU32::new(first_version());
-            block.write(Header { strong: AtomicU32::new(1), version, data, bytes });
-        }
+        unsafe { block.write(Header { strong, version, lead_and_bytes: lead << LEAD | bytes }) };
         Storage { block }
     }
 
@@ -139,17 +150,26 @@ impl Storage {
         unsafe { self.block.as_ref() }
     }
 
+    /// How far behind the block's start the bytes are; zero if they are elsewhere.
+    #[inline]
+    fn lead(&self) -> usize {
+        self.header().lead_and_bytes >> LEAD
+    }
+
     /// The first byte. Aligned for every element type.
     #[inline]
     pub fn data(&self) -> NonNull<u8> {
-        // SAFETY: `data` is never null: it comes from an allocation or from a `NonNull`.
-        unsafe { NonNull::new_unchecked(self.header().data) }
+        match self.lead() {
+            0 => self.elsewhere().data,
+            // SAFETY: the block's bytes are there.
+            lead => unsafe { self.block.cast::<u8>().add(lead) },
+        }
     }
 
     /// Number of bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.header().bytes
+        self.header().lead_and_bytes & ((1 << LEAD) - 1)
     }
 
     /// How often the bytes were written to in place; always the same where nobody counts.
@@ -196,11 +216,10 @@ impl Storage {
     /// The block that holds the bytes, as its `key` and how many bytes of ours it takes: the block that
     /// this one is an alias of, if it is one. Bytes that belong to the host are counted as they are.
     pub fn holding(&self) -> (usize, usize) {
-        let (_, lead) = placement(self.bytes());
         if !self.is_external() {
-            return (self.key(), lead + self.bytes());
+            return (self.key(), self.lead() + self.bytes());
         }
-        match self.owner().downcast_ref::<Storage>() {
+        match self.elsewhere().owner.downcast_ref::<Storage>() {
             Some(storage) => storage.holding(),
             None => (self.data().as_ptr().addr(), self.bytes()),
         }
@@ -208,9 +227,14 @@ impl Storage {
 
     /// Whether the bytes belong to somebody else.
     pub fn is_external(&self) -> bool {
-        let (_, lead) = placement(self.bytes());
-        self.header().data.addr() != self.block.as_ptr().addr() + lead
+        self.lead() == 0
     }
+}
+
+/// How large a block with so many bytes is.
+#[inline]
+fn size_of_block(lead: usize, bytes: usize) -> Result<usize> {
+    if bytes >> LEAD == 0 { Ok(lead + bytes) } else { Err(allocate::out_of_memory(bytes)) }
 }
 
 /// Alignment of a block and where its bytes start.
@@ -245,8 +269,8 @@ impl Drop for Storage {
         // alignments are those that `uninit`, `zeroed` and `external` allocated with.
         unsafe {
             if external {
-                drop(block.as_ptr().add(HEADER).cast::<Owner>().read());
-                allocate::free(block, HEADER + size_of::<Owner>(), align_of::<Header>());
+                drop(block.as_ptr().add(HEADER).cast::<Elsewhere>().read());
+                allocate::free(block, HEADER + size_of::<Elsewhere>(), align_of::<Header>());
             } else {
                 let (align, lead) = placement(bytes);
                 allocate::free(block, lead + bytes, align);
@@ -327,8 +351,8 @@ mod tests {
     }
 
     #[test]
-    fn a_small_tensor_costs_a_header_of_24_bytes() {
-        assert_eq!(HEADER, 24);
+    fn a_small_tensor_costs_a_header_of_16_bytes() {
+        assert_eq!(HEADER, 16);
         assert_eq!(size_of::<Option<Storage>>(), 8);
     }
 }

@@ -17,7 +17,7 @@ use count::count;
 
 use crate::error::{Error, Result};
 
-fn out_of_memory(bytes: usize) -> Box<Error> {
+pub(super) fn out_of_memory(bytes: usize) -> Box<Error> {
     Error::OutOfMemory { bytes: bytes as u64 }.into()
 }
 
