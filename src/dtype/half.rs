@@ -121,7 +121,9 @@ mod tests {
     fn every_half_is_itself_again_after_single_precision() {
         for bits in 0..=u16::MAX {
             let (half, brief) = (Half(bits).to_f32(), BFloat16(bits).to_f32());
-            assert!(half.is_nan() && Half::from_f32(half).to_f32().is_nan() || Half::from_f32(half).0 == bits);
+            assert!(
+                half.is_nan() && Half::from_f32(half).to_f32().is_nan() || Half::from_f32(half).0 == bits
+            );
             assert!(
                 brief.is_nan() && BFloat16::from_f32(brief).to_f32().is_nan()
                     || BFloat16::from_f32(brief).0 == bits

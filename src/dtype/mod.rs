@@ -401,7 +401,11 @@ mod tests {
                 let joined = a.promote(b);
                 assert_eq!(joined, b.promote(a));
                 assert!(joined.category() >= a.category());
-                assert!(joined == a || joined == b || matches!(joined, DType::Int16 | DType::Float32 | DType::Complex128));
+                assert!(
+                    joined == a
+                        || joined == b
+                        || matches!(joined, DType::Int16 | DType::Float32 | DType::Complex128)
+                );
             }
         }
         assert_eq!(DType::UInt8.promote(DType::Int8), DType::Int16);

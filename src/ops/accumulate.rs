@@ -20,7 +20,7 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
         if add_dense(&a, b, true)? {
             return Ok(a);
         }
-        if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+        if a.is_sole() && a.is_contiguous() && b.dtype().can_cast(a.dtype()) {
             super::add_(&a, b)?;
             return Ok(a);
         }

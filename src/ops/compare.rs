@@ -37,7 +37,9 @@ impl Question {
 fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     Ok(match numbers {
         Numbers::Array(array) => Numbers::Array(copy::as_type(&array, dtype)?.into_owned()),
-        Numbers::Scalar(scalar) => Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar())),
+        Numbers::Scalar(scalar) => {
+            Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar()))
+        }
     })
 }
 

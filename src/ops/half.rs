@@ -47,8 +47,7 @@ fn rounded(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let is_half = |x: &Tensor| x.dtype().is_half();
     let own = match held.iter().any(is_half) {
         true => {
-            let held: SmallVec<[Tensor; 1]> =
-                held.iter().map(|x| widened(x, None)).collect::<Result<_>>()?;
+            let held: SmallVec<[Tensor; 1]> = held.iter().map(|x| widened(x, None)).collect::<Result<_>>()?;
             Some(op.holding(&held)?)
         }
         false => None,

@@ -1,6 +1,5 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
-
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::{copy, create, default_dtype};

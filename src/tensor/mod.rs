@@ -360,7 +360,11 @@ impl Tensor {
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         let array = self.array();
         if array.dtype.is_half() {
-            return array.view::<i16>().iter().map(|bits| resolve::wide(*bits, array.dtype).convert()).collect();
+            return array
+                .view::<i16>()
+                .iter()
+                .map(|bits| resolve::wide(*bits, array.dtype).convert())
+                .collect();
         }
         dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
     }

@@ -44,9 +44,7 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
 /// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.
 fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
     Ok(match operand {
-        Numbers::Array(array) => {
-            Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?)
-        }
+        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?),
         Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
         Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
     })
