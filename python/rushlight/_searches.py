@@ -139,7 +139,8 @@ def _first_where(condition: Tensor, bounds: Sequence[Tensor]) -> tuple[float, ..
 
 def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     """Return how many elements of each row lie in each of `bins` ranges of one width."""
-    rows = rows.reshape(len(rows), rows.numel() // len(rows))
+    rows, kind = rows.reshape(len(rows), rows.numel() // len(rows)), rows.dtype
+    rows = rows.float() if kind in (native.float16, native.bfloat16) else rows
     of_elements = low == high and rows.shape[1] > 0
     bounds = lower, upper = _bounds_of(rows, None if of_elements else (low, high))
     if wrong := _first_where(~(lower.isfinite() & upper.isfinite()), bounds):
@@ -157,7 +158,7 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     places = places - (rows < edges.gather(1, places)).long()
     places = places + ((rows >= edges.gather(1, places + 1)) & (places < bins - 1)).long()
     counts = native.zeros(len(rows), bins, dtype=rows.dtype)
-    return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype))]
+    return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype)).to(kind)]
 
 
 def histc(

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(Half::from_f32(65520.0).to_f32(), f32::INFINITY);
         assert_eq!(Half::from_f32(-0.0).0, 0x8000);
         assert_eq!(BFloat16::from_f32(f32::MAX).to_f32(), f32::INFINITY);
-        assert_eq!(BFloat16::from_f32(1.003_906_25).to_f32(), 1.0);
-        assert_eq!(BFloat16::from_f32(1.011_718_75).to_f32(), 1.015_625);
+        assert_eq!(BFloat16::from_f32(1.0 + 1.0 / 256.0).to_f32(), 1.0);
+        assert_eq!(BFloat16::from_f32(1.0 + 3.0 / 256.0).to_f32(), 1.015_625);
     }
 }

@@ -7,10 +7,11 @@ would keep is thrown away, and computed again when backward asks for the first o
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 import weakref
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 
 from .. import autograd
 from .._rushlight import (
@@ -174,12 +175,24 @@ def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextMana
     return nullcontext(), nullcontext()
 
 
+def _precision() -> tuple[bool, Any, bool] | None:
+    """Return what is told of mixed precision, if anybody ever asked for it."""
+    known = sys.modules.get("rushlight.amp._state")
+    return None if known is None else (known.state.enabled, known.state.dtype, known.state.caches)
+
+
 @contextmanager
-def _random_state(state: Tensor | None) -> Generator[None]:
-    """Draw the random numbers of `state` in the block, if there is one."""
-    with fork_rng(devices=[], enabled=state is not None):
-        if state is not None:
-            set_rng_state(state)
+def _as_before(random_state: Tensor | None, precision: tuple[bool, Any, bool] | None) -> Generator[None]:
+    """Draw the random numbers of a state in the block, if there is one, in the precision that was."""
+    with ExitStack() as stack:
+        if precision or _precision():
+            from ..amp import autocast
+
+            enabled, dtype, caches = precision or (False, None, True)
+            stack.enter_context(autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=caches))
+        stack.enter_context(fork_rng(devices=[], enabled=random_state is not None))
+        if random_state is not None:
+            set_rng_state(random_state)
         yield
 
 
@@ -192,6 +205,7 @@ class CheckpointFunction(autograd.Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.precision = _precision()
         ctx.save_for_backward(*(value for value in args if isinstance(value, Tensor)))
         # Tensors are saved; what stands for them here is where they go.
         ctx.inputs = [None if isinstance(value, Tensor) else value for value in args]
@@ -208,7 +222,7 @@ class CheckpointFunction(autograd.Function):
         for index, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[index] = tensor
         leaves = detach_variable(tuple(inputs))
-        with _random_state(ctx.random_state), enable_grad():
+        with _as_before(ctx.random_state, ctx.precision), enable_grad():
             outputs = ctx.run_function(*leaves)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
@@ -394,6 +408,7 @@ class _Part:
         self.function, self.kwargs = function, kwargs
         self.early_stop = early_stop if _early_stop_everywhere is None else _early_stop_everywhere
         self.random_state = get_rng_state() if preserve_rng_state else None
+        self.precision = _precision()
         self.inputs: _Inputs
         self.second_context: AbstractContextManager[Any]
         # What ran, the first and the second time, if somebody is to be told.
@@ -480,7 +495,7 @@ class _Part:
         self.counts[run] = 0
         try:
             with saved_tensors_hooks(keep, lambda tensor: tensor), enable_grad():
-                with _random_state(self.random_state), self.second_context:
+                with _as_before(self.random_state, self.precision), self.second_context:
                     self.function(*inputs, **self.kwargs)
         except _Enough:
             pass

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import lowered
 from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor:
     """Return the values, weighed by how well the keys answer each query."""
+    query, key, value, attn_mask = lowered(query, key, value, attn_mask)
     _check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
         raise RuntimeError(

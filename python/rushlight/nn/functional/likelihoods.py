@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
@@ -125,6 +126,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """Return the divergence of distributions, of which `input` is the logarithm."""
+    input, target = exact(input, target)
     check_mapped("kl_div", input, target)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
@@ -152,6 +154,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return the negative log-likelihood of counts."""
+    input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

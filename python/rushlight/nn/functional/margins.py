@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
@@ -39,6 +40,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return `x` where the target is 1, `max(0, margin - x)` where it is -1."""
+    input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
     far = native.where(target != 1, (margin - input).clamp_min(0), zeros)
@@ -56,6 +58,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return how far two inputs are from the order that the target wants."""
+    input1, input2, target = exact(input1, input2, target)
     check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
@@ -74,6 +77,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return `log(1 + exp(-target * input))`."""
+    input, target = exact(input, target)
     check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
 
@@ -117,6 +121,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1."""
+    input1, input2, target = exact(input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
@@ -146,6 +151,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Return by how much the anchor is not nearer to what is alike than to what is not."""
+    anchor, positive, negative = exact(anchor, positive, negative)
     check_mapped("triplet_margin_loss", anchor, positive, negative)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
@@ -174,6 +180,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.5, 1.0]]), torch.tensor([0]))
     tensor(0.7500)
     """
+    input, target = exact(input, target)
     check_mapped("multi_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -239,6 +246,7 @@ def multilabel_margin_loss(
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([0.5, 1.0]), torch.tensor([0, -1]))
     tensor(0.7500)
     """
+    input, target = exact(input, target)
     check_mapped("multilabel_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _check_matrix(input)
