@@ -6,6 +6,7 @@ PY ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+STUBTEST = $(BIN)/python -m mypy.stubtest rushlight._rushlight --allowlist tools/stubtest-allow.txt
 export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX  # maturin refuses to choose between two environments
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -43,11 +44,13 @@ lint: $(STAMPS)/python-lint build  ## Check format, lints and types, and that th
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	@$(MAKE) --no-print-directory stubs
+	$(BIN)/python tools/stubs.py --check
+	$(STUBTEST)
 	$(BIN)/python tools/third_party_licenses.py --check
 
-stubs: $(STAMPS)/python-lint build  ## Compare python/rushlight/_rushlight.pyi with the compiled module
-	$(BIN)/python -m mypy.stubtest rushlight._rushlight --allowlist tools/stubtest-allow.txt
+stubs: $(STAMPS)/python-lint build  ## Write python/rushlight/_rushlight.pyi anew, and compare it with the compiled module
+	$(BIN)/python tools/stubs.py
+	$(STUBTEST)
 
 bench: build  ## Measure (beside torch, with PY=a python that has it) and write docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py $(if $(PY),--reference $(PY))

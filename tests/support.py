@@ -2,6 +2,7 @@
 
 import doctest
 import io
+import math
 import os
 import subprocess
 import sys
@@ -70,6 +71,47 @@ def assert_tensor(tensor, expected, dtype=None, tolerance=None):
 def sample(*shape, seed=0, low=-2.0, high=2.0):
     """A float64 array of distinct, unremarkable numbers, the same at every run."""
     return np.random.default_rng(seed).uniform(low, high, shape)
+
+
+def leaf(*values):
+    """A leaf of these numbers as float64."""
+    return tensor(*values, requires_grad=True)
+
+
+def single_leaf(*values):
+    """A leaf of these numbers, or of two, as float32."""
+    import rushlight as torch
+
+    return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
+
+
+def tensor(*values, requires_grad=False):
+    """A tensor of these numbers as float64."""
+    import rushlight as torch
+
+    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
+
+
+def numbers(*shape):
+    """Different numbers of both signs, as float32."""
+    import rushlight as torch
+
+    return ((torch.arange(float(math.prod(shape))) * 7 % 11) / 5 - 1).reshape(shape)
+
+
+def looped(function, *args):
+    """What `function` gives for one sample after the other."""
+    import rushlight as torch
+
+    return torch.stack([function(*sample) for sample in zip(*args, strict=True)])
+
+
+def tangent(x):
+    """The tangent of a dual tensor as a list, if it has one."""
+    from rushlight.autograd import forward_ad
+
+    found = forward_ad.unpack_dual(x).tangent
+    return None if found is None else found.tolist()
 
 
 def finite_difference(function, arrays, weights, step=1e-6):
@@ -149,9 +191,12 @@ def run_together(*works):
         raise failures[0]
 
 
-def run_sessions(sessions, page, options=0):
-    """How the interactive sessions of a page went, as doctest counts them, and what it has to complain of."""
-    parsed = doctest.DocTestParser().get_doctest(sessions, {}, page, page, 0)
+def run_sessions(sessions, page, options=0, known=()):
+    """How the interactive sessions of a page went, as doctest counts them, and what it has to complain of.
+
+    `known` are names that the page does not import.
+    """
+    parsed = doctest.DocTestParser().get_doctest(sessions, dict(known), page, page, 0)
     complaints = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         if sys.version_info < (3, 11):

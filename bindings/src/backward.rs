@@ -246,13 +246,14 @@ pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some(node) = node_of(node) else {
         return Err(PyTypeError::new_err("_will_engine_execute_node expects an grad_fn"));
     };
-    if node.leaf().is_some() && engine::is_handing_back() {
+    let reached = engine::will_reach(node.id()).ok_or_else(|| {
+        PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
+    })?;
+    if reached && node.leaf().is_some() && engine::is_handing_back() {
         return Err(PyRuntimeError::new_err(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). \
              This is currently not supported.",
         ));
     }
-    engine::will_reach(node.id()).ok_or_else(|| {
-        PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
-    })
+    Ok(reached)
 }

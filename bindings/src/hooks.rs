@@ -46,8 +46,9 @@ impl PythonHook {
                 }
             }
             Call::Accumulated(leaf) => {
-                let answer = function.call1((wrap(py, leaf.clone())?,))?;
-                if !answer.is_none() {
+                let given = wrap(py, leaf.clone())?;
+                let answer = function.call1((&given,))?;
+                if !answer.is_none() && !answer.is(&given) {
                     checked(function, &answer, Some(leaf))?;
                     let text = "Tensor post accumulate grad hooks should return None.";
                     return Err(PyRuntimeError::new_err(text));
@@ -189,12 +190,29 @@ impl RemovableHandle {
             }
             one => one.cloned().into_iter().collect(),
         };
-        let references = std::iter::once(hooks_dict.clone()).chain(extra);
-        let references = references.map(|it| PyWeakrefReference::new(&it).map(Bound::unbind));
-        Ok(RemovableHandle {
-            id: HookId::fresh().number(),
-            on: On::Dictionaries(references.collect::<PyResult<_>>()?),
-        })
+        Self::restored(HookId::fresh().number(), std::iter::once(hooks_dict.clone()).chain(extra).collect())
+    }
+
+    /// A handle with a number that it had before.
+    #[staticmethod]
+    #[pyo3(name = "_restored")]
+    fn restored(id: u64, dictionaries: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let references = dictionaries.iter().map(|it| PyWeakrefReference::new(it).map(Bound::unbind));
+        Ok(RemovableHandle { id, on: On::Dictionaries(references.collect::<PyResult<_>>()?) })
+    }
+
+    /// Copies go with copies of the dictionaries. The hooks of tensors stay behind.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (u64, Vec<Bound<'py, PyAny>>))> {
+        let references = match &self.on {
+            On::Engine(_) => &[][..],
+            On::Dictionaries(references) => references,
+        };
+        let dictionaries = references.iter().filter_map(|reference| reference.bind(py).upgrade());
+        let again = py.import("rushlight.utils.hooks")?.getattr("_handle_again")?;
+        Ok((again, (self.id, dictionaries.collect())))
     }
 
     /// Removes the hook; nothing happens if it is gone already.

@@ -74,7 +74,7 @@ mod _rushlight {
     use super::error::error_kinds;
     #[pymodule_export]
     use super::forward::{
-        enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
+        check_forward, enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
         set_fwd_grad_enabled, unpack_dual,
     };
     #[pymodule_export]

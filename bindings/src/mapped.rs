@@ -4,12 +4,12 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use rushlight::Tensor;
 use rushlight::ops::batch;
 use rushlight::tensor::Mapping;
+use rushlight::{Error, Tensor};
 
-use crate::arguments::Arguments;
-use crate::tensor::object::as_tensor;
+use crate::arguments::{Arguments, tensors_in};
+use crate::error::raise;
 
 /// What torch lacks for an operation on batched tensors.
 enum Lack {
@@ -32,7 +32,7 @@ pub(crate) fn check(arguments: &Arguments<'_, '_>) -> PyResult<()> {
         return Ok(());
     }
     let Some((lack, overload)) = lack(arguments) else { return Ok(()) };
-    let mut given = arguments.slots.iter().flatten().flat_map(|object| tensors(object));
+    let mut given = arguments.slots.iter().flatten().flat_map(|object| tensors_in(object));
     let batched = match given.find(Tensor::differs) {
         Some(batched) => batched,
         None if arguments.name.starts_with("rrelu") => arguments.tensor(0)?.clone(),
@@ -40,34 +40,28 @@ pub(crate) fn check(arguments: &Arguments<'_, '_>) -> PyResult<()> {
     };
     let operation = match arguments.name {
         // What is taken apart has become that.
-        "rrelu" if !batch::is_innermost() => "aten::rrelu_with_noise".to_owned(),
-        "rrelu_" if !batch::is_innermost() => "aten::rrelu_with_noise_".to_owned(),
-        name => format!("aten::{name}{overload}"),
+        "rrelu" if !batch::is_innermost() => "rrelu_with_noise".to_owned(),
+        "rrelu_" if !batch::is_innermost() => "rrelu_with_noise_".to_owned(),
+        name => format!("{name}{overload}"),
     };
-    let missing = format!("Batching rule not implemented for {operation}");
-    Err(PyRuntimeError::new_err(match lack {
-        Lack::View => format!("{missing}; the fallback path doesn't work on out= or view ops."),
-        Lack::Rule => format!("{missing}. We could not generate a fallback."),
-        Lack::Support if arguments.name == "as_strided_scatter" => format!(
-            "Error: {operation} requires special handling, and does not yet have a batching rule. Feel free to \
-             file a github issue!"
-        ),
-        Lack::Support => format!("vmap: we do not yet support {operation}. Please file an issue"),
-        Lack::Order(text) => text,
+    let error = match lack {
+        Lack::View => Error::MappedView { operation },
+        Lack::Rule => Error::MappedDecision { operation },
         Lack::Together if !is_of_none(&batched) => return Ok(()),
-        Lack::Together => {
-            format!("{missing}. The fallback path does not support vmap over dims of size 0.")
+        Lack::Together => Error::MappedNoSamples { operation },
+        Lack::Support if arguments.name == "as_strided_scatter" => {
+            return Err(PyRuntimeError::new_err(format!(
+                "Error: aten::{operation} requires special handling, and does not yet have a batching rule. Feel \
+                 free to file a github issue!"
+            )));
         }
-    }))
-}
-
-/// The tensors in an argument.
-fn tensors(object: &Bound<'_, PyAny>) -> Vec<Tensor> {
-    match (as_tensor(object), object.try_iter()) {
-        (Some(tensor), _) => vec![tensor.clone()],
-        (None, Ok(items)) => items.flatten().filter_map(|item| as_tensor(&item).cloned()).collect(),
-        (None, Err(_)) => Vec::new(),
-    }
+        Lack::Support => {
+            let text = format!("vmap: we do not yet support aten::{operation}. Please file an issue");
+            return Err(PyRuntimeError::new_err(text));
+        }
+        Lack::Order(text) => return Err(PyRuntimeError::new_err(text)),
+    };
+    Err(raise(error.into()))
 }
 
 /// Whether a tensor stands for no samples.

@@ -1,8 +1,10 @@
 //! `grad_fn`: the nodes of the graph as Python objects, one for each node, of a class that is named
 //! for the operation.
 
+mod facts;
+mod shown;
+
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -10,23 +12,20 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
-use rushlight::dtype::{DType, Scalar};
-use rushlight::graph::mode::GradModeGuard;
-use rushlight::graph::{At, Edge, Form, Gradients, Holding, NodeId, NodeRef, Place, Shown};
-use rushlight::ops::watch::Aside;
-use rushlight::tensor::HookHandle;
-use rushlight::{Tensor, engine, ops};
+use rushlight::engine;
+use rushlight::graph::{Gradients, Holding, NodeId, NodeRef, Place, Shown};
 
-use crate::anomaly;
-use crate::collector::{self, visit_held};
-use crate::device::Device;
-use crate::dtype::wrap_dtype;
+use crate::collector::visit_held;
 use crate::error::raise;
 use crate::function::FunctionBase;
-use crate::hooks::{PythonHook, RemovableHandle};
+use crate::hooks::RemovableHandle;
 use crate::returns::ToPython;
-use crate::saved::SavedTensor;
-use crate::tensor::object::{as_tensor, deposit, deposited, withdraw, wrap};
+use crate::tensor::object::{as_tensor, wrap};
+
+pub(crate) use facts::{
+    forget_metadata, input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
+};
+pub(crate) use shown::{calculated, show_calculated, show_saved};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
@@ -199,8 +198,8 @@ impl GraphNode {
     /// What the operation has kept, and its parameters, under torch's names: `_saved_self`, `_saved_dim`.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let found = match (name.strip_prefix("_saved_"), name.strip_prefix("_raw_saved_")) {
-            (Some(wanted), _) => self.saved(py, wanted)?,
-            (_, Some(wanted)) => self.raw_saved(py, wanted)?,
+            (Some(wanted), _) => shown::saved(&self.node, py, wanted)?,
+            (_, Some(wanted)) => shown::raw_saved(&self.node, py, wanted)?,
             _ => None,
         };
         found.ok_or_else(|| {
@@ -309,207 +308,4 @@ impl GraphNode {
             false => format!("'{class}' object has no attribute '{name}'"),
         }))
     }
-
-    /// A parameter of the operation or a tensor that it kept.
-    fn saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let rule = self.node.rule();
-        let saved = rule.saved();
-        if let Some((_, shown)) = rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            return self.show(py, wanted, shown, &saved).map(Some);
-        }
-        let found = saved.iter().find(|(name, _)| *name == wanted);
-        found.map(|(_, saved)| show_saved(saved, &self.node).to_python(py)).transpose()
-    }
-
-    fn show<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        shown: Shown,
-        saved: &[(&'static str, &rushlight::graph::SavedTensor)],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match shown {
-            Shown::Nothing | Shown::NoTensor => ().to_python(py),
-            Shown::Bool(value) => value.to_python(py),
-            // torch shows counts without a sign.
-            Shown::Int(value) => Ok((value as u64).into_pyobject(py)?.into_any()),
-            Shown::Whole(value) => value.to_python(py),
-            Shown::Float(value) => value.to_python(py),
-            Shown::Complex(value) => Scalar::Complex(value).to_python(py),
-            Shown::Text(value) => value.to_python(py),
-            Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
-            Shown::Saved(_) if self.node.is_released() => Err(raise(self.node.freed())),
-            Shown::Number(_) | Shown::Computed => show_calculated(&self.node, name, &shown).to_python(py),
-            Shown::Saved(places) => {
-                let load = |place: Option<usize>| match place {
-                    Some(place) => show_saved(saved[place].1, &self.node).to_python(py),
-                    None => ().to_python(py),
-                };
-                let loaded = places.into_iter().map(load).collect::<PyResult<Vec<_>>>()?;
-                Ok(PyTuple::new(py, loaded)?.into_any())
-            }
-        }
-    }
-
-    /// The object of a tensor that the operation kept, or could have kept.
-    fn raw_saved<'py>(&self, py: Python<'py>, wanted: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let rule = self.node.rule();
-        let object = |place: Option<usize>| {
-            SavedTensor::of_rule(&self.node, place).into_pyobject(py).map(Bound::into_any)
-        };
-        match rule.shown().into_iter().find(|(name, _)| *name == wanted) {
-            Some((_, Shown::NoTensor)) => object(None).map(Some),
-            Some((name, shown @ (Shown::Number(_) | Shown::Computed))) => {
-                let object = SavedTensor::of_shown(&self.node, name, shown).into_pyobject(py)?;
-                Ok(Some(object.into_any()))
-            }
-            Some((_, Shown::Saved(_))) if self.node.is_released() => Err(raise(self.node.freed())),
-            Some((_, Shown::Saved(places))) => {
-                let objects = places.into_iter().map(object);
-                Ok(Some(PyTuple::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()))
-            }
-            _ => {
-                let place = rule.saved().iter().position(|(name, _)| *name == wanted);
-                place.map(|place| object(Some(place))).transpose()
-            }
-        }
-    }
-}
-
-/// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
-pub(crate) fn show_saved(saved: &rushlight::graph::SavedTensor, node: &NodeRef) -> rushlight::Result<Tensor> {
-    let tensor = saved.load(node, true)?;
-    if !saved.is_former() || saved.is_packed() {
-        return Ok(tensor);
-    }
-    let _aside = Aside::new();
-    let _on = GradModeGuard::new(true);
-    ops::cast::clone(&tensor)
-}
-
-/// A tensor that a node shows without having saved it. Backward frees it like others.
-pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> rushlight::Result<Tensor> {
-    if node.is_released() {
-        return Err(node.freed());
-    }
-    match node.packed().iter().find(|(packed, _)| *packed == name) {
-        Some((_, saved)) => saved.load(node, true),
-        None => calculated(node, name, shown),
-    }
-}
-
-/// The tensor that `show_calculated` shows if nobody has packed it.
-pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> rushlight::Result<Tensor> {
-    let Shown::Number(value) = *shown else {
-        return node.rule().compute(name, &At { node, needed: 0, tracking: false });
-    };
-    let dtype = match value {
-        Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::Int64,
-        Scalar::Float(_) => DType::Float64,
-        Scalar::Complex(_) => DType::Complex128,
-    };
-    Tensor::from_scalar(value, dtype)
-}
-
-/// The position of a node on the tape, unless somebody has said another one.
-pub(crate) fn sequence_number(node: &NodeRef) -> u64 {
-    let said = node.extras().map_or(0, |extras| extras.renumbered.load(Ordering::Relaxed));
-    match (said, node.leaf()) {
-        (1.., _) => said - 1,
-        // After everything else, as torch says it: when leaves accumulate is not a matter of the tape.
-        (0, Some(_)) => u64::MAX,
-        (0, None) => node.seq() - 1,
-    }
-}
-
-/// Has `sequence_number` say another position.
-pub(crate) fn set_sequence_number(node: &NodeRef, number: u64) {
-    node.extras_or_new().renumbered.store(number.wrapping_add(1), Ordering::Relaxed);
-}
-
-/// The objects of the nodes that edges lead to, each with the number of the output.
-pub(crate) fn next_functions<'py, 'a>(
-    py: Python<'py>,
-    edges: impl IntoIterator<Item = &'a Option<Edge>>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let pair = |edge: &Option<Edge>| match edge {
-        Some(edge) => Ok((Some(wrap_node(py, &edge.node)?), edge.output)),
-        None => Ok((None, 0)),
-    };
-    PyTuple::new(py, edges.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?)
-}
-
-/// What one output of a node looks like.
-#[pyclass(name = "_InputMetadata", module = "rushlight._rushlight", frozen)]
-pub(crate) struct InputMetadata(Form);
-
-#[pymethods]
-impl InputMetadata {
-    /// The size of every dimension.
-    #[getter]
-    fn shape(&self) -> Vec<usize> {
-        self.0.layout.shape().to_vec()
-    }
-
-    /// The element type.
-    #[getter]
-    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap_dtype(py, self.0.dtype)
-    }
-
-    /// Where the memory lies.
-    #[getter]
-    fn device(&self) -> Device {
-        Device::CPU
-    }
-
-    /// Whether tensors of several shapes are held as one.
-    #[getter]
-    fn is_nested_tensor(&self) -> bool {
-        false
-    }
-
-    /// The same, for another way of holding them.
-    #[getter]
-    fn is_cpp_nested_tensor(&self) -> bool {
-        false
-    }
-}
-
-/// What the outputs of a node look like.
-pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyTuple>> {
-    let forms =
-        (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
-    PyTuple::new(py, forms.collect::<PyResult<Vec<_>>>()?)
-}
-
-/// The dictionary that belongs to a node.
-pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
-    static MAKING: Mutex<()> = Mutex::new(());
-    let slot = &node.extras_or_new().foreign;
-    if deposited(slot, py).is_none() {
-        collector::host();
-        let metadata = PyDict::new(py);
-        anomaly::fill(&metadata, node)?;
-        let _making = locked(py, &MAKING);
-        // Another thread may have been here in the meantime.
-        if deposited(slot, py).is_none() {
-            deposit(slot, metadata.into_any().unbind());
-        }
-    }
-    Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
-}
-
-/// Lets go of the dictionary that belongs to a node.
-pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
-    if let Some(extras) = node.extras() {
-        withdraw(&extras.foreign, py);
-    }
-}
-
-/// Puts a callable at a node.
-pub(crate) fn register(node: &NodeRef, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
-    let id = node.extras_or_new().hooks.add(place, PythonHook::of(function));
-    RemovableHandle::new(HookHandle::on_node(node, id))
 }

@@ -11,7 +11,7 @@ use rushlight::graph::tangents;
 use rushlight::ops::batch;
 use rushlight::tensor::{Mapping, Randomness, Tensor};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, tensors_in};
 use crate::error::raise;
 use crate::tensor::object::as_tensor;
 
@@ -141,10 +141,12 @@ fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
         | "__ilshift__"
         | "__irshift__"
         | "bitwise_left_shift_"
-        | "bitwise_right_shift_" => Name::Shape,
-        "sub_" | "mul_" | "div_" | "subtract_" | "multiply_" | "divide_" | "true_divide_" | "copy_"
-        | "clamp_min_" | "clamp_max_" | "logical_and_" | "logical_or_" | "logical_xor_" | "hypot_"
-        | "copysign_" | "xlogy_" => Name::Rule("inplace arithmetic"),
+        | "bitwise_right_shift_"
+        | "copysign_"
+        | "gcd_"
+        | "lcm_" => Name::Shape,
+        "sub_" | "mul_" | "div_" | "multiply_" | "divide_" | "true_divide_" | "copy_" | "clamp_min_"
+        | "clamp_max_" | "logical_and_" | "logical_or_" | "logical_xor_" => Name::Rule("inplace arithmetic"),
         "masked_fill_" if given.tensors.len() < 2 => Name::Rule("inplace arithmetic"),
         "fill_" => Name::Rule("fill_"),
         "index_add_" => Name::Rule("index_add_"),
@@ -214,15 +216,8 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
     }
     let name = arguments.name;
     let inputs = Given::behind(arguments, 0, arguments.signature.out);
-    let inner = |object: &Bound<'_, PyAny>| -> Vec<Tensor> {
-        match (as_tensor(object), object.try_iter()) {
-            (Some(tensor), _) => vec![tensor.clone()],
-            (None, Ok(items)) => items.flatten().filter_map(|item| as_tensor(&item).cloned()).collect(),
-            (None, Err(_)) => Vec::new(),
-        }
-    };
-    let mut all: Vec<Tensor> = arguments.slots.iter().flatten().flat_map(|object| inner(object)).collect();
-    all.extend(inner(out));
+    let given = arguments.slots.iter().flatten();
+    let all: Vec<Tensor> = given.flat_map(|object| tensors_in(object)).chain(tensors_in(out)).collect();
     if Mapping::innermost().is_some() && DRAWN.contains(&name) && (name != "normal" || inputs.number) {
         return Err(PyRuntimeError::new_err(
             "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out \
@@ -230,13 +225,11 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
         ));
     }
     if Mapping::innermost().is_some() && all.iter().any(Tensor::is_batched) {
-        let (overload, end) = match inputs.sequence {
-            true => (".out", ". We could not generate a fallback."),
-            false => (out_overload(name, &inputs), "; the fallback path doesn't work on out= or view ops."),
+        let error = match inputs.sequence {
+            true => Error::MappedDecision { operation: format!("{name}.out") },
+            false => Error::MappedView { operation: format!("{name}{}", out_overload(name, &inputs)) },
         };
-        return Err(PyRuntimeError::new_err(format!(
-            "Batching rule not implemented for aten::{name}{overload}{end}"
-        )));
+        return Err(raise(error.into()));
     }
     if tangents::live().into_iter().any(|level| all.iter().any(|tensor| tensor.own_tangent(level).is_some()))
     {

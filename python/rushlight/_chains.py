@@ -36,7 +36,13 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the product of several matrices, of which the first and the last may be vectors."""
+    """Return the product of several matrices, of which the first and the last may be vectors.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 1), torch.ones(1, 2)])
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
     _check(tensors)
     first, last = tensors[0], tensors[-1]
     shape = [*first.shape[:-1], *last.shape[1:]]

@@ -131,17 +131,32 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Return the tensors with at least one dimension."""
+    """Return the tensors with at least one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.atleast_1d(torch.tensor(5))
+    tensor([5])
+    """
     return _each(native.atleast_1d, tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Return the tensors with at least two dimensions."""
+    """Return the tensors with at least two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.atleast_2d(torch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
     return _each(native.atleast_2d, tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return the tensors with at least three dimensions."""
+    """Return the tensors with at least three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.atleast_3d(torch.tensor([1, 2])).shape
+    torch.Size([1, 2, 1])
+    """
     return _each(native._nn.atleast_3d, tensors)
 
 
@@ -204,7 +219,14 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Return all choices of `r` elements of a vector, in order."""
+    """Return all choices of `r` elements of a vector, in order.
+
+    >>> import rushlight as torch
+    >>> torch.combinations(torch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
     if input.dim() != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:
@@ -218,7 +240,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """Return the norms over all dimensions but one, which stays."""
+    """Return the norms over all dimensions but one, which stays.
+
+    >>> import rushlight as torch
+    >>> torch.norm_except_dim(torch.tensor([[3.0, 4.0], [6.0, 8.0]]))
+    tensor([[ 5.],
+            [10.]])
+    """
     if dim == -1:
         return v.norm(pow)
     others = [other for other in range(v.dim()) if other != dim % v.dim()]

@@ -43,7 +43,13 @@ pairwise_distance = functional.pairwise_distance
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """Return how far directions are from alike, or from different."""
+    """Return how far directions are from alike, or from different.
+
+    >>> import rushlight as torch
+    >>> same = torch.ones(1)
+    >>> torch.cosine_embedding_loss(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), same, reduction=1)
+    tensor(1.)
+    """
     return functional.cosine_embedding_loss(
         input1, input2, target, margin=margin, reduction=_REDUCTIONS[reduction]
     )
@@ -58,19 +64,37 @@ def ctc_loss(
     reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return the negative logarithm of the probability of sequences, over all ways to say them in time."""
+    """Return the negative logarithm of the probability of sequences, over all ways to say them in time.
+
+    >>> import rushlight as torch
+    >>> even = torch.full((2, 1, 2), 0.5).log()
+    >>> labels = torch.tensor([[1]])
+    >>> torch.ctc_loss(even, labels, torch.tensor([2]), torch.tensor([1])).exp().reciprocal()
+    tensor([0.7500])
+    """
     return functional.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS[reduction], zero_infinity
     )
 
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
-    """Return distances of what is alike, and what they lack of a margin of what is not."""
+    """Return distances of what is alike, and what they lack of a margin of what is not.
+
+    >>> import rushlight as torch
+    >>> torch.hinge_embedding_loss(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
+    tensor([0.2000, 0.8000])
+    """
     return functional.hinge_embedding_loss(input, target, margin=margin, reduction=_REDUCTIONS[reduction])
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
-    """Return the divergence of one distribution from another, element by element."""
+    """Return the divergence of one distribution from another, element by element.
+
+    >>> import rushlight as torch
+    >>> p, q = torch.tensor([0.5, 0.5]), torch.tensor([0.25, 0.75])
+    >>> torch.kl_div(p.log(), q, reduction=2)
+    tensor(0.1308)
+    """
     found = functional.kl_div(input, target, reduction="none", log_target=log_target)
     return (found, found.mean(), found.sum())[reduction] if reduction else found
 
@@ -78,7 +102,12 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """Return by how much the wrong one is greater."""
+    """Return by how much the wrong one is greater.
+
+    >>> import rushlight as torch
+    >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor([2.])
+    """
     return functional.margin_ranking_loss(
         input1, input2, target, margin=margin, reduction=_REDUCTIONS[reduction]
     )
@@ -87,7 +116,12 @@ def margin_ranking_loss(
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Return the negative logarithm of the probability of counts."""
+    """Return the negative logarithm of the probability of counts.
+
+    >>> import rushlight as torch
+    >>> torch.poisson_nll_loss(torch.zeros(2), torch.tensor([0.0, 2.0]), True, False, 1e-8, 0)
+    tensor([1., 1.])
+    """
     return functional.poisson_nll_loss(
         input, target, log_input=log_input, full=full, eps=eps, reduction=_REDUCTIONS[reduction]
     )
@@ -103,7 +137,13 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 0,
 ) -> Tensor:
-    """Return how much less than a margin nearer one is than another."""
+    """Return how much less than a margin nearer one is than another.
+
+    >>> import rushlight as torch
+    >>> anchor, other = torch.zeros(1, 2), torch.tensor([[0.6, 0.0]])
+    >>> torch.triplet_margin_loss(anchor, anchor, other, reduction=1)
+    tensor(0.4000)
+    """
     return functional.triplet_margin_loss(
         anchor, positive, negative, margin=margin, p=p, eps=eps, swap=swap, reduction=_REDUCTIONS[reduction]
     )
@@ -120,7 +160,13 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool = False,
 ) -> Tensor:
-    """Normalise every channel of every sample."""
+    """Normalise every channel of every sample.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([[[1.0, 3.0]]])
+    >>> torch.instance_norm(x, None, None, None, None, True, 0.1, 0.0, False)
+    tensor([[[-1.,  1.]]])
+    """
     return functional.instance_norm(
         input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
     )
@@ -129,7 +175,13 @@ def instance_norm(
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """Return what images have at the places of a grid."""
+    """Return what images have at the places of a grid.
+
+    >>> import rushlight as torch
+    >>> image, middle = torch.tensor([[[[1.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)
+    >>> torch.grid_sampler(image, middle, 0, 0, False)
+    tensor([[[[2.]]]])
+    """
     return functional.grid_sample(
         input,
         grid,
@@ -140,7 +192,14 @@ def grid_sampler(
 
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """Return so many places of elements that are not zero, filled up if there are less."""
+    """Return so many places of elements that are not zero, filled up if there are less.
+
+    >>> import rushlight as torch
+    >>> torch.nonzero_static(torch.tensor([0, 7, 8]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
 
     def places(samples: Tensor) -> list[Tensor]:
         found: Any = samples.nonzero()

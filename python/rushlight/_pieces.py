@@ -156,7 +156,12 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Tell whether both have the same shape."""
+    """Tell whether both have the same shape.
+
+    >>> import rushlight as torch
+    >>> torch.is_same_size(torch.ones(2, 1), torch.ones(1, 2))
+    False
+    """
     return input.shape == other.shape
 
 
@@ -233,7 +238,13 @@ def tril_indices(
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DType | None = None, device: Any = None
 ) -> Tensor:
-    """Return rows and columns of what is on or above a diagonal."""
+    """Return rows and columns of what is on or above a diagonal.
+
+    >>> import rushlight as torch
+    >>> torch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
     return _triangle(row, col, lambda x: x.triu(offset), dtype)
 
 
@@ -261,7 +272,13 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the powers of every element, the highest first."""
+    """Return the powers of every element, the highest first.
+
+    >>> import rushlight as torch
+    >>> torch.vander(torch.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
     check_mapped("vander", x)
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -295,7 +312,16 @@ _RANGE = (
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
-    """Return both triangles of a matrix in one, with the exchanges of rows."""
+    """Return both triangles of a matrix in one, with the exchanges of rows.
+
+    >>> import rushlight as torch
+    >>> factors, exchanges = torch.tensor([[0.0, 2.0], [4.0, 8.0]]).lu()
+    >>> factors
+    tensor([[4., 8.],
+            [0., 2.]])
+    >>> exchanges
+    tensor([2, 2], dtype=torch.int32)
+    """
     from .return_types import _lu_with_info
 
     factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)

@@ -10,7 +10,7 @@ from ._rushlight import Tensor
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
 
 def any_of_all(condition: Tensor) -> bool:
@@ -31,11 +31,9 @@ def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None
         tensor for tensor in arguments if isinstance(tensor, Tensor) and native._is_batchedtensor(tensor)
     ]
     if batched and not fallback and native._vmap_is_innermost():
-        raise RuntimeError(
-            f"Batching rule not implemented for aten::{operation}. We could not generate a fallback."
-        )
+        refuse("MappedDecision", operation)
     if any(_is_of_none(tensor) for tensor in batched):
-        raise _no_samples(operation)
+        refuse("MappedNoSamples", operation)
 
 
 def _is_of_none(tensor: Tensor) -> bool:
@@ -46,11 +44,11 @@ def _is_of_none(tensor: Tensor) -> bool:
     return False
 
 
-def _no_samples(operation: str) -> RuntimeError:
-    return RuntimeError(
-        f"Batching rule not implemented for aten::{operation}. The fallback path does not support vmap over "
-        "dims of size 0."
-    )
+def refuse(kind: str, operation: str) -> NoReturn:
+    """Raise what the engine raises when it refuses an operation for this reason."""
+    from ._messages.table import render
+
+    raise render(kind, {"operation": operation})
 
 
 def of_all_samples(
@@ -71,7 +69,7 @@ def of_all_samples(
     pairs = [(x, None) if x is None else native._unwrap_batched(x, level) for x in tensors]
     size = next((value.shape[dim] for value, dim in pairs if value is not None and dim is not None), None)
     if size == 0:
-        raise _no_samples(operation)
+        refuse("MappedNoSamples", operation)
 
     def first(value: Tensor | None, dim: int | None) -> Tensor | None:
         if value is None or size is None:

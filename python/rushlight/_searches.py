@@ -6,7 +6,7 @@ import math
 
 from . import _rushlight as native
 from ._rushlight import Tensor
-from ._samples import of_all_samples
+from ._samples import of_all_samples, refuse
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
@@ -122,19 +122,26 @@ def _check_bins(bins: int, function: str, dim: int = 0) -> None:
         raise RuntimeError(f"torch.{function}(): bins must be > 0, but got {bins} for dimension {dim}")
 
 
-def _bounds_of(rows: Tensor, bounds: Sequence[float] | None) -> list[Tensor]:
-    """Return lower and upper bounds of rows: those given, or those of the elements."""
+def _bounds_of(rows: Tensor, bounds: Sequence[float] | None, not_finite: str) -> list[Tensor]:
+    """Return lower and upper bounds of rows: those given, or those of the elements.
+
+    `not_finite` words what is said of bounds that are not.
+    """
     if bounds is None:
-        return [rows.amin(1), rows.amax(1)]
-    return [native.full([len(rows)], float(bound), dtype=rows.dtype) for bound in bounds]
+        found = [rows.amin(1), rows.amax(1)]
+    else:
+        found = [native.full([len(rows)], float(bound), dtype=rows.dtype) for bound in bounds]
+    low, high = found
+    _refuse_where(~(low.isfinite() & high.isfinite()), found, not_finite)
+    return found
 
 
-def _first_where(condition: Tensor, bounds: Sequence[Tensor]) -> tuple[float, ...] | None:
-    """Return the bounds of the first row for which a condition holds, if there is one."""
-    if not bool(condition.any()):
-        return None
-    row = int(condition.long().argmax())
-    return tuple(bound[row].item() for bound in bounds)
+def _refuse_where(condition: Tensor, bounds: Sequence[Tensor], words: str) -> None:
+    """Complain of the bounds of the first row for which a condition holds, if there is one."""
+    if bool(condition.any()):
+        row = int(condition.long().argmax())
+        low, high = (bound[row].item() for bound in bounds)
+        raise RuntimeError(words.format(low=low, high=high))
 
 
 def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
@@ -142,9 +149,8 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     rows, kind = rows.reshape(len(rows), rows.numel() // len(rows)), rows.dtype
     rows = rows.float() if kind in (native.float16, native.bfloat16) else rows
     of_elements = low == high and rows.shape[1] > 0
-    bounds = lower, upper = _bounds_of(rows, None if of_elements else (low, high))
-    if wrong := _first_where(~(lower.isfinite() & upper.isfinite()), bounds):
-        raise RuntimeError(f"torch.histc: range of [{wrong[0]}, {wrong[1]}] is not finite")
+    not_finite = "torch.histc: range of [{low}, {high}] is not finite"
+    lower, upper = _bounds_of(rows, None if of_elements else (low, high), not_finite)
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     around = (lower == upper).to(rows.dtype)
@@ -234,9 +240,7 @@ def histogramdd(
         if not isinstance(count, Tensor):
             _check_bins(count, "histogramdd", dim)
     if native._is_batchedtensor(input):
-        raise RuntimeError(
-            "Batching rule not implemented for aten::histogramdd. We could not generate a fallback."
-        )
+        refuse("MappedDecision", "histogramdd")
     each = [edges[None] if isinstance(edges, Tensor) else edges for edges in each]
     weights = None if weight is None else weight[None]
     counts, edges = _counts(input.detach()[None], each, range, weights, density)
@@ -290,16 +294,11 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
         return count
     if range is None and lines.shape[1] == 0:
         range = [0.0, 1.0] * (dim + 1)
-    bounds = low, high = _bounds_of(lines, None if range is None else range[2 * dim : 2 * dim + 2])
-    if wrong := _first_where(~(low.isfinite() & high.isfinite()), bounds):
-        raise RuntimeError(
-            f"torch.histogramdd: dimension {dim}'s range [{wrong[0]:g}, {wrong[1]:g}] is not finite"
-        )
-    if wrong := _first_where(low > high, bounds):
-        raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {wrong[0]:g} max {wrong[1]:g} for "
-            f"dimension {dim}"
-        )
+    given = None if range is None else range[2 * dim : 2 * dim + 2]
+    not_finite = f"torch.histogramdd: dimension {dim}'s range [{{low:g}}, {{high:g}}] is not finite"
+    bounds = low, high = _bounds_of(lines, given, not_finite)
+    words = "torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension "
+    _refuse_where(low > high, bounds, f"{words}{dim}")
     half = 0.5 * (low == high).to(low.dtype)
     return native._nn.linspaces(low - half, high + half, count + 1)
 

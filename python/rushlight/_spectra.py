@@ -65,7 +65,12 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
-    """Return Hamming's window; a periodic one lacks the element at its end."""
+    """Return Hamming's window; a periodic one lacks the element at its end.
+
+    >>> import rushlight as torch
+    >>> torch.hamming_window(4)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
 
     def shape(places: Tensor, last: int) -> Tensor:
         return alpha - beta * (places * (2 * math.pi / last)).cos()
@@ -74,7 +79,12 @@ def hamming_window(
 
 
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return a triangle; a periodic one lacks the element at its end."""
+    """Return a triangle; a periodic one lacks the element at its end.
+
+    >>> import rushlight as torch
+    >>> torch.bartlett_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
 
     def shape(places: Tensor, last: int) -> Tensor:
         return 1 - (places * (2 / last) - 1).abs()
@@ -83,7 +93,12 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
 
 
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return Blackman's window; a periodic one lacks the element at its end."""
+    """Return Blackman's window; a periodic one lacks the element at its end.
+
+    >>> import rushlight as torch
+    >>> torch.blackman_window(4)
+    tensor([-2.9802e-08,  3.4000e-01,  1.0000e+00,  3.4000e-01])
+    """
 
     def shape(places: Tensor, last: int) -> Tensor:
         angles = places * (math.pi / last)
@@ -93,7 +108,12 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
-    """Return Kaiser's window; a periodic one lacks the element at its end."""
+    """Return Kaiser's window; a periodic one lacks the element at its end.
+
+    >>> import rushlight as torch
+    >>> torch.kaiser_window(3, False, 0.0)
+    tensor([1., 1., 1.])
+    """
 
     def shape(places: Tensor, last: int) -> Tensor:
         from_middle = places * (2 / last) - 1

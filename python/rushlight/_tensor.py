@@ -78,7 +78,8 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
         import warnings
 
         warnings.warn(_COPY_CONSTRUCT, UserWarning, stacklevel=2)
-        return data.detach().to(dtype or self.dtype, copy=True).requires_grad_(requires_grad)
+        copied = data.detach().to(dtype or self.dtype, copy=True)
+        return copied.requires_grad_() if requires_grad else copied
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
@@ -189,18 +190,37 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     from copy import deepcopy
 
     with _no_grad():
-        copied = _copy_on_shared_memory(self, memo)
-        if type(self) is not Tensor:
-            copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
-        elif self.requires_grad:
+        copied = _copy_on_shared_memory(self, memo) if type(self) is Tensor else _copy_of_class(self, memo)
+        if self.requires_grad:
             copied.requires_grad_()
     if self.grad is not None:
         copied.grad = deepcopy(self.grad, memo)
     memo[id(self)] = copied
+    if type(self) is not Tensor:
+        from copyreg import _slotnames  # type: ignore[attr-defined]
+
+        for slot in filter(self.__class__.__dict__.__contains__, _slotnames(type(self))):
+            if hasattr(self, slot):
+                setattr(copied, slot, deepcopy(getattr(self, slot), memo))
     attributes = getattr(self, "__dict__", None)
     if attributes:
         copied.__dict__.update(deepcopy(attributes, memo))
     return copied
+
+
+def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
+    """Copy the memory of a tensor of another class into one that the class makes."""
+    empty = self.numel() == 0
+    made = self.clone() if empty else self.new_empty([])
+    if type(made) is type(self):
+        return made if empty else made.set_(_copy_on_shared_memory(self, memo))
+    kind, way, doing = ("wrapper", "clone()", "cloning") if empty else ("non-wrapper", "new_empty()", "")
+    raise RuntimeError(
+        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types that "
+        f"implement {way} and for which {doing or 'that function'} returns another instance of the same subclass. "
+        f"You should either properly implement {way} for your subclass or override __deepcopy__() if it is "
+        f"intended behavior for {way} to return an instance of a different type."
+    )
 
 
 def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
@@ -224,7 +244,9 @@ def __copy__(self: Tensor) -> Tensor:
 
     warn_if_has_hooks(self)
     _check_storage(self)
-    copied = self.detach()
+    # Writes to the one are not counted by the other.
+    copied = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
+    copied = copied.set_(self.detach())
     if type(self) is not Tensor:
         copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
     elif self.requires_grad:
@@ -298,6 +320,7 @@ def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
 
+    _check_storage(self)
     return storage.untyped_storage(self)
 
 
@@ -305,6 +328,7 @@ def _typed_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type."""
     from . import storage
 
+    _check_storage(self)
     return storage.typed_storage(self)
 
 
@@ -312,6 +336,7 @@ def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
 
+    _check_storage(self)
     return storage.deprecated_storage(self)
 
 

@@ -154,14 +154,25 @@ def fft(
 def ifft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return what has this Fourier transform along a dimension."""
+    """Return what has this Fourier transform along a dimension.
+
+    >>> import rushlight as torch
+    >>> torch.fft.ifft(torch.fft.fft(torch.tensor([1.0, 2.0]))).real
+    tensor([1., 2.])
+    """
     return _one(input, n, dim, norm, False, out)
 
 
 def fftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the Fourier transform along several dimensions."""
+    """Return the Fourier transform along several dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.fft.fftn(torch.ones(2, 2)).real
+    tensor([[4., 0.],
+            [0., 0.]])
+    """
     return _several(input, s, dim, norm, True, out)
 
 
@@ -236,7 +247,12 @@ def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: 
 def irfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the real numbers whose Fourier transform has this half."""
+    """Return the real numbers whose Fourier transform has this half.
+
+    >>> import rushlight as torch
+    >>> torch.fft.irfft(torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0])))
+    tensor([1., 2., 3., 4.])
+    """
     return _answer(_of_half(input, n, dim, norm, False), out)
 
 
@@ -282,7 +298,12 @@ def irfft2(
 def hfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the Fourier transform, which is real, of the numbers that this half stands for."""
+    """Return the Fourier transform, which is real, of the numbers that this half stands for.
+
+    >>> import rushlight as torch
+    >>> torch.fft.hfft(torch.tensor([1.0, 2.0]))
+    tensor([ 3., -1.])
+    """
     return _answer(_of_half(input, n, dim, norm, True), out)
 
 
@@ -357,7 +378,12 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
 
 
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
-    """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart."""
+    """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart.
+
+    >>> import rushlight as torch
+    >>> torch.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
     return _answer(_numbers("rfftfreq", n // 2 + 1, options) * (1.0 / (n * d)), out)
 
 
@@ -380,5 +406,10 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """Move the frequency zero back from the middle to the front."""
+    """Move the frequency zero back from the middle to the front.
+
+    >>> import rushlight as torch
+    >>> torch.fft.ifftshift(torch.tensor([-1, 0, 1]))
+    tensor([ 0,  1, -1])
+    """
     return _moved(input, dim, True)

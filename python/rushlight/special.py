@@ -140,7 +140,12 @@ def ndtr(input: Tensor) -> Tensor:
 
 
 def log_ndtr(input: Tensor) -> Tensor:
-    """Return the logarithm of `ndtr`, exact far below zero too."""
+    """Return the logarithm of `ndtr`, exact far below zero too.
+
+    >>> import rushlight as torch
+    >>> torch.special.log_ndtr(torch.tensor([0.0]))
+    tensor([-0.6931])
+    """
     check_mapped("special_log_ndtr", input)
     (found,) = native._as_one(
         _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
@@ -158,12 +163,22 @@ def _log_ndtr(input: Tensor) -> Tensor:
 
 
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """Return every element rounded to so many decimal places, halves to even ones."""
+    """Return every element rounded to so many decimal places, halves to even ones.
+
+    >>> import rushlight as torch
+    >>> torch.special.round(torch.tensor([0.5, 1.5]))
+    tensor([0., 2.])
+    """
     return native.round(input, decimals=decimals, out=out)
 
 
 def ndtri(input: Tensor) -> Tensor:
-    """Return the number below which normal numbers are with each probability."""
+    """Return the number below which normal numbers are with each probability.
+
+    >>> import rushlight as torch
+    >>> torch.special.ndtri(torch.tensor([0.5]))
+    tensor([0.])
+    """
     (found,) = native._as_one(
         _ndtri, ("special_ndtri", "SpecialNdtriBackward0", "- result"), (1, 0, 0), {}, input
     )

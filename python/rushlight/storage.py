@@ -118,7 +118,13 @@ class UntypedStorage(_Storage):
 
 
 class TypedStorage(_Storage):
-    """The memory of a tensor as elements of its type. It is deprecated: bytes are all that there is."""
+    """The memory of a tensor as elements of its type. It is deprecated: bytes are all that there is.
+
+    >>> import rushlight as torch
+    >>> storage = torch.tensor([1.0, 2.0])._typed_storage()
+    >>> storage.tolist(), storage.dtype
+    ([1.0, 2.0], torch.float32)
+    """
 
     def __init__(
         self, *, wrap_storage: UntypedStorage, dtype: Any = float32, _internal: bool = False

@@ -24,7 +24,7 @@ use super::Options;
 use super::buffer::Buffer;
 use super::check;
 use super::leaf::Deposit;
-use super::plan::{Plan, Target};
+use super::plan::{Plan, Target, has_hooks};
 use super::run::{Step, finish_leaf, tensor_hooks, wanted};
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef, mode};
@@ -171,6 +171,13 @@ fn jobs(plan: &Plan<'_>) -> Vec<Job> {
     plan.tasks.iter().zip(targets).zip(rank).map(job).collect()
 }
 
+impl Job {
+    /// Whether the calling thread has to run it: by its plan, or for hooks that were added since.
+    fn is_for_caller(&self) -> bool {
+        self.caller_only || has_hooks(&self.node)
+    }
+}
+
 impl Run {
     /// Fills a slot; answers the task if that was the last one missing.
     fn answer(&self, (target, slot): (Target, u32), gradient: Option<Tensor>) -> Option<u32> {
@@ -185,7 +192,7 @@ impl Run {
     fn offer(self: &Arc<Self>, task: u32) {
         let job = &self.jobs[task as usize];
         let mut state = self.state.lock();
-        if job.caller_only {
+        if job.is_for_caller() {
             state.for_caller.push(Reverse((job.rank, task)));
         } else {
             state.ready.push(Reverse((job.rank, task)));
@@ -225,7 +232,7 @@ impl Run {
             drop(state);
             let mut next = Some(task);
             while let Some(task) = next {
-                next = self.step(task);
+                next = self.step(task, is_caller);
             }
             state = self.state.lock();
             state.busy -= 1;
@@ -241,12 +248,17 @@ impl Run {
     }
 
     /// Runs a task. Of those that it makes ready it answers one to go on with and offers the others.
-    fn step(self: &Arc<Self>, task: u32) -> Option<u32> {
+    fn step(self: &Arc<Self>, task: u32, is_caller: bool) -> Option<u32> {
         let job = &self.jobs[task as usize];
+        if !is_caller && job.is_for_caller() {
+            // A hook was added while the task was waiting.
+            self.offer(task);
+            return None;
+        }
         let mut deposits = Vec::new();
         let results = catch_unwind(AssertUnwindSafe(|| {
             interrupt::unwind_if_due();
-            self.results(job, &mut deposits)
+            self.results(job, is_caller, &mut deposits)
         }))
         .map_err(Failure::Panic)
         .and_then(|results| results.map_err(Failure::Error));
@@ -260,7 +272,7 @@ impl Run {
                         continue;
                     };
                     match follow {
-                        None if !self.jobs[ready as usize].caller_only => follow = Some(ready),
+                        None if !self.jobs[ready as usize].is_for_caller() => follow = Some(ready),
                         _ => self.offer(ready),
                     }
                 }
@@ -285,7 +297,7 @@ impl Run {
         follow
     }
 
-    fn results(&self, job: &Job, deposits: &mut Vec<Deposit>) -> Result<Gradients> {
+    fn results(&self, job: &Job, is_caller: bool, deposits: &mut Vec<Deposit>) -> Result<Gradients> {
         let mut buffer = Buffer::default();
         for (output, gradient) in std::mem::take(&mut *job.slots.lock()).into_iter().flatten() {
             buffer.add(output, gradient)?;
@@ -306,7 +318,7 @@ impl Run {
         }
         let step =
             Step { node: &job.node, wanted: wanted(&job.targets), options: self.options, start: self.start };
-        step.run(gradients, job.caller_only, deposits)
+        step.run(gradients, is_caller, deposits)
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Task<'a> {
     pub(super) needed: bool,
     /// Whether the node accumulates into a leaf.
     pub(super) is_leaf: bool,
-    /// Whether hooks are to be called, or the rule is the host's.
+    /// Whether there are hooks before the run, or the rule is the host's.
     pub(super) caller_only: bool,
     /// Outputs whose gradient is handed back, and as which result.
     pub(super) captures: SmallVec<[(u32, u32); 1]>,
@@ -258,8 +258,6 @@ impl<'a> Task<'a> {
     fn new(node: &'a NodeRef) -> Task<'a> {
         let traits = node.traits();
         let leaf = node.leaf();
-        let has_hooks = node.extras().is_some_and(|extras| !extras.hooks.is_empty())
-            || leaf.and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty());
         let weight = if traits.has(Traits::WEIGHED) { node.rule().work() } else { None };
         Task {
             node,
@@ -267,11 +265,17 @@ impl<'a> Task<'a> {
             arrivals: 0,
             needed: false,
             is_leaf: leaf.is_some(),
-            caller_only: has_hooks
+            caller_only: has_hooks(node)
                 || traits.has(Traits::CALLER_ONLY)
                 || packing::ever() && packing::leads_to_host(node),
             captures: SmallVec::new(),
             work: weight.unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
         }
     }
+}
+
+/// Whether a node, or the leaf that it accumulates into, has hooks by now: hooks may add some.
+pub(super) fn has_hooks(node: &NodeRef) -> bool {
+    node.extras().is_some_and(|extras| !extras.hooks.is_empty())
+        || node.leaf().and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty())
 }

@@ -122,7 +122,7 @@ impl Sweep<'_, '_> {
         }
         let step =
             Step { node: task.node, wanted: wanted(&task.targets), options: self.options, start: plan.start };
-        let results = step.run(gradients, task.caller_only, &mut self.deposits)?;
+        let results = step.run(gradients, true, &mut self.deposits)?;
         let mut results = results.into_iter();
         for target in &task.targets {
             let gradient = results.next().flatten();
@@ -144,19 +144,20 @@ pub(super) fn wanted<T>(targets: &[Option<T>]) -> u64 {
 }
 
 impl Step<'_> {
-    /// Runs hooks and rule; answers gradients by edge, each in the form of its target.
+    /// Runs hooks and rule; answers gradients by edge, each in the form of its target. Only the calling
+    /// thread may call hooks.
     pub(super) fn run(
         &self,
         gradients: Gradients,
-        has_hooks: bool,
+        is_caller: bool,
         deposits: &mut Vec<Deposit>,
     ) -> Result<Gradients> {
         let _profiled = profile::node(self.node, Extent::Whole, &[]);
         if !anomaly::is_enabled() {
-            return self.plainly(gradients, has_hooks, deposits);
+            return self.plainly(gradients, is_caller, deposits);
         }
         let _running = anomaly::running(self.node);
-        self.plainly(gradients, has_hooks, deposits)
+        self.plainly(gradients, is_caller, deposits)
             .and_then(|results| if anomaly::checks_nan() { self.without_nan(results) } else { Ok(results) })
             .map_err(|error| anomaly::failed(self.node, error))
     }
@@ -172,11 +173,13 @@ impl Step<'_> {
     fn plainly(
         &self,
         mut gradients: Gradients,
-        has_hooks: bool,
+        is_caller: bool,
         deposits: &mut Vec<Deposit>,
     ) -> Result<Gradients> {
-        let hooks = if has_hooks { self.node.extras().map(|extras| &extras.hooks) } else { None };
-        if let Some(hooks) = hooks {
+        // Asked anew after the rule: what runs on the way may add hooks.
+        let hooks =
+            || self.node.extras().map(|extras| &extras.hooks).filter(|it| is_caller && !it.is_empty());
+        if let Some(hooks) = hooks() {
             before(hooks, &mut gradients, deposits)?;
         }
         let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
@@ -205,7 +208,7 @@ impl Step<'_> {
         if self.options.create_graph {
             tie::tie(self.node, &mut results);
         }
-        if let Some(hooks) = hooks {
+        if let Some(hooks) = hooks() {
             for hook in hooks.at(Place::After) {
                 hook.call(Call::After(&mut results, &gradients))?;
             }

@@ -57,6 +57,8 @@ macro_rules! autograd {
     NoDerivative { operation: &'static str },
     /// A derivative that a function does not have with respect to one of its arguments.
     NoDerivativeOf { function: &'static str },
+    /// A saved tensor that has forgotten its history in place since.
+    SavedDetached {},
     /// An operation through which no tangents pass.
     NoTangent { operation: &'static str },
     /// An operation that has no forward direction.

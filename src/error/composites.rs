@@ -80,6 +80,8 @@ macro_rules! composites {
     RepeatsOutput { expected: i64, got: i64 },
     /// Two sizes to be inferred.
     UnflattenInferTwice {},
+    /// `unflatten` of an empty dimension into sizes one of which could be anything.
+    UnflattenAmbiguous { shape: Vec<i64> },
     /// Fewer than no numbers.
     BincountLeast {},
     /// Weights for other numbers.

@@ -23,8 +23,10 @@ macro_rules! mapping {
     MappedValue {},
     /// A decision by a tensor that stands for many samples.
     MappedTruth {},
-    /// A comparison of whole tensors that stand for many samples.
-    MappedDecision { operation: &'static str },
+    /// An operation that cannot run for one sample after the other, as one that decides.
+    MappedDecision { operation: String },
+    /// The same of a view, or of one that writes its result into a tensor that exists.
+    MappedView { operation: String },
     /// `allclose` of tensors that stand for many samples.
     MappedCloseness {},
     /// A product of samples with other numbers of dimensions than it is one of.
@@ -38,7 +40,7 @@ macro_rules! mapping {
     /// `masked_select` by a mask that differs between samples.
     MappedSelect {},
     /// An operation that runs for one sample after the other, of none.
-    MappedNoSamples { operation: &'static str },
+    MappedNoSamples { operation: String },
     /// `expand` of samples to fewer dimensions than they have.
     MappedExpandRank { wanted: usize, ndim: usize },
     /// A window on a sample with as many strides as sizes not given.

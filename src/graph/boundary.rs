@@ -63,8 +63,15 @@ pub fn enter() -> u64 {
     since
 }
 
-/// Ends the transform that this thread began last.
+/// Ends the transform that this thread began last. What it recorded of writes to the arguments of its
+/// function stays behind, unless that leads out of it.
 pub fn leave() {
+    let ending = FRAMES.with_borrow_mut(|frames| {
+        frames.last_mut().map(|open| (open.frame.since, std::mem::take(&mut open.admitted)))
+    });
+    if let Some((since, admitted)) = ending {
+        admitted.iter().filter_map(WeakTensor::upgrade).for_each(|tensor| tensor.leave_behind(since));
+    }
     if let Some(open) = FRAMES.with_borrow_mut(Vec::pop) {
         ANYWHERE.fetch_sub(1, Ordering::Relaxed);
         open.frame.goes_on.store(false, Ordering::Relaxed);
@@ -113,11 +120,13 @@ pub(crate) fn depth_here() -> u8 {
     if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { depth().min(127) as u8 }
 }
 
-/// Lets the function of the present transform write to a tensor, which is one of its arguments.
+/// Lets the function of the present transform write to a tensor, which is one of its arguments, and so to
+/// what that is a view of.
 pub fn admit(tensor: &Tensor) {
+    let base = tensor.base();
     FRAMES.with_borrow_mut(|frames| {
         if let Some(open) = frames.last_mut() {
-            open.admitted.push(tensor.downgrade());
+            open.admitted.extend(base.iter().chain([tensor]).map(Tensor::downgrade));
         }
     });
 }

@@ -30,6 +30,9 @@ pub trait Hook: Any + Send + Sync {
     fn call(&self, call: Call<'_>) -> Result<()>;
 }
 
+/// Hooks with their names.
+pub type NamedHooks = Vec<(HookId, Arc<dyn Hook>)>;
+
 /// Where a hook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -76,6 +79,8 @@ struct Entry {
 #[derive(Default)]
 pub struct Hooks {
     entries: Mutex<Vec<Entry>>,
+    /// Places that had hooks and have none any more.
+    emptied: Mutex<Vec<Place>>,
     /// Tensors whose gradient is kept, by output.
     retained: Mutex<Vec<(u32, WeakTensor)>>,
     /// Whether there ever was anything in either: what every run asks of every leaf.
@@ -95,7 +100,13 @@ impl Hooks {
     pub fn remove(&self, id: HookId) {
         let removed = {
             let mut entries = self.entries.lock();
-            entries.iter().position(|entry| entry.id == id).map(|at| entries.remove(at))
+            let removed = entries.iter().position(|entry| entry.id == id).map(|at| entries.remove(at));
+            if let Some(place) = removed.as_ref().map(|entry| entry.place)
+                && entries.iter().all(|entry| entry.place != place)
+            {
+                self.emptied.lock().push(place);
+            }
+            removed
         };
         // Dropped outside of the lock: the function may own anything.
         drop(removed);
@@ -117,20 +128,26 @@ impl Hooks {
             .collect()
     }
 
-    /// The hooks of one place with their names; `None` if there was never anything.
-    pub fn named(&self, place: Place) -> Option<Vec<(HookId, Arc<dyn Hook>)>> {
+    /// The hooks of one place with their names; `None` if there was never one.
+    pub fn named(&self, place: Place) -> Option<NamedHooks> {
         let entries = self.entries.lock();
         let here = entries.iter().filter(|entry| entry.place == place);
-        self.used.load(Ordering::Acquire).then(|| here.map(|entry| (entry.id, entry.hook.clone())).collect())
+        let named: NamedHooks = here.map(|entry| (entry.id, entry.hook.clone())).collect();
+        (!named.is_empty() || self.emptied.lock().contains(&place)).then_some(named)
     }
 
-    /// Puts other hooks in the place of those of one place.
-    pub fn replace(&self, place: Place, hooks: Vec<(HookId, Arc<dyn Hook>)>) {
+    /// Puts other hooks in the place of those of one place; `None` forgets that there were some.
+    pub fn replace(&self, place: Place, hooks: Option<NamedHooks>) {
         let before = {
             let mut entries = self.entries.lock();
             let (mut kept, before): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut *entries).into_iter().partition(|entry| entry.place != place);
-            kept.extend(hooks.into_iter().map(|(id, hook)| Entry { id, place, hook }));
+            let mut emptied = self.emptied.lock();
+            emptied.retain(|other| *other != place);
+            emptied.extend(hooks.as_ref().filter(|hooks| hooks.is_empty()).map(|_| place));
+            drop(emptied);
+            let hooks = hooks.into_iter().flatten();
+            kept.extend(hooks.map(|(id, hook)| Entry { id, place, hook }));
             let used = !kept.is_empty() || !self.retained.lock().is_empty();
             self.used.store(used, Ordering::Release);
             *entries = kept;

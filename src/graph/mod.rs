@@ -27,7 +27,7 @@ pub(crate) mod writes;
 pub use census::Census;
 pub use held::Held;
 pub use holding::Holding;
-pub use hooks::{Call, Hook, HookId, Hooks, Place};
+pub use hooks::{Call, Hook, HookId, Hooks, NamedHooks, Place};
 pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
 pub(crate) use replaced::replace_kept;

@@ -1,6 +1,6 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
@@ -69,6 +69,16 @@ pub struct Extras {
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
     pub renumbered: AtomicU64,
+    /// A bit for each output that has forgotten that it is one: the last is for all that follow.
+    detached: AtomicU64,
+}
+
+/// Whether any output has ever forgotten its history in place.
+static DETACHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether `mark_detached` was ever called.
+pub(super) fn any_detached() -> bool {
+    DETACHED.load(Ordering::Relaxed)
 }
 
 /// One recorded operation.
@@ -217,6 +227,19 @@ impl Node {
     /// What few nodes have, made if need be.
     pub fn extras_or_new(&self) -> &Extras {
         self.extras.get_or_init(Box::default)
+    }
+
+    /// Says that the tensor that is this output has forgotten its history in place.
+    pub(crate) fn mark_detached(&self, output: u32) {
+        self.extras_or_new().detached.fetch_or(1 << output.min(63), Ordering::Relaxed);
+        DETACHED.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether `mark_detached` was called for this output.
+    #[cold]
+    pub(super) fn is_detached(&self, output: u32) -> bool {
+        let detached = self.extras().map_or(0, |extras| extras.detached.load(Ordering::Relaxed));
+        detached & (1 << output.min(63)) != 0
     }
 
     /// The leaf that the node accumulates into, if it does.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::boundary;
-use super::node::{Edge, NodeRef};
+use super::node::{Edge, NodeRef, any_detached};
 use super::packing;
 use super::rule::Rule;
 use super::tangents::Tangents;
@@ -63,23 +63,26 @@ const _: () = assert!(size_of::<SavedTensor>() == 24);
 enum Form {
     Plain(Plain),
     Special(Box<Special>),
-    /// Backward has freed it: what the numbers looked like.
-    Freed {
-        layout: SharedLayout,
-        dtype: DType,
-        source: Source,
-        mark: Mark,
-    },
+    /// Backward has freed it.
+    Freed(Facts),
 }
 
-/// Memory and the version that it had.
-struct Plain {
-    storage: Storage,
+/// What is known of a saved tensor, whatever became of its memory.
+#[derive(Clone)]
+struct Facts {
     layout: SharedLayout,
+    /// The version that the memory had.
     version: u32,
     dtype: DType,
     source: Source,
     mark: Mark,
+}
+
+/// Memory as it was.
+#[derive(Clone)]
+struct Plain {
+    storage: Storage,
+    facts: Facts,
 }
 
 /// What few saved tensors are.
@@ -87,7 +90,7 @@ enum Special {
     /// A tensor with tangents, or one that stands for many samples.
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back.
-    Kept { kept: Box<dyn Kept>, layout: SharedLayout, dtype: DType, source: Source, mark: Mark },
+    Kept { kept: Box<dyn Kept>, facts: Facts },
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -109,7 +112,8 @@ impl SavedTensor {
             UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
         }
         let Array { storage, layout, dtype } = array;
-        SavedTensor(Form::Plain(Plain { storage, layout, version, dtype, source, mark: Mark::Original }))
+        let facts = Facts { layout, version, dtype, source, mark: Mark::Original };
+        SavedTensor(Form::Plain(Plain { storage, facts }))
     }
 
     /// Keeps a copy of what the input of that number was: the operation overwrites it.
@@ -124,30 +128,30 @@ impl SavedTensor {
 
     fn marked(mut self, mark: Mark) -> Self {
         if let Form::Plain(plain) = &mut self.0 {
-            plain.mark = mark;
+            plain.facts.mark = mark;
         }
         self
     }
 
-    fn mark(&self) -> Mark {
+    fn facts(&self) -> &Facts {
         match &self.0 {
-            Form::Plain(plain) => plain.mark,
-            Form::Freed { mark, .. } => *mark,
+            Form::Plain(plain) => &plain.facts,
+            Form::Freed(facts) => facts,
             Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => plain.mark,
-                Special::Kept { mark, .. } => *mark,
+                Special::Whole { plain, .. } => &plain.facts,
+                Special::Kept { facts, .. } => facts,
             },
         }
     }
 
     /// Whether it is a copy of what an input was before it was overwritten.
     pub fn is_former(&self) -> bool {
-        self.mark() == Mark::Former
+        self.facts().mark == Mark::Former
     }
 
     /// Whether torch does not keep it.
     pub fn is_hidden(&self) -> bool {
-        self.mark() == Mark::Hidden
+        self.facts().mark == Mark::Hidden
     }
 
     /// Notes that what is kept is a copy of the first input before it was overwritten, if it lies there.
@@ -155,14 +159,14 @@ impl SavedTensor {
         if let Form::Plain(plain) = &mut self.0
             && plain.storage.is(&copy.storage)
         {
-            plain.mark = Mark::Former;
+            plain.facts.mark = Mark::Former;
         }
     }
 
     /// Keeps tangents too: those of the tensor that was saved.
     pub fn with_tangents(self, tangents: Arc<Tangents>) -> Self {
         match self.0 {
-            Form::Freed { .. } => self,
+            Form::Freed(_) => self,
             Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
             Form::Special(special) => match *special {
                 Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
@@ -175,15 +179,14 @@ impl SavedTensor {
     pub(crate) fn keep_batch(&mut self, batch: Batch) {
         match &mut self.0 {
             Form::Plain(plain) => {
-                let plain = plain.again();
-                *self = SavedTensor::whole(plain, None, Some(batch));
+                *self = SavedTensor::whole(plain.clone(), None, Some(batch));
             }
             Form::Special(special) => {
                 if let Special::Whole { batch: kept, .. } = &mut **special {
                     *kept = Some(batch);
                 }
             }
-            Form::Freed { .. } => {}
+            Form::Freed(_) => {}
         }
     }
 
@@ -204,8 +207,7 @@ impl SavedTensor {
 
     /// What it becomes when it is freed.
     pub(super) fn freed(&self) -> SavedTensor {
-        let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
-        SavedTensor(Form::Freed { layout, dtype, source, mark: self.mark() })
+        SavedTensor(Form::Freed(self.facts().clone()))
     }
 
     /// The array, whatever happened to it since, without history and without asking the host.
@@ -216,7 +218,7 @@ impl SavedTensor {
                 Special::Whole { plain, .. } => Some(plain),
                 Special::Kept { .. } => None,
             },
-            Form::Freed { .. } => None,
+            Form::Freed(_) => None,
         }
     }
 
@@ -226,9 +228,7 @@ impl SavedTensor {
 
     /// Keeps `kept` instead of the memory.
     pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
-        let (layout, dtype, source) = (self.layout().clone(), self.dtype(), self.source());
-        let mark = self.mark();
-        SavedTensor(Form::Special(Box::new(Special::Kept { kept, layout, dtype, source, mark })))
+        SavedTensor(Form::Special(Box::new(Special::Kept { kept, facts: self.facts().clone() })))
     }
 
     /// Whether a write to what is kept would be noticed.
@@ -238,26 +238,12 @@ impl SavedTensor {
 
     /// The layout that was kept.
     pub fn layout(&self) -> &SharedLayout {
-        match &self.0 {
-            Form::Plain(plain) => &plain.layout,
-            Form::Freed { layout, .. } => layout,
-            Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => &plain.layout,
-                Special::Kept { layout, .. } => layout,
-            },
-        }
+        &self.facts().layout
     }
 
     /// The element type that was kept.
     pub fn dtype(&self) -> DType {
-        match &self.0 {
-            Form::Plain(plain) => plain.dtype,
-            Form::Freed { dtype, .. } => *dtype,
-            Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => plain.dtype,
-                Special::Kept { dtype, .. } => *dtype,
-            },
-        }
+        self.facts().dtype
     }
 
     /// The memory that is held, unless the host holds something instead.
@@ -274,41 +260,42 @@ impl SavedTensor {
                 Special::Whole { plain, .. } => plain,
                 Special::Kept { .. } => return,
             },
-            Form::Freed { .. } => return,
+            Form::Freed(_) => return,
         };
-        if plain.storage.is(&old.storage) && plain.layout == old.layout && plain.dtype == old.dtype {
-            Array { storage: plain.storage, layout: plain.layout, dtype: plain.dtype } = new.clone();
+        let Plain { storage, facts: Facts { layout, dtype, .. } } = plain;
+        if storage.is(&old.storage) && *layout == old.layout && *dtype == old.dtype {
+            Array { storage: *storage, layout: *layout, dtype: *dtype } = new.clone();
         }
     }
 
     /// Whether both keep the same numbers where they lie, as of one moment.
     pub fn is(&self, other: &SavedTensor) -> bool {
         let (Form::Plain(a), Form::Plain(b)) = (&self.0, &other.0) else { return false };
-        a.storage.is(&b.storage) && a.version == b.version && a.dtype == b.dtype && a.layout == b.layout
+        let (x, y) = (&a.facts, &b.facts);
+        a.storage.is(&b.storage) && x.version == y.version && x.dtype == y.dtype && x.layout == y.layout
     }
 
     /// Whether backward has freed it.
     pub fn is_freed(&self) -> bool {
-        matches!(self.0, Form::Freed { .. })
+        matches!(self.0, Form::Freed(_))
     }
 
     /// What is kept, without history if it is an output, whatever happened to it since: for the host to show.
     pub fn data(&self, node: &NodeRef) -> Option<Tensor> {
         let plain = self.plain()?;
-        let tracking = !matches!(plain.source, Source::Output(_));
+        let tracking = !matches!(plain.facts.source, Source::Output(_));
         Some(Tensor::continuing(plain.array(), plain.edge(node, tracking)))
+    }
+
+    /// What is kept of an input that has forgotten its history since.
+    pub fn forgotten(&self, node: &NodeRef) -> Option<Tensor> {
+        let plain = self.plain().filter(|plain| any_detached() && plain.is_detached(node))?;
+        Some(Tensor::from_array(plain.array()))
     }
 
     /// Where the tensor stands in its operation.
     pub fn source(&self) -> Source {
-        match &self.0 {
-            Form::Plain(plain) => plain.source,
-            Form::Freed { source, .. } => *source,
-            Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => plain.source,
-                Special::Kept { source, .. } => *source,
-            },
-        }
+        self.facts().source
     }
 
     /// Whether the host has packed it.
@@ -323,7 +310,7 @@ impl SavedTensor {
                 Special::Kept { kept, .. } => Some(&**kept),
                 Special::Whole { .. } => None,
             },
-            Form::Plain(_) | Form::Freed { .. } => None,
+            Form::Plain(_) | Form::Freed(_) => None,
         }
     }
 
@@ -334,14 +321,14 @@ impl SavedTensor {
                 Special::Whole { batch, .. } => batch.as_ref(),
                 Special::Kept { .. } => None,
             },
-            Form::Plain(_) | Form::Freed { .. } => None,
+            Form::Plain(_) | Form::Freed(_) => None,
         }
     }
 
     /// The memory, whatever happened to it since.
     pub fn array(&self) -> Result<Array> {
         match &self.0 {
-            Form::Freed { .. } => unreachable!("only what was just saved is asked"),
+            Form::Freed(_) => unreachable!("only what was just saved is asked"),
             Form::Plain(plain) => Ok(plain.array()),
             Form::Special(special) => match &**special {
                 Special::Whole { plain, .. } => Ok(plain.array()),
@@ -355,7 +342,7 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => plain.load(node, tracking),
             Form::Special(special) => special.load(node, tracking),
-            Form::Freed { .. } => Err(node.freed()),
+            Form::Freed(_) => Err(node.freed()),
         }
     }
 }
@@ -373,9 +360,9 @@ impl Special {
                 };
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
-            Special::Kept { kept, source, .. } => {
+            Special::Kept { kept, facts } => {
                 let unpacked = packing::unpack(&**kept)?;
-                let edge = if tracking { source.edge(node) } else { None };
+                let edge = if tracking { facts.source.edge(node) } else { None };
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
                 (Tensor::apart(unpacked.array(), edge), tangents)
             }
@@ -388,15 +375,8 @@ impl Special {
 }
 
 impl Source {
-    /// The history of an input, if the tensor is one.
-    pub(super) fn input(self, node: &NodeRef) -> Option<Option<&Edge>> {
-        match self {
-            Source::Input(index) => Some(node.edges().get(usize::from(index)).and_then(Option::as_ref)),
-            Source::Output(_) | Source::Constant => None,
-        }
-    }
-
-    fn edge(self, node: &NodeRef) -> Option<Edge> {
+    /// The history of the tensor.
+    pub(super) fn edge(self, node: &NodeRef) -> Option<Edge> {
         match self {
             Source::Input(index) => node.edges().get(usize::from(index)).cloned().flatten(),
             Source::Output(output) => Some(Edge { node: node.clone(), output: u32::from(output) }),
@@ -406,14 +386,9 @@ impl Source {
 }
 
 impl Plain {
-    fn again(&self) -> Plain {
-        let (storage, layout) = (self.storage.clone(), self.layout.clone());
-        let Plain { version, dtype, source, mark, .. } = *self;
-        Plain { storage, layout, version, dtype, source, mark }
-    }
-
     fn array(&self) -> Array {
-        Array { storage: self.storage.clone(), layout: self.layout.clone(), dtype: self.dtype }
+        let Facts { layout, dtype, .. } = &self.facts;
+        Array { storage: self.storage.clone(), layout: layout.clone(), dtype: *dtype }
     }
 
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
@@ -422,31 +397,43 @@ impl Plain {
 
     /// The numbers, unless they were overwritten since.
     fn checked(&self, node: &NodeRef) -> Result<Array> {
-        if self.storage.version() != self.version {
+        if any_detached() && self.is_detached(node) {
+            return Err(Error::SavedDetached {}.into());
+        }
+        let version = self.facts.version;
+        if self.storage.version() != version {
             let source = self.present_source(node);
-            return Err(writes::modified(node, &self.array(), self.version, source));
+            return Err(writes::modified(node, &self.array(), version, source));
         }
         Ok(self.array())
     }
 
+    /// Whether this is an input, no leaf, that has forgotten its history since.
+    #[cold]
+    fn is_detached(&self, node: &NodeRef) -> bool {
+        let Facts { source, mark, .. } = &self.facts;
+        matches!(source, Source::Input(_))
+            && *mark == Mark::Original
+            && source.edge(node).is_some_and(|edge| edge.node.is_detached(edge.output))
+    }
+
     fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
-        if tracking && self.dtype.resolved().is_differentiable() { self.source.edge(node) } else { None }
+        let Facts { dtype, source, .. } = &self.facts;
+        if tracking && dtype.resolved().is_differentiable() { source.edge(node) } else { None }
     }
 
     /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
     /// input has a new history if the write was recorded.
     #[cold]
     fn present_source(&self, node: &NodeRef) -> (String, u32) {
-        let edge = self.source.edge(node);
-        if let Source::Output(_) = self.source {
+        let edge = self.facts.source.edge(node);
+        if let Source::Output(_) = self.facts.source {
             return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
         }
         let write = writes::last(&self.storage).and_then(|write| write.node);
         match (write, edge) {
-            // The write is the base's; a view finds its own way from there.
-            (Some(write), Some(edge)) if edge.node.rule().is_view() && write == COPY_SLICES => {
-                ("AsStridedBackward0".to_owned(), 0)
-            }
+            // Whatever was written, to the base or through it: a view finds its own way from there.
+            (_, Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
             (Some(write), _) => (write, 0),
             (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
             _ => Default::default(),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
-use crate::graph::{Form, mode};
+use crate::graph::{Form, mode, tangents};
 use crate::kernels::{map, zip};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -85,7 +85,14 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
         layout.is_plain() && (like.is_contiguous() || !like.is_dense())
             || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
-    if fits && gradient.is_sole() { Ok(gradient.detach()) } else { copy_like(&gradient, like) }
+    // torch takes over what shares its memory too, as a view that nobody else holds.
+    let (taken, shared) = (fits && gradient.is_only_handle(), !gradient.is_sole());
+    let first = if taken && !shared { gradient.detach() } else { copy_like(&gradient, like)? };
+    if taken && mode::special() {
+        // A copy has the tangents of the gradient; what is taken over loses them with its history.
+        tangents::live().into_iter().for_each(|level| first.set_tangent(level, None));
+    }
+    Ok(first)
 }
 
 /// A copy in row-major order, for a tensor that retains its gradient.

@@ -409,7 +409,8 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if watch::is_long(op.effort(inputs)) {
         return watch::at_length(true, || apply_in_place(op, inputs));
     }
-    if inputs[0].is_pending() {
+    // Windows may overlap: what is written to none of them is not to undo what is written to another.
+    if inputs[0].is_pending() || !inputs[0].layout().is_non_overlapping() {
         return in_place::through(inputs[0], &inputs[1..], |before| {
             let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
             inputs[0] = before;

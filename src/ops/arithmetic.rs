@@ -58,7 +58,9 @@ fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType
     check_alpha(alpha, common)
 }
 
-/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1: what most sums are, and then nothing but the operands is carried along
+/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1
+///
+/// What most sums are. It says again what `Add` says of α = 1, so that neither loops nor nodes carry a factor.
 #[derive(Clone, Copy)]
 pub struct Plus;
 

@@ -11,7 +11,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::shape::{Dims, Layout, SharedLayout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::Tensor;
 
 /// y = x, in memory of its own with this layout
 ///
@@ -235,31 +235,8 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         written?;
         return write.finish(|_| Fill { name });
     }
-    fill_elements(&x.memory(), value)?;
+    copy::fill(&x.memory(), value)?;
     write.finish(|_| Fill { name })
-}
-
-/// Writes the value to every element; those that are shown several times, as those of an expanded tensor
-/// are, may be written several times.
-fn fill_elements(target: &Array, value: Scalar) -> Result<()> {
-    let layout = &target.layout;
-    if layout.is_non_overlapping() {
-        return copy::fill(target, value);
-    }
-    let (shape, strides) = (layout.shape(), layout.strides());
-    if let Some(dim) = (0..shape.len()).find(|&dim| strides[dim] == 0 && shape[dim] > 1) {
-        let mut once = shape.to_vec();
-        once[dim] = 1;
-        let layout = Layout::strided(once.into(), strides.into(), layout.offset());
-        return fill_elements(&target.with_layout(layout), value);
-    }
-    // Rows overlap, as those of `unfold` do; in the end each is one dimension, which does not.
-    for row in 0..shape[0] {
-        let offset = layout.offset() + strides[0] * row;
-        let layout = Layout::strided(shape[1..].into(), strides[1..].into(), offset);
-        fill_elements(&target.with_layout(layout), value)?;
-    }
-    Ok(())
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.

@@ -325,7 +325,7 @@ pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
 pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
     let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
     if batch::highest([a, b]).is_some() {
-        return Err(Error::MappedDecision { operation: "equal" }.into());
+        return Err(Error::MappedDecision { operation: "equal".to_owned() }.into());
     }
     Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?))
 }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::repeated;
 use crate::dtype::{BFloat16, Bool, Complex, DType, Element, Half, Scalar};
 use crate::error::Result;
 use crate::kernels::{map, moves};
@@ -132,8 +133,10 @@ pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
         let value = Array::from_scalar(value, target.dtype.resolved())?;
         return write(target, &super::binary::expanded(&value, target.layout.shape()));
     }
-    dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
-    Ok(())
+    repeated::in_turn(target, &[], &mut |target, _| {
+        dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
+        Ok(())
+    })
 }
 
 /// Writes elements of the same shape into memory that is shown elsewhere. The caller counts the write.
@@ -152,6 +155,11 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         }
         false => source,
     };
+    if !target.layout.is_non_overlapping() {
+        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| {
+            write(target, &source[0])
+        });
+    }
     dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())
 }

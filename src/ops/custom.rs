@@ -51,12 +51,13 @@ pub fn adopt<R: Rule + 'static>(
     rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
     let is_recorded = edges.is_some();
-    if is_recorded && call.outputs.len() == 1 {
-        let returned = |dirty: &&Tensor| call.outputs.iter().flatten().any(|output| output.is(dirty));
-        let mut written = call.dirty.iter().filter(|dirty| among(call.inputs, dirty)).filter(returned);
-        written.try_for_each(in_place::check_view)?;
-    }
+    let allowed = match is_recorded && call.outputs.len() == 1 {
+        true => call.check_written(),
+        false => Ok(()),
+    };
+    // Written to they are, allowed or not.
     call.dirty.iter().try_for_each(Tensor::bump_version)?;
+    allowed?;
     let passing = match mode::special() {
         true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
         false => None,
@@ -122,6 +123,13 @@ fn forms(outputs: &[Option<Tensor>]) -> Forms {
 }
 
 impl Call<'_> {
+    /// Refuses what was written to and must not have been.
+    fn check_written(&self) -> Result<()> {
+        let returned = |dirty: &&Tensor| self.outputs.iter().flatten().any(|output| output.is(dirty));
+        let mut written = self.dirty.iter().filter(|dirty| among(self.inputs, dirty)).filter(returned);
+        written.try_for_each(|dirty| check_no_leaf(dirty).and_then(|()| in_place::check_view(dirty)))
+    }
+
     /// Whether an output is one that a derivative exists for.
     fn depends(&self, output: &Tensor) -> bool {
         output.dtype().is_differentiable() && !among(self.constant, output)
@@ -154,9 +162,7 @@ impl Call<'_> {
                 if output.is_view() && self.outputs.len() > 1 {
                     return Err(Error::DirtyViewOfMany {}.into());
                 }
-                if output.is_leaf()? && output.requires_grad() {
-                    return Err(Error::LeafOverwritten {}.into());
-                }
+                check_no_leaf(output)?;
                 match output.is_view() {
                     true => in_place::rebase(output, edge.node)?,
                     false => output.set_edge(Some(edge)),
@@ -184,6 +190,14 @@ impl Call<'_> {
             }
         }
         Ok((adopted, is_dirty && !is_input))
+    }
+}
+
+/// Refuses a leaf that requires grad, which keeps its value for whoever differentiates by it.
+fn check_no_leaf(written: &Tensor) -> Result<()> {
+    match written.requires_grad() && written.is_known_as_leaf() {
+        true => Err(Error::LeafOverwritten {}.into()),
+        false => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::batch;
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
@@ -41,8 +42,10 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
         let (wanted, shape) = (shape.len(), layout.shape().to_vec());
         return Err(batch::told_of_all(Error::ExpandRank { dtype, expand, shape, wanted, ndim }, &[x]));
     };
+    // A number has no size that could stay, of many samples each has.
+    let least = if layout.ndim() > 0 || mode::special() && batch::is_batched(x) { -1 } else { 0 };
     let stretched = |dim: usize| dim < lead || layout.shape()[dim - lead] == 1;
-    if shape.iter().enumerate().any(|(dim, &wanted)| wanted < -1 && stretched(dim)) {
+    if shape.iter().enumerate().any(|(dim, &wanted)| wanted < least && stretched(dim)) {
         return Err(Error::TooManyNegative {}.into());
     }
     let mut sizes: Dims = SmallVec::from_elem(0, shape.len());
@@ -53,6 +56,8 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
             (-1, Some(size)) => size,
             (wanted, Some(size)) if wanted >= 0 && (size == 1 || wanted as usize == size) => wanted as usize,
             (wanted, None) if wanted >= 0 => wanted as usize,
+            // Of many samples it is there, with size one.
+            (-1, None) if mode::special() && batch::is_batched(x) => 1,
             (wanted, None) => return Err(Error::ExpandLeading { wanted, dim }.into()),
             (wanted, Some(size)) => {
                 let (target, shape) = (shape.to_vec(), layout.shape().to_vec());

@@ -29,9 +29,13 @@ pub(super) fn check(x: &Tensor, recording: bool) -> Result<()> {
     check_distinct(x)
 }
 
-/// Whether `x` shows no element twice.
+/// Whether the elements of `x` are told apart: those of an expanded tensor are not, windows may overlap.
 pub(super) fn check_distinct(x: &Tensor) -> Result<()> {
-    if x.layout().is_non_overlapping() { Ok(()) } else { Err(Error::OverlapModified {}.into()) }
+    let layout = x.layout();
+    match !layout.is_non_overlapping() && repeated::is_expanded(&layout) {
+        true => Err(Error::OverlapModified {}.into()),
+        false => Ok(()),
+    }
 }
 
 /// `check` of a write of one value to all elements, which may be shown several times.
@@ -143,11 +147,6 @@ impl<'a> Write<'a> {
         needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
     }
 
-    /// Counts the write.
-    fn count(&self) -> Result<()> {
-        self.inputs.first().copied().flatten().map_or(Ok(()), Tensor::bump_version)
-    }
-
     /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
@@ -168,15 +167,13 @@ impl<'a> Write<'a> {
 
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(super) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
-        if !self.is_traced() {
-            return self.count();
-        }
-        self.finish_any(&mut Some(rule))
+        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
+        x.bump_version()?;
+        if self.is_traced() { self.record(x, &mut Some(rule)) } else { Ok(()) }
     }
 
-    fn finish_any(mut self, rule: &mut dyn MakeRule) -> Result<()> {
-        let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        self.count()?;
+    /// Records what was written to `x`, its first input.
+    fn record(mut self, x: &Tensor, rule: &mut dyn MakeRule) -> Result<()> {
         let mut rule = rule.make(self.needed());
         check_kept(&*rule)?;
         if mode::special() {

@@ -1,11 +1,10 @@
 //! Logic on truth values and on bits. Gradients do not pass it.
 
 use super::binary::{self, Elementwise2};
-use super::compare::overwrite;
 use super::integer::Integer;
 use super::operand::Operand;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{batch, copy};
+use super::{batch, copy, in_place};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -34,19 +33,30 @@ pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<T
     truths(a.into(), b.into(), |a, b| a ^ b)
 }
 
+/// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
+fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
+    in_place::check(x, false)?;
+    in_place::check_result(x, values)?;
+    match batch::highest([x, values]) {
+        Some(mapping) => batch::write(x, values, &mapping, "inplace arithmetic")?,
+        None => copy::write(&x.memory(), &values.array())?,
+    }
+    x.bump_version()
+}
+
 /// `and` in place.
 pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a & b)?, "LogicalAndBackward0")
+    replace(x, &truths(x.into(), b.into(), |a, b| a & b)?)
 }
 
 /// `or` in place.
 pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a | b)?, "LogicalOrBackward0")
+    replace(x, &truths(x.into(), b.into(), |a, b| a | b)?)
 }
 
 /// `xor` in place.
 pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    overwrite(x, &truths(x.into(), b.into(), |a, b| a ^ b)?, "LogicalXorBackward0")
+    replace(x, &truths(x.into(), b.into(), |a, b| a ^ b)?)
 }
 
 /// Whether elements are false.
@@ -61,7 +71,7 @@ pub fn not(x: &Tensor) -> Result<Tensor> {
 
 /// `not` in place.
 pub fn not_(x: &Tensor) -> Result<()> {
-    overwrite(x, &not(x)?, "LogicalNotBackward0")
+    replace(x, &not(x)?)
 }
 
 fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {

@@ -434,7 +434,7 @@ pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
     let x = &batch::alike_in_all(x);
     if batch::is_batched(x) {
         return Err(match batch::is_innermost() {
-            true => Error::MappedDecision { operation: "nonzero_numpy" },
+            true => Error::MappedDecision { operation: "nonzero_numpy".to_owned() },
             false => Error::MappedShape { operation: "nonzero" },
         }
         .into());

@@ -374,7 +374,7 @@ impl Unfold {
 pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
     let layout = x.layout();
     let place = shape::normalize_dim(dim, layout.ndim())?;
-    let most = layout.shape().get(place).copied().unwrap_or(1);
+    let most = layout.size(place);
     if size < 0 {
         return Err(Error::UnfoldNegative { size }.into());
     }

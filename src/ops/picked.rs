@@ -250,7 +250,7 @@ pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Te
 
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.
 pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
-    let length = x.layout().shape().get(shape::normalize_dim(dim, x.ndim())?).copied().unwrap_or(1);
+    let length = x.layout().size(shape::normalize_dim(dim, x.ndim())?);
     if count < 0 || count as usize > length {
         return Err(Error::TopkCount {}.into());
     }
@@ -259,7 +259,7 @@ pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor,
 
 fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usize)> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
-    let length = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let length = x.layout().size(dim);
     if length == 0 {
         return Err(Error::PickEmpty { operation, dim }.into());
     }

@@ -301,7 +301,7 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
         Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?),
         None => (reshape::reshape(x, &[-1])?, 0),
     };
-    let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let size = x.layout().size(dim);
     if times.ndim() > 1 || !matches!(times.numel(), count if count == 1 || count == size) {
         return Err(Error::RepeatsCount { repeats: times.numel(), dim, size }.into());
     }

@@ -1,29 +1,63 @@
-//! Writes to memory that is shown several times, as the rows of an expanded tensor are.
+//! Writes to memory that is shown several times, as the rows of an expanded tensor are, and the windows of
+//! `unfold`.
+//!
+//! What is written last stays, and what is calculated from the old values of an element sees what was written to
+//! it before: rows that show no element twice are written one after the other, those that lie farthest apart in
+//! memory outermost.
 
-use super::{compare, copy, part, select};
+use std::cmp::Reverse;
+
+use super::{compare, select};
 use crate::error::Result;
 use crate::graph::mode::GradModeGuard;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
-/// Writes the elements of `after` that are not those of `before`, which `target` had, one row after the
-/// other: what did not change leaves alone what another row wrote.
-pub(super) fn write_changes(target: &Array, before: &Array, after: &Array) -> Result<()> {
-    let _off = GradModeGuard::off();
-    let [target, before, after] = [target, before, after].map(|array| Tensor::from_array(array.clone()));
-    write_rows(&target, &before, &after)
+/// Whether all elements along some dimension are one.
+pub(super) fn is_expanded(layout: &Layout) -> bool {
+    layout.numel() > 0
+        && layout.shape().iter().zip(layout.strides()).any(|(&size, &stride)| size > 1 && stride == 0)
 }
 
-fn write_rows(target: &Tensor, before: &Tensor, after: &Tensor) -> Result<()> {
-    let layout = target.layout();
+/// Calls `write` with the rows of a target that show no element twice, one after the other, and with the same
+/// rows of other arrays of its shape.
+pub(super) fn in_turn(
+    target: &Array,
+    others: &[Array],
+    write: &mut dyn FnMut(&Array, &[Array]) -> Result<()>,
+) -> Result<()> {
+    let layout = &target.layout;
     if layout.is_non_overlapping() {
-        let changed = compare::ne(after, before)?;
-        return copy::write(&target.memory(), &select::where_(&changed, after, target)?.array());
+        return write(target, others);
     }
-    let repeated = (0..layout.ndim()).find(|&dim| layout.strides()[dim] == 0 && layout.shape()[dim] > 1);
-    let dim = repeated.unwrap_or(0);
-    for row in 0..layout.shape()[dim] as i64 {
-        let of = |x: &Tensor| part::select(x, dim as i64, row);
-        write_rows(&of(target)?, &of(before)?, &of(after)?)?;
+    let (shape, strides) = (layout.shape(), layout.strides());
+    let outermost = (0..shape.len())
+        .filter(|&dim| shape[dim] > 1)
+        .max_by_key(|&dim| (strides[dim] == 0, strides[dim], shape[dim], Reverse(dim)));
+    let dim = outermost.unwrap_or_else(|| unreachable!("one element is not shown twice"));
+    for index in 0..shape[dim] {
+        let others: Vec<Array> = others.iter().map(|other| row(other, dim, index)).collect();
+        in_turn(&row(target, dim, index), &others, write)?;
     }
     Ok(())
+}
+
+fn row(array: &Array, dim: usize, index: usize) -> Array {
+    let layout = &array.layout;
+    let (mut shape, mut strides) = (layout.shape().to_vec(), layout.strides().to_vec());
+    shape.remove(dim);
+    let offset = layout.offset() + strides.remove(dim) * index;
+    array.with_layout(Layout::strided(shape.into(), strides.into(), offset))
+}
+
+/// Writes the elements of `after` that are not those of `before`, which `target` had: what did not change leaves
+/// alone what another row wrote.
+pub(super) fn write_changes(target: &Array, before: &Array, after: &Array) -> Result<()> {
+    let _off = GradModeGuard::off();
+    in_turn(target, &[before.clone(), after.clone()], &mut |target, others| {
+        let [before, after] = others else { unreachable!("as many as there were") };
+        let [before, after, now] = [before, after, target].map(|array| Tensor::from_array(array.clone()));
+        let changed = compare::ne(&after, &before)?;
+        super::copy::write(target, &select::where_(&changed, &after, &now)?.array())
+    })
 }

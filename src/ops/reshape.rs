@@ -9,7 +9,7 @@ use super::squeeze::{Squeezed, squeeze};
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients};
+use crate::graph::{At, Attributes, Gradients, mode};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -109,6 +109,9 @@ impl Op for UnsafeView {
 
 /// The sizes of a shape with as many elements, one of which may have been left open.
 fn inferred(x: &Tensor, shape: &[i64]) -> Result<Dims> {
+    if mode::special() && shape.contains(&-1) && batch::has_no_samples(x) {
+        return Err(batch::told_of_all(Error::ViewAmbiguous { shape: shape.to_vec() }, &[x]));
+    }
     shape::infer_shape(shape, x.numel()).map_err(|error| batch::told_of_all(error, &[x]))
 }
 
@@ -189,10 +192,11 @@ pub fn unflatten(x: &Tensor, dim: i64, parts: &[i64]) -> Result<Tensor> {
     if parts.is_empty() {
         return Err(Error::UnflattenEmpty {}.into());
     }
-    let size = layout.shape().get(dim).copied().unwrap_or(1);
+    let size = layout.size(dim);
     let inferred = shape::infer_shape(parts, size).map_err(|error| match *error {
         Error::ViewSize { .. } => Error::UnflattenSizes { sizes: parts.to_vec(), dim, size }.into(),
         Error::ViewInferTwice {} => Error::UnflattenInferTwice {}.into(),
+        Error::ViewAmbiguous { .. } => Error::UnflattenAmbiguous { shape: parts.to_vec() }.into(),
         _ => error,
     })?;
     let mut shape: Dims = layout.shape().iter().take(dim).copied().collect();

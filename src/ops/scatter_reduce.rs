@@ -354,14 +354,12 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
         return Err(Error::ReduceDTypes { target: x.dtype(), source: source.dtype() }.into());
     }
     let (count, layout) = (index.layout().numel(), source.layout());
-    let size = layout.shape().get(dim).copied().unwrap_or(1);
+    let size = layout.size(dim);
     if size != count {
         return Err(Error::ReduceCount { count, size, dim }.into());
     }
     let target = x.layout();
-    let others = |shape: &[usize]| -> Vec<usize> {
-        shape.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect()
-    };
+    let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);
     if others(target.shape()) != others(layout.shape()) {
         let (shape, source) = (target.shape().to_vec(), layout.shape().to_vec());
         return Err(Error::ReduceShapes { shape, source }.into());
@@ -370,7 +368,7 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
 }
 
 fn checked_slices(index: &Tensor, dim: usize, x: &Tensor) -> Result<()> {
-    let size = x.layout().shape().get(dim).copied().unwrap_or(1);
+    let size = x.layout().size(dim);
     let array = index.array();
     let array = copy::as_type(&array, DType::Int64)?;
     match kernels::first_bad(array.view(), size, false) {

@@ -10,7 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, tangents, watch};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -348,7 +348,10 @@ fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
         }
         None => false,
     }, else { false });
-    if in_place { Ok(()) } else { copy::write(target, &forward(&op, target)?) }
+    if in_place {
+        return Ok(());
+    }
+    repeated::in_turn(target, &[], &mut |target, _| copy::write(target, &forward(&op, target)?))
 }
 
 fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {

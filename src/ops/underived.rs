@@ -4,6 +4,7 @@
 use super::record::trace;
 use super::tangents::innermost;
 use crate::error::{Error, Result};
+use crate::graph::tangents::live;
 use crate::graph::{At, Gradients, Rule};
 use crate::tensor::Tensor;
 
@@ -50,7 +51,10 @@ pub(super) fn underived(
 }
 
 /// torch's names of the operations that it does not have in forward direction, behind their nodes.
-const BACKWARD_ONLY: [(&str, &str); 22] = [
+const BACKWARD_ONLY: [(&str, &str); 26] = [
+    ("AcoshBackward1", "acosh"),
+    ("AsinhBackward1", "asinh"),
+    ("AtanhBackward1", "atanh"),
     ("CdistBackward0", "_cdist_forward"),
     ("CholeskyBackward0", "cholesky"),
     ("CtcLossBackward0", "_ctc_loss"),
@@ -61,6 +65,7 @@ const BACKWARD_ONLY: [(&str, &str); 22] = [
     ("IgammaBackward0", "igamma"),
     ("IgammacBackward0", "igammac"),
     ("IndexReduceBackward0", "index_reduce"),
+    ("MkldnnRnnLayerBackward0", "mkldnn_rnn_layer"),
     ("MultiMarginLossBackward0", "multi_margin_loss"),
     ("MultilabelMarginLossBackward0", "multilabel_margin_loss_forward"),
     ("OrmqrBackward0", "ormqr"),
@@ -83,11 +88,21 @@ pub(super) fn check_forward(node: &str, in_place: bool) -> Result<()> {
     }
 }
 
-/// `check_forward` for an operation whose parts are called in its place.
-pub(super) fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
-    inputs.iter().try_for_each(|input| match innermost(input)? {
-        Some(_) => check_forward(node, false),
-        None => Ok(()),
+/// `check_forward` for an operation whose parts are called in its place: for tangents of its inputs, and of
+/// the values of those that are batched.
+pub fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
+    if live().is_empty() {
+        return Ok(());
+    }
+    inputs.iter().try_for_each(|&input| {
+        let mut value = input.clone();
+        loop {
+            if innermost(&value)?.is_some() {
+                return check_forward(node, false);
+            }
+            let Some(batch) = value.batch() else { return Ok(()) };
+            value = batch.value;
+        }
     })
 }
 

@@ -48,18 +48,19 @@ fn created_now(creation: Creation) -> Creation {
     }
 }
 
-/// The edge of a view whose base was written to since: a strided window on the base.
+/// The edge of a view whose base was written to since: a strided window on the base, also of one that has
+/// forgotten its history, where the window's begins then.
 pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
-    let Some(edge) = base.gradient_edge()? else { return Ok(None) };
+    let edge = base.gradient_edge()?;
     let memory = base.memory().dtype;
-    if memory != view.dtype || memory.is_pending() {
+    if edge.is_some() && (memory != view.dtype || memory.is_pending()) {
         let _on = mode::GradModeGuard::new(true);
         let base = if memory.is_pending() { conjugate::pending(base)? } else { base.clone() };
         return window_as(&base, (*view.layout).clone(), view.dtype)?.edge();
     }
     let rule = strided::rule(base.layout(), view.layout.clone());
     let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
-    Ok(Some(Edge { node: Node::record(rule, smallvec![Some(edge)], forms), output: 0 }))
+    Ok(Some(Edge { node: Node::record(rule, smallvec![edge], forms), output: 0 }))
 }
 
 /// The window of `x` with this layout, which the caller derived from that of `x`.

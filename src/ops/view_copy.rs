@@ -21,28 +21,6 @@ type View = Arc<dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync>;
 /// Several views as a function.
 type Views = Arc<dyn Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync>;
 
-/// torch's names of the nodes.
-const COPIES: &[&str] = &[
-    "AliasBackward0_copy",
-    "AsStridedBackward0_copy",
-    "DiagonalBackward0_copy",
-    "ExpandBackward0_copy",
-    "PermuteBackward0_copy",
-    "SelectBackward0_copy",
-    "SliceBackward0_copy",
-    "SplitBackward0_copy",
-    "SplitWithSizesBackward0_copy",
-    "SqueezeBackward0_copy",
-    "SqueezeBackward1_copy",
-    "SqueezeBackward2_copy",
-    "TBackward0_copy",
-    "TransposeBackward0_copy",
-    "UnbindBackward0_copy",
-    "UnfoldBackward0_copy",
-    "UnsqueezeBackward0_copy",
-    "ViewBackward0_copy",
-];
-
 /// yᵢ = what a view shows of x, copied
 ///
 /// dyᵢ is so copied from dx; x̄ is the sum of ȳᵢ put into zeros through the views
@@ -104,29 +82,27 @@ impl Op for Copied {
     }
 }
 
-/// What a view shows, in memory of its own.
+/// What a view shows, in memory of its own. `name` is that of the node.
 pub fn copied(
     x: &Tensor,
+    name: &'static str,
     view: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    let mut copies = all_copied(x, Arc::new(move |x: &Tensor| Ok(vec![view(x)?])))?;
+    let mut copies = all_copied(x, name, Arc::new(move |x: &Tensor| Ok(vec![view(x)?])))?;
     copies.pop().ok_or_else(|| unreachable!("there is a view"))
 }
 
 /// What several views show, each in memory of its own.
-pub fn all_copied(x: &Tensor, views: Views) -> Result<Vec<Tensor>> {
+pub fn all_copied(x: &Tensor, name: &'static str, views: Views) -> Result<Vec<Tensor>> {
     let seen = views(x)?;
     let first = seen.first().filter(|_| x.requires_grad() && batch::highest([x]).is_none());
     let node = first.map(Tensor::gradient_edge).transpose()?.flatten().map(|edge| edge.node);
-    let node = node.filter(|_| !seen[0].is(x));
-    let own = node.as_ref().map(|node| node.name());
-    let is_own = |name: &&&str| name.strip_suffix("_copy") == own.as_deref();
-    match (node, COPIES.iter().find(is_own)) {
-        (Some(node), Some(name)) => {
+    match node.filter(|_| !seen[0].is(x)) {
+        Some(node) => {
             let shown = node.rule().shown();
             apply(Copied { views, name, shown, shares: false }, &[x]).map(Outputs::into_vec)
         }
-        _ => seen.iter().map(cast::clone_contiguous).collect(),
+        None => seen.iter().map(cast::clone_contiguous).collect(),
     }
 }
 
@@ -136,7 +112,8 @@ pub fn alias_copy(x: &Tensor) -> Result<Tensor> {
         return cast::clone_contiguous(x);
     }
     let views: Views = Arc::new(|x: &Tensor| Ok(vec![x.clone()]));
-    apply_one(Copied { views, name: COPIES[0], shown: Attributes::new(), shares: false }, &[x])
+    let shown = Attributes::new();
+    apply_one(Copied { views, name: "AliasBackward0_copy", shown, shares: false }, &[x])
 }
 
 /// A range of a dimension, in memory of its own.

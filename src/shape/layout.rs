@@ -34,6 +34,11 @@ impl Layout {
         &self.shape
     }
 
+    /// Size of a dimension. A single element without dimensions is taken for a line of one.
+    pub fn size(&self, dim: usize) -> usize {
+        self.shape.get(dim).copied().unwrap_or(1)
+    }
+
     /// Elements to step over by dimension.
     pub fn strides(&self) -> &[usize] {
         &self.strides

@@ -12,7 +12,9 @@ use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hook, HookId, Hooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents};
+use crate::graph::{
+    Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents,
+};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -64,9 +66,6 @@ impl Cold {
         self.hooks.visit_holdings(visit);
     }
 }
-
-/// Hooks and their names.
-pub type NamedHooks = Vec<(HookId, Arc<dyn Hook>)>;
 
 /// Finds a hook again to remove it, without keeping what it is on.
 pub struct HookHandle {
@@ -159,6 +158,11 @@ impl Tensor {
     /// Whether no recorded operation made this tensor.
     pub fn is_leaf(&self) -> Result<bool> {
         Ok(self.edge()?.is_none())
+    }
+
+    /// Whether it is a leaf as far as is known: a view whose base was written since is not asked again.
+    pub(crate) fn is_known_as_leaf(&self) -> bool {
+        self.0.core.read().edge.is_none()
     }
 
     /// The recorded operation that made this tensor.
@@ -310,9 +314,12 @@ impl Tensor {
             return Err(Error::DetachView {}.into());
         }
         let (cut, hooks) = (self.standing().cut(Reason::Detach), self.gradient_hooks()?);
+        if let Some(edge) = self.edge()? {
+            edge.node.mark_detached(edge.output);
+        }
         self.replace_edge(None);
         // Those of a tensor that was no leaf are with the node that it leaves.
-        if let Some(hooks) = hooks {
+        if hooks.is_some() {
             self.hooks().replace(Place::Output(0), hooks);
         }
         for level in tangents::live() {
@@ -445,7 +452,7 @@ impl Tensor {
     }
 
     /// Puts others in the place of the hooks that see the gradient with respect to this tensor.
-    pub fn set_gradient_hooks(&self, hooks: NamedHooks) -> Result<()> {
+    pub fn set_gradient_hooks(&self, hooks: Option<NamedHooks>) -> Result<()> {
         match self.edge()? {
             Some(edge) => edge.node.extras_or_new().hooks.replace(Place::Output(edge.output), hooks),
             None => self.hooks().replace(Place::Output(0), hooks),
@@ -460,7 +467,7 @@ impl Tensor {
     }
 
     /// Puts others in the place of the hooks that run after this leaf's `.grad` was set.
-    pub fn set_accumulated_hooks(&self, hooks: NamedHooks) {
+    pub fn set_accumulated_hooks(&self, hooks: Option<NamedHooks>) {
         self.hooks().replace(Place::Accumulated, hooks);
     }
 

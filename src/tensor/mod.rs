@@ -27,7 +27,7 @@ pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, register_bareness, register_release, register_watch};
 use history::Cold;
-pub use history::{HookHandle, NamedHooks};
+pub use history::HookHandle;
 pub use view::{Creation, Refresh};
 
 /// A tensor. Clones are the same tensor.

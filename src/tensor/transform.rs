@@ -110,6 +110,17 @@ impl Tensor {
         Ok(outer)
     }
 
+    /// Loses what the transform that began at `since` recorded of writes to this tensor, unless that leads
+    /// out of it.
+    pub(crate) fn leave_behind(&self, since: u64) {
+        if let Ok(Some(edge)) = self.edge()
+            && edge.node.seq() > since
+            && !boundary::leads_out(&edge.node, since, outside(since))
+        {
+            self.replace_edge(None);
+        }
+    }
+
     /// How many transforms the thread that made this tensor was inside of.
     #[inline]
     pub(crate) fn depth(&self) -> usize {

@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 import rushlight as torch
-from support import raises
+from support import leaf, raises
 
 ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
@@ -19,10 +19,6 @@ ENABLED = (
 def _off_afterwards():
     yield
     torch.set_anomaly_enabled(False, True)
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def told(function, kind=RuntimeError, text=""):

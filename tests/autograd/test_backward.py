@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises, sample
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from support import assert_tensor, leaf, raises, sample
 
 
 def test_backward_fills_the_gradient_of_a_leaf():

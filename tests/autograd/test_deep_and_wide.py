@@ -2,14 +2,10 @@
 
 import numpy as np
 import rushlight as torch
-from support import assert_tensor, run_script
+from support import assert_tensor, leaf, run_script
 
 
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
-
-
-def test_a_chain_of_ten_thousand_operations():
+def test_a_chain_of_ten_thousand_operations_is_differentiated():
     x = leaf(1.0)
     y = x
     for _ in range(10_000):
@@ -71,7 +67,7 @@ def test_doubling_sixty_times_visits_every_node_once():
     assert_tensor(x.grad, [2.0**60])
 
 
-def test_a_root_that_is_a_leaf_among_others():
+def test_a_root_may_be_a_leaf_among_others():
     x = leaf(1.0)
     y = x * 2
     torch.autograd.backward([x, y], [torch.ones(1, dtype=torch.float64)] * 2)

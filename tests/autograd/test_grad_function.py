@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises, sample
+from support import assert_tensor, leaf, raises, sample
 
 grad = torch.autograd.grad
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def test_grad_returns_a_tuple_and_touches_no_grad_attribute():
@@ -27,7 +23,7 @@ def test_a_single_input_gives_a_tuple_of_one():
     assert_tensor(g, [2.0, 4.0])
 
 
-def test_grad_of_an_inner_tensor():
+def test_grad_may_be_asked_for_by_an_inner_tensor():
     x = leaf(1.0, 2.0)
     y = x * 3
     (g,) = grad((y * y).sum(), y)
@@ -217,7 +213,7 @@ def test_grad_works_under_no_grad_and_gives_plain_tensors():
     assert not g.requires_grad
 
 
-def test_a_jacobian_row_by_row():
+def test_a_jacobian_can_be_computed_row_by_row():
     x = leaf(1.0, 2.0, 3.0)
     y = torch.stack([x[0] * x[1], x[1] * x[2]])
     rows = [grad(y[i], x, retain_graph=True)[0].tolist() for i in range(2)]

@@ -5,11 +5,7 @@ import warnings
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises, run_script
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from support import assert_tensor, leaf, raises, run_script
 
 
 def test_grad_is_none_before_the_first_backward():
@@ -244,17 +240,17 @@ def test_a_gradient_of_another_type_is_in_the_way_before_anything_else():
 def test_the_first_gradient_that_is_recorded_is_a_copy_that_lies_as_its_leaf_does():
     with torch.no_grad():
         w = torch.ones(2, 3).t()
-    for leaf in (torch.ones(2), w):
-        leaf.requires_grad_()
-        (leaf * leaf).sum().backward(create_graph=True)
-        assert leaf.grad.grad_fn.name() == "torch::autograd::CopyBackwards"
-        assert leaf.grad.stride() == leaf.stride()
-        (second,) = torch.autograd.grad(leaf.grad.sum(), leaf)
-        assert second.tolist() == torch.full(leaf.shape, 2.0).tolist()
-        leaf.grad = None
+    for parameter in (torch.ones(2), w):
+        parameter.requires_grad_()
+        (parameter * parameter).sum().backward(create_graph=True)
+        assert parameter.grad.grad_fn.name() == "torch::autograd::CopyBackwards"
+        assert parameter.grad.stride() == parameter.stride()
+        (second,) = torch.autograd.grad(parameter.grad.sum(), parameter)
+        assert second.tolist() == torch.full(parameter.shape, 2.0).tolist()
+        parameter.grad = None
 
 
-def test_what_cannot_be_deleted():
+def test_grad_can_be_deleted_and_nothing_else():
     x = torch.ones(2, requires_grad=True)
     x.grad = torch.ones(2)
     del x.grad

@@ -4,12 +4,7 @@ import gc
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
-
+from support import assert_tensor, leaf, raises
 
 NAMES = """
 x + 1: AddBackward0

@@ -2,11 +2,7 @@
 
 import pytest
 import rushlight as torch
-from support import assert_tensor
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from support import assert_tensor, leaf
 
 
 def test_a_hook_may_run_a_backward_of_another_graph():

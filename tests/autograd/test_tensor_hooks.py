@@ -5,11 +5,7 @@ import weakref
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from support import assert_tensor, leaf, raises
 
 
 def test_a_hook_sees_the_gradient():

@@ -393,7 +393,7 @@ def test_groups_do_not_nest():
             pass
 
 
-def test_detached_inputs():
+def test_inputs_are_detached_as_leaves_that_require_grad_as_before():
     x = leaf()
     y, number = detach_variable((x * 2, 3))
     assert y.requires_grad and y.is_leaf and number == 3

@@ -18,7 +18,7 @@ def run(function, **given):
 
 
 @pytest.mark.parametrize("early_stop", [True, False])
-def test_fewer_tensors_the_second_time(early_stop):
+def test_fewer_tensors_the_second_time_are_an_error(early_stop):
     function = changing(lambda x: x.sin().cos().exp(), lambda x: x.sin())
     with raises(
         CheckpointError,
@@ -29,7 +29,7 @@ def test_fewer_tensors_the_second_time(early_stop):
         run(function, early_stop=early_stop)
 
 
-def test_more_tensors_the_second_time():
+def test_more_tensors_the_second_time_are_an_error():
     bodies = lambda x: x.sin(), lambda x: x.sin().cos().exp()
     with raises(
         CheckpointError,

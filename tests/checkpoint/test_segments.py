@@ -9,7 +9,7 @@ from support import raises
 
 @both
 @pytest.mark.parametrize("segments", [1, 2, 3, 4])
-def test_a_sequence_in_segments(use_reentrant, segments):
+def test_a_sequence_computes_the_same_in_segments(use_reentrant, segments):
     functions = [torch.sin, torch.exp, torch.cos, torch.tanh]
     x, y = leaf(), leaf()
     result = checkpoint_sequential(functions, segments, x, use_reentrant=use_reentrant)

@@ -397,7 +397,7 @@ def test_what_was_kept_lives_as_long_as_the_graph_and_goes_when_it_is_used():
         gc.enable()
 
 
-def test_the_contexts_that_do_nothing():
+def test_the_default_contexts_do_nothing():
     first, second = noop_context_fn()
     with first as a, second as b:
         assert (a, b) == (None, None)

@@ -74,7 +74,7 @@ def test_wide_integers_wrap_into_narrow_ones():
 
 
 @pytest.mark.parametrize(("method", "name"), METHODS.items())
-def test_the_methods_named_after_types(method, name):
+def test_methods_named_after_types_convert_to_them(method, name):
     x = torch.tensor([0, 1, 2])
     assert getattr(x, method)().dtype is DTYPES[name]
 

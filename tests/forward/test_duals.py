@@ -5,22 +5,13 @@ import copy
 import pytest
 import rushlight as torch
 import rushlight.autograd.forward_ad as fwAD
-from support import raises
+from support import raises, tangent
 
-
-@pytest.fixture(autouse=True)
-def _level():
-    with fwAD.dual_level():
-        yield
+pytestmark = pytest.mark.usefixtures("dual_level")
 
 
 def dual(values, tangent):
     return fwAD.make_dual(torch.tensor(values), torch.tensor(tangent))
-
-
-def tangent(x):
-    found = fwAD.unpack_dual(x).tangent
-    return None if found is None else found.tolist()
 
 
 def test_a_dual_tensor_is_a_view_of_its_primal():

@@ -4,11 +4,7 @@ import pytest
 import rushlight as torch
 import rushlight.autograd.forward_ad as fwAD
 
-
-@pytest.fixture(autouse=True)
-def _level():
-    with fwAD.dual_level():
-        yield
+pytestmark = pytest.mark.usefixtures("dual_level")
 
 
 def tangent(x):

@@ -3,18 +3,9 @@
 import pytest
 import rushlight as torch
 import rushlight.autograd.forward_ad as fwAD
-from support import raises
+from support import raises, tangent
 
-
-@pytest.fixture(autouse=True)
-def _level():
-    with fwAD.dual_level():
-        yield
-
-
-def tangent(x):
-    found = fwAD.unpack_dual(x).tangent
-    return None if found is None else found.tolist()
+pytestmark = pytest.mark.usefixtures("dual_level")
 
 
 def dual(*shape):

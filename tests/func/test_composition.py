@@ -54,7 +54,7 @@ def test_every_pair_of_modes_gives_the_hessian(outer, inner):
     assert_tensor(outer(inner(rosenbrock))(x), expected)
 
 
-def test_grad_per_sample():
+def test_grad_can_be_mapped_over_samples():
     assert_tensor(vmap(grad(cube))(ROWS), 3 * ROWS.numpy() ** 2)
     w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
     found = vmap(grad(lambda w, x: ((w @ x) ** 2).sum()), (None, 0))(w, ROWS)
@@ -71,19 +71,19 @@ def test_a_gradient_per_sample_by_what_all_samples_share_can_be_differentiated_f
     assert_tensor(slope, (2 * ROWS * ROWS.sum(1, keepdim=True)).sum(0).numpy())
 
 
-def test_grad_of_what_is_mapped():
+def test_grad_may_be_taken_of_what_is_mapped():
     assert_tensor(grad(lambda x: vmap(cube)(x).sum())(ROWS), 3 * ROWS.numpy() ** 2)
     assert_tensor(grad(lambda x: vmap(lambda row: (row * x).sum())(ROWS).sum())(X), ROWS.sum(0).numpy())
 
 
 @pytest.mark.parametrize("transform", [jacrev, jacfwd])
-def test_jacobians_and_hessians_per_sample(transform):
+def test_jacobians_and_hessians_can_be_mapped_over_samples(transform):
     assert_tensor(vmap(transform(torch.sin))(ROWS), torch.diag_embed(ROWS.cos()).numpy())
     assert_tensor(vmap(hessian(rosenbrock))(ROWS), by_row(hessian(rosenbrock)).numpy())
     assert_tensor(vmap(jacrev(transform(rosenbrock)))(ROWS), by_row(hessian(rosenbrock)).numpy())
 
 
-def test_jvp_and_vjp_per_sample():
+def test_jvp_and_vjp_can_be_mapped_over_samples():
     value, slope = vmap(lambda x, t: jvp(torch.sin, (x,), (t,)))(ROWS, ROWS)
     assert_tensor(value, ROWS.sin().numpy())
     assert_tensor(slope, (ROWS.cos() * ROWS).numpy())

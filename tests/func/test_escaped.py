@@ -110,7 +110,9 @@ def test_one_of_a_mapping_is_of_no_use(use, part):
     )
 
 
-@pytest.mark.parametrize("look", [lambda x: x.data_ptr(), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize(
+    "look", [lambda x: x.data_ptr(), copy.deepcopy, copy.copy, lambda x: x.untyped_storage()]
+)
 def test_what_is_inside_has_no_memory_to_show(look):
     kinds = {
         "TensorWrapper": lambda f: grad(f)(X),

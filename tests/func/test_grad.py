@@ -2,13 +2,9 @@
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
+from support import assert_tensor, raises, tensor
 
 grad, grad_and_value = torch.func.grad, torch.func.grad_and_value
-
-
-def tensor(*values, requires_grad=False):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
 def scalar(value, requires_grad=False):

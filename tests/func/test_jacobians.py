@@ -2,16 +2,12 @@
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
+from support import assert_tensor, raises, tensor
 
 jacrev, jacfwd, hessian, grad = torch.func.jacrev, torch.func.jacfwd, torch.func.hessian, torch.func.grad
 BOTH = pytest.mark.parametrize("jac", [jacrev, jacfwd])
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script")
-
-
-def tensor(*values, requires_grad=False):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
 @BOTH

@@ -2,13 +2,9 @@
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
+from support import assert_tensor, raises, tensor
 
 grad, vjp, linearize = torch.func.grad, torch.func.vjp, torch.func.linearize
-
-
-def tensor(*values, requires_grad=False):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
 def test_vjp_returns_the_value_and_a_function_of_cotangents():

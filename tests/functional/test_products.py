@@ -2,14 +2,10 @@
 
 import pytest
 import rushlight as torch
-from support import assert_tensor, raises
+from support import assert_tensor, raises, tensor
 
 F = torch.autograd.functional
 PRODUCTS = [F.vjp, F.jvp, F.vhp, F.hvp]
-
-
-def tensor(*values, requires_grad=False):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
 def cube(x):

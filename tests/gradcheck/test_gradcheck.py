@@ -3,15 +3,11 @@
 import pytest
 import rushlight as torch
 from rushlight.autograd.gradcheck import GradcheckError
-from support import raises
+from support import leaf, raises
 
 gradcheck, gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script")
 MODES = pytest.mark.parametrize("fast", [False, True])
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def wrong(x):

@@ -1,19 +1,14 @@
 """The Jacobians that `gradcheck` compares, for those who call for them by themselves."""
 
 import pytest
-import rushlight as torch
 from rushlight.autograd.gradcheck import (
     get_analytical_jacobian,
     get_numerical_jacobian,
     get_numerical_jacobian_wrt_specific_input,
 )
-from support import assert_tensor, raises
+from support import assert_tensor, leaf, raises
 
 DEPRECATED = pytest.mark.filterwarnings("ignore:.get_.*_jacobian. was part of PyTorch's private API")
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 @DEPRECATED

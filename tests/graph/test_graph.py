@@ -4,11 +4,7 @@ import pytest
 import rushlight as torch
 from rushlight.autograd import graph
 from support import raises
-
-
-def leaf(*values):
-    return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
-
+from support import single_leaf as leaf
 
 LAST = 2**64 - 1  # -1, as torch shows it: without a sign.
 PLACES = torch.tensor([[0, 1]])

@@ -39,7 +39,7 @@ def test_what_an_operation_was_given_is_packed_by_name_and_unpacked_once(functio
     assert logged(function, x, y) == (order, order)
 
 
-def test_of_three_too():
+def test_the_order_holds_for_operations_of_three_too():
     x, y, weight = (torch.rand(2, requires_grad=True) for _ in range(3))
     assert logged(torch.lerp, x, y, weight) == ([1, 0, 2], [1, 0, 2])
     assert logged(torch.addcdiv, x, y, weight) == ([1, 2], [1, 2])

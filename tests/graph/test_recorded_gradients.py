@@ -14,7 +14,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_gradient_comes_from(name):
+def test_recorded_gradients_come_from_these_nodes(name):
     function, expected = CASES[name]
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     y = torch.tensor([[2.0, 1.0], [1.0, 2.0]], requires_grad=True)

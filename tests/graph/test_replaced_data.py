@@ -12,7 +12,7 @@ def pair():
     return torch.tensor([1.0, 2.0], requires_grad=True)
 
 
-def test_a_leaf_that_an_operation_keeps():
+def test_an_operation_that_keeps_a_leaf_sees_its_new_data():
     x = pair()
     y = (x * x).sum()
     x.data = torch.tensor(NEW)
@@ -55,7 +55,7 @@ def test_others_that_show_the_same_memory_stay():
     assert weight.grad.tolist() == [1.0, 2.0]
 
 
-def test_data_that_change_places():
+def test_two_leaves_may_exchange_their_data():
     a, b = pair(), torch.tensor([3.0, 4.0], requires_grad=True)
     y = (a * b).sum()
     a.data, b.data = b.data, a.data

@@ -308,7 +308,7 @@ def test_bounds_are_shown_where_there_are_any():
     assert len(x.clamp(min=leaf(3, 4)).grad_fn.next_functions) == 3
 
 
-def test_further_parameters():
+def test_parameters_of_further_operations_are_saved():
     assert x.logcumsumexp(-1).grad_fn._saved_dim == unsigned(-1)
     assert (x.nansum(-1).grad_fn._saved_dim, x.nansum().grad_fn._saved_dim) == ((unsigned(-1),), None)
     assert torch.linalg.cholesky(square @ square.t() + torch.eye(3)).grad_fn._saved_upper is False

@@ -5,12 +5,9 @@ import rushlight as torch
 from functions.square import Square
 from rushlight.autograd import graph
 from support import raises
+from support import single_leaf as leaf
 
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they"
-
-
-def leaf(*values):
-    return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
 
 
 def test_a_node_shows_the_tensors_that_it_saved():

@@ -2,17 +2,13 @@
 
 import pytest
 import rushlight as torch
-from support import raises
+from support import leaf, raises
 
 F = torch.nn.functional
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
     "been freed)"
 )
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def shown(node):

@@ -91,3 +91,19 @@ def test_hooks_after_accumulation_can_be_changed_in_their_dictionary():
     hooks[3] = lambda tensor: seen.append(tensor.grad.tolist())
     x.sum().backward()
     assert seen == [[1, 1]]
+
+
+def test_a_copied_handle_removes_from_the_copied_dictionary():
+    import copy
+
+    called = []
+    module = torch.nn.Linear(2, 2)
+    module.handle = module.register_forward_hook(lambda *args: called.append("hook"))
+    other = copy.deepcopy(module)
+    assert other.handle.id == module.handle.id
+    other.handle.remove()
+    other(torch.ones(1, 2))
+    assert called == []
+    module(torch.ones(1, 2))
+    assert called == ["hook"]
+    copy.deepcopy(torch.ones(2, requires_grad=True).register_hook(print)).remove()

@@ -4,10 +4,7 @@ import pytest
 import rushlight as torch
 from rushlight.autograd import graph
 from support import raises
-
-
-def leaf(*values):
-    return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
+from support import single_leaf as leaf
 
 
 def accumulator(x):
@@ -253,3 +250,95 @@ def test_a_node_that_was_freed_is_not_passed_without_a_gradient_either():
         kept.backward()
     nothing.backward()
     nothing.backward()
+
+
+def test_hooks_that_are_added_while_backward_runs_are_called_if_it_has_not_been_there():
+    log = []
+    x = leaf()
+    a = x * 2
+    b = a * 3
+
+    def add(gradient):
+        a.retain_grad()
+        a.register_hook(lambda gradient: (log.append("tensor"), gradient * 10)[1])
+        a.grad_fn.register_prehook(lambda gradients: log.append("before"))
+        a.grad_fn.register_hook(lambda inputs, outputs: log.append("after"))
+        x.register_hook(lambda gradient: log.append("leaf"))
+
+    b.register_hook(add)
+    b.sum().backward()
+    assert log == ["tensor", "before", "after", "leaf"]
+    assert a.grad.tolist() == [30.0, 30.0] and x.grad.tolist() == [60.0, 60.0]
+
+
+def test_a_function_can_hook_its_own_node_while_it_runs():
+    log = []
+
+    class Watched(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            y.grad_fn.register_hook(lambda inputs, outputs: log.append("after"))
+            return gradient * 2
+
+    y = Watched.apply(leaf())
+    y.sum().backward()
+    assert log == ["after"]
+
+
+def test_hooks_that_are_added_are_called_on_the_calling_thread_when_several_run():
+    from threading import get_ident
+
+    threads = []
+    x = torch.rand(400, 400, requires_grad=True)
+    branches = [x.sin() for _ in range(4)]
+    whole = sum(branch.exp() for branch in branches)
+
+    def add(gradient):
+        for branch in branches:
+            branch.register_hook(lambda gradient: threads.append(get_ident()))
+
+    whole.register_hook(add)
+    whole.sum().backward()
+    assert threads == [get_ident()] * 4
+
+
+def test_a_hook_on_several_tensors_hears_of_those_that_are_on_the_way():
+    seen = []
+    a = leaf()
+    b, c = a * 2, a * 3
+    d = (b * c).sum()
+    graph.register_multi_grad_hook((b, c, a), lambda all_of_them: seen.append(all_of_them))
+    torch.autograd.grad(d, b, retain_graph=True)
+    assert [part is None for part in seen.pop()] == [False, True, True]
+    with raises(
+        RuntimeError,
+        "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+        "This is currently not supported.",
+    ):
+        torch.autograd.grad(d, a, retain_graph=True)
+    d.backward(inputs=[a])
+    assert [part.tolist() for part in seen.pop()] == [[3.0, 6.0], [2.0, 4.0], [12.0, 24.0]]
+
+
+def test_a_hook_after_accumulation_may_return_its_leaf():
+    x = leaf()
+    x.register_post_accumulate_grad_hook(lambda tensor: tensor)
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_there_are_no_hooks_where_only_other_places_have_some():
+    x, y = leaf(), leaf() * 2
+    x.register_post_accumulate_grad_hook(lambda tensor: None)
+    y.retain_grad()
+    y.grad_fn.register_hook(lambda inputs, outputs: None)
+    assert x._backward_hooks is None and y._backward_hooks is None
+    handle = y.register_hook(lambda gradient: None)
+    handle.remove()
+    assert y._backward_hooks is not None and len(y._backward_hooks) == 0
+    y._backward_hooks = None
+    assert y._backward_hooks is None

@@ -84,7 +84,7 @@ def test_a_constant_written_through_a_view_cuts_the_gradient_there(view, shape):
     assert_tensor(x.grad, expected.numpy())
 
 
-def test_two_views_changed_in_turn():
+def test_two_views_may_be_changed_in_turn():
     def function(x, w):
         y = x * 1
         a, b = y[0], y[:, 1]

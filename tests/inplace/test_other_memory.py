@@ -79,7 +79,7 @@ def test_the_element_type_stays(dtype, name):
         torch.ones(2).set_(torch.ones(2, dtype=getattr(torch, dtype)))
 
 
-def test_what_cannot_be_set():
+def test_leaves_and_inference_tensors_cannot_be_set():
     with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
         torch.ones(2, requires_grad=True).set_(torch.ones(2))
     with torch.inference_mode():

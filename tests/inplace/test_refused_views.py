@@ -90,3 +90,17 @@ def test_a_function_may_not_write_to_one_of_several_views(x):
     first = (x * 2).split(2)[0]
     with raises(RuntimeError, "Output 0 of Split is a view and is being modified inplace. This view is the"):
         Increased.apply(first)
+
+
+def test_a_function_that_must_not_write_has_written_all_the_same(x):
+    with torch.no_grad():
+        aside = x[:2]
+    with raises(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation."):
+        Increased.apply(aside)
+    assert x._version == 2 and x.tolist() == [2.0, 2.0, 1.0, 1.0]
+    base = x * 1
+    start = "Output 0 of Split is a view and is being modified inplace."
+    with pytest.raises(RuntimeError) as caught:
+        Increased.apply(base.split(2)[0])
+    assert str(caught.value).startswith(start)
+    assert base._version == 2

@@ -55,3 +55,14 @@ def test_a_result_that_was_written_to_is_an_error():
         y.mul_(2)
     with raises(RuntimeError, "one of the variables needed for gradient computation has been modified"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("name", ["acosh", "asinh", "atanh"])
+def test_some_inverses_have_no_derivative_in_place(name):
+    x = torch.full((2,), 1.5, requires_grad=True)
+    y = getattr(x.clone(), name + "_")()
+    assert y.grad_fn.name() == name.title() + "Backward1"
+    with raises(NotImplementedError, f"the derivative for 'inplace version of {name}' is not implemented."):
+        y.sum().backward()
+    with raises(NotImplementedError, f"Trying to use forward AD with {name}_ that does not support it"):
+        torch.func.jvp(lambda x: getattr(x.clone(), name + "_")(), (x,), (x,))

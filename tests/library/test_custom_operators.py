@@ -246,7 +246,7 @@ def with_a_list(x: Tensor, n: int = [1]) -> Tensor: ...
         ),
     ],
 )
-def test_what_annotations_cannot_say(function, mutates, text):
+def test_what_annotations_cannot_say_is_refused(function, mutates, text):
     with raises(ValueError, text):
         library.infer_schema(function, mutates_args=mutates)
 

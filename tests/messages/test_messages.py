@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_raises_in
+from support import assert_raises_in, leaf
 
 CLASSES = {
     kind.__name__: kind
@@ -40,11 +40,6 @@ def read_tables():
 
 
 ROWS = read_tables()
-
-
-def leaf(*values):
-    """A float64 leaf that requires grad."""
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def test_the_tables_were_found():

@@ -49,6 +49,16 @@ def test_a_transposed_convolution_is_the_transpose():
     assert_tensor(forth, back.numpy(), tolerance=1e-4)
 
 
+def test_batch_normalisation_wants_room_in_the_deviation():
+    x, mean, variance = torch.ones(2, 1), torch.zeros(1), torch.ones(1)
+    for eps in (0.0, -1.0):
+        with raises(ValueError, f"batch_norm eps must be positive during training, but got {eps}"):
+            F.batch_norm(x, mean, variance, training=True, eps=eps)
+    assert F.batch_norm(x, mean, variance, eps=0.0).tolist() == x.tolist()
+    with raises(ValueError, "batch_norm eps must be non-negative, but got -1.0"):
+        F.batch_norm(x, mean, variance, eps=-1.0)
+
+
 def test_batch_normalisation_remembers_mean_and_variance():
     layer = nn.BatchNorm1d(1)
     layer(torch.tensor([[1.0], [3.0]]))

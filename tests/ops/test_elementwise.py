@@ -110,13 +110,13 @@ def test_powers_of_a_number(exponent):
     check_gradient(lambda x: x**exponent, values)
 
 
-def test_a_number_to_the_power_of_a_tensor():
+def test_a_number_can_be_raised_to_the_power_of_a_tensor():
     values = sample(3, 4)
     assert_tensor(2.0 ** torch.tensor(values), 2.0**values)
     check_gradient(lambda x: 3.0**x, values)
 
 
-def test_the_gradient_of_a_power_at_zero():
+def test_the_gradient_of_a_power_is_finite_at_zero():
     x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
     for exponent, expected in ((0, 0.0), (1, 1.0), (2, 0.0)):
         (g,) = torch.autograd.grad((x**exponent).sum(), x)
@@ -153,7 +153,7 @@ def test_alpha_scales_the_second_operand():
 
 
 @pytest.mark.parametrize("bounds", [(-0.5, 0.5), (None, 0.5), (-0.5, None), (0.5, -0.5)], ids=str)
-def test_clamp_by_numbers(bounds):
+def test_clamp_by_numbers_agrees_with_numpy(bounds):
     low, high = bounds
     values = sample(20)
     expected = values
@@ -167,7 +167,7 @@ def test_clamp_by_numbers(bounds):
         check_gradient(lambda x: x.clamp(low, high), values)
 
 
-def test_clamp_by_tensors():
+def test_clamp_by_tensors_agrees_with_numpy():
     values, low, high = sample(3, 4), sample(4, seed=1) - 1, sample(3, 1, seed=2) + 1
     x, lo, hi = torch.tensor(values), torch.tensor(low), torch.tensor(high)
     assert_tensor(torch.clamp(x, lo, hi), np.minimum(np.maximum(values, low), high))

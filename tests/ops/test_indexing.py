@@ -72,7 +72,7 @@ def test_reading_a_strided_tensor_agrees_with_numpy(index):
 
 
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
-def test_the_gradient_of_reading(index):
+def test_the_gradient_of_reading_adds_up_at_what_was_read(index):
     values = sample(*SHAPE)
     x = torch.tensor(values, requires_grad=True)
     y = x[as_index(index)]
@@ -139,7 +139,7 @@ def test_writing_converts_the_dtype_of_the_value():
     assert x.tolist() == [2, 3, 4]
 
 
-def test_a_mask_made_of_the_tensor_itself():
+def test_a_mask_may_be_made_of_the_tensor_itself():
     x = torch.tensor([-1.0, 2.0, -3.0])
     x[x < 0] = 0
     assert x.tolist() == [0.0, 2.0, 0.0]
@@ -209,3 +209,11 @@ def test_iteration_indexes_the_first_dimension():
     assert [v.item() for v in torch.tensor([7, 8])] == [7, 8]
     _, middle, _ = x
     assert middle.tolist() == [2, 3]
+
+
+def test_a_slice_that_is_filled_twice_counts_once_for_the_gradient_of_the_value():
+    x, value = torch.zeros(3, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    y = torch.index_fill(x, 0, torch.tensor([0, 0, 1]), value)
+    by_x, by_value = torch.autograd.grad((y * y).sum(), (x, value), create_graph=True)
+    assert (by_value.item(), by_x.tolist()) == (8.0, [0.0, 0.0, 0.0])
+    assert by_x.grad_fn.name() == "IndexFillBackward0"

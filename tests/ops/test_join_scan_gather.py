@@ -28,7 +28,7 @@ def test_cat_ignores_the_empty_vector():
     assert torch.cat([torch.empty(0), torch.empty(0)]).shape == (0,)
 
 
-def test_cat_of_strided_parts_and_of_one():
+def test_cat_copies_strided_parts_and_a_single_one():
     a = sample(3, 4)
     x = torch.tensor(a)
     assert_tensor(torch.cat([x.t(), x.t()], 1), np.concatenate([a.T, a.T], 1))
@@ -49,7 +49,7 @@ def test_stack_makes_a_new_dimension(dim):
     check_gradient(lambda *xs: torch.stack(xs, dim) ** 2, *parts)
 
 
-def test_stack_of_scalars():
+def test_scalars_are_stacked_to_a_vector():
     x = [torch.tensor(float(i), requires_grad=True) for i in range(3)]
     s = torch.stack(x)
     assert s.tolist() == [0.0, 1.0, 2.0]
@@ -67,7 +67,7 @@ def test_cumsum_agrees_with_numpy(shape):
             check_gradient(lambda x, dim=dim: x.cumsum(dim) ** 2, values)
 
 
-def test_cumsum_of_integers_and_scalars():
+def test_cumsum_takes_integers_and_scalars():
     assert torch.tensor([1, 2, 3], dtype=torch.int8).cumsum(0).tolist() == [1, 3, 6]
     assert torch.tensor([True, True]).cumsum(0).tolist() == [1, 2]
     assert torch.tensor(5.0).cumsum(0).item() == 5.0

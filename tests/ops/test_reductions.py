@@ -133,7 +133,7 @@ def test_prod_and_its_gradient_with_zeros():
         check_gradient(lambda x: x.prod(0), with_zeros)
 
 
-def test_any_and_all():
+def test_any_and_all_agree_with_numpy():
     mask = sample(3, 4) > 0.5
     x = torch.tensor(mask)
     assert x.any().item() == mask.any() and x.all().item() == mask.all()
@@ -143,7 +143,7 @@ def test_any_and_all():
 
 
 @pytest.mark.parametrize("correction", [0, 1, 2])
-def test_var_and_std_with_a_correction(correction):
+def test_var_and_std_with_a_correction_agree_with_numpy(correction):
     values = sample(4, 5)
     x = torch.tensor(values)
     assert_tensor(x.var(correction=correction), values.var(ddof=correction))
@@ -159,7 +159,7 @@ def test_unbiased_is_the_older_name_of_the_correction():
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 0, float("inf"), float("-inf"), 0.5])
-def test_norms_of_every_order(p):
+def test_norms_of_every_order_agree_with_numpy(p):
     values = sample(3, 4)
     x = torch.tensor(values)
     assert_tensor(x.norm(p), np.linalg.norm(values.ravel(), p))

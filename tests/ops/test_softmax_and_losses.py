@@ -45,7 +45,7 @@ def test_softmax_without_a_dimension_guesses_and_warns():
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_mse_loss(reduction):
+def test_mse_loss_agrees_with_its_formula(reduction):
     a, b = sample(3, 4), sample(3, 4, seed=1)
     expected = REDUCTIONS[reduction]((a - b) ** 2)
     assert_tensor(F.mse_loss(torch.tensor(a), torch.tensor(b), reduction=reduction), expected)
@@ -120,7 +120,7 @@ OPTIONS += [{"weight": True, "ignore_index": 1}, {"weight": True, "ignore_index"
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("shape", [(4, 3), (4, 3, 2), (2, 3, 2, 2)], ids=str)
-def test_cross_entropy_of_classes(shape, options, reduction):
+def test_cross_entropy_of_classes_agrees_with_its_formula(shape, options, reduction):
     x = sample(*shape)
     target = np.random.default_rng(5).integers(0, 3, (shape[0], *shape[2:]))
     target.flat[:3] = [0, 1, 2]

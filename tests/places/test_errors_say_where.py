@@ -8,6 +8,7 @@ import weakref
 import pytest
 import rushlight as torch
 from functions.square import Square
+from support import leaf
 
 HERE = __file__
 
@@ -32,10 +33,6 @@ def line_of(marker):
 
 def at(marker):
     return f"{HERE}:{line_of(marker)}"
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def overwritten():
@@ -89,6 +86,23 @@ def test_a_saved_view_is_named_for_the_window_that_it_is_now():
     z = y.cos()
     y.zero_()
     assert "which is output 0 of AsStrided, is" in str(failure(lambda: z.sum().backward()))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda base, view: base.add_(1),
+        lambda base, view: view.add_(1),
+        lambda base, view: view.detach().add_(1),
+        lambda base, view: base[0].zero_(),
+    ],
+)
+def test_a_saved_view_is_named_for_its_window_however_it_was_written(write):
+    base = leaf(1.0, 2.0) * 1
+    for view in (base.view(1, 2), base[:1], base.t(), base.unsqueeze(0).t()):
+        y = view * view
+        write(base, view)
+        assert "which is output 0 of AsStrided, is" in str(failure(lambda y=y: y.sum().backward()))
 
 
 def test_a_write_that_gave_a_plain_tensor_a_history_is_named():

@@ -183,12 +183,15 @@ def test_parents_and_children_are_events():
         one.set_cpu_parent(3)
 
 
-def test_small_things():
+def test_times_are_shown_with_the_unit_that_fits():
     assert Interval(2, 5).elapsed_us() == 3
     assert Kernel("name", 0, 3).duration == 3
     assert issubclass(FunctionEvent, FormattedTimesMixin)
     assert event("slow", 0, 2_500_000).cpu_time_str == "2.500s"
     assert event("slow", 0, 2500).cpu_time_total_str == "2.500ms"
+
+
+def test_what_is_to_be_unique_is_seen_once():
     unique = torch.autograd.profiler.EnforceUnique()
     unique.see(1)
     with pytest.raises(RuntimeError, match=r"^duplicate key: \(1,\)$"):

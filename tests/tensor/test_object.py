@@ -80,7 +80,7 @@ def test_tolist_nests_like_the_shape():
     ]
 
 
-def test_conversions_to_python_numbers():
+def test_single_elements_convert_to_python_numbers():
     x = torch.tensor(2.7)
     assert float(x) == pytest.approx(2.7) and int(x) == 2 and bool(x) is True and round(x.item(), 1) == 2.7
     assert int(torch.tensor([[5]])) == 5 and bool(torch.tensor([0])) is False
@@ -112,7 +112,7 @@ def test_hash_is_identity():
     assert hash(x) == id(x) and len({x, y}) == 2 and {x: 1}[x] == 1
 
 
-def test_clone_copy_zero_and_fill():
+def test_clone_copy_zero_and_fill_write_where_they_say():
     x = torch.arange(4.0)
     y = x.clone()
     assert y.zero_() is y and y.tolist() == [0.0] * 4 and x.tolist() == [0.0, 1.0, 2.0, 3.0]

@@ -61,7 +61,7 @@ def test_an_operator_in_place_keeps_object_and_memory(symbol):
 
 
 @pytest.mark.parametrize("symbol", BITWISE)
-def test_bitwise_operators(symbol):
+def test_bitwise_operators_agree_with_numpy(symbol):
     apply = BITWISE[symbol]
     a, b = np.array([12, 10, -1]), np.array([10, 3, 6])
     assert_tensor(apply(torch.tensor(a), torch.tensor(b)), apply(a, b))
@@ -113,7 +113,7 @@ def test_equality_of_shapes_that_do_not_broadcast_is_an_error():
         torch.ones(2) == torch.ones(3)  # noqa: B015
 
 
-def test_membership():
+def test_a_tensor_contains_the_numbers_that_it_shows():
     x = torch.tensor([1, 2, 3])
     assert 2 in x and 5 not in x and torch.tensor(3) in x
 

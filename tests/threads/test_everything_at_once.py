@@ -12,7 +12,7 @@ from rushlight.autograd import forward_ad
 from rushlight.autograd.graph import saved_tensors_hooks
 from rushlight.func import grad, hessian, jacrev, jvp, vmap
 from rushlight.utils.checkpoint import checkpoint
-from support import assert_tensor, run_together
+from support import assert_tensor, leaf, run_together
 
 THREADS = 6
 ROUNDS = int(os.environ.get("RUSHLIGHT_STRESS_ROUNDS", "40"))
@@ -21,10 +21,6 @@ ROUNDS = int(os.environ.get("RUSHLIGHT_STRESS_ROUNDS", "40"))
 def in_threads(work):
     """Call `work` with the number of each thread, all at once."""
     run_together(*[lambda place=place: work(place) for place in range(THREADS)])
-
-
-def leaf(*values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 class Cubed(torch.autograd.Function):

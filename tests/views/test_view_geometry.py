@@ -165,13 +165,13 @@ def test_expand_repeats_without_memory():
         ((2, 3), (2, 3), (2, 3), (3, 1)),
     ],
 )
-def test_expand_shapes_and_strides(shape, target, expected, strides):
+def test_expand_repeats_by_strides_of_zero(shape, target, expected, strides):
     e = base(shape).expand(target)
     assert tuple(e.shape) == expected and e.stride() == strides
     assert base(shape).expand(*target).shape == e.shape
 
 
-def test_expand_as_and_its_gradient():
+def test_expand_as_passes_its_gradient():
     check_gradient(lambda x: x.expand_as(torch.ones(4, 2, 3)) * 2, sample(2, 1))
 
 
@@ -210,7 +210,7 @@ def test_contiguous_returns_the_same_object_or_a_copy():
         "step",
     ],
 )
-def test_is_contiguous(make, expected):
+def test_contiguous_is_what_lies_in_row_major_order(make, expected):
     assert make().is_contiguous() is expected
 
 

@@ -59,3 +59,18 @@ def test_mappings_within_each_other_each_say_what_they_want():
     rows = within("same", "different")
     assert torch.equal(rows[0, 0], rows[0, 1])
     assert not torch.equal(rows[0], rows[2])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.bernoulli(x, 0.5),
+        lambda x: torch.normal(x, 1.0),
+        lambda x: torch.normal(0.0, x.abs()),
+        lambda x: torch.normal(x, x.abs()),
+    ],
+)
+@pytest.mark.parametrize("inner", ["same", "different"])
+def test_nor_where_only_the_samples_of_an_outer_mapping_differ(function, inner):
+    with raises(RuntimeError, SAME):
+        vmap(lambda x: vmap(lambda _: function(x), randomness=inner)(X), randomness="same")(X)

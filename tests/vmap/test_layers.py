@@ -3,21 +3,9 @@
 import pytest
 import rushlight as torch
 from rushlight.func import grad, vmap
-from support import raises
+from support import looped, numbers, raises
 
 F = torch.nn.functional
-
-
-def numbers(*shape):
-    """Different numbers of both signs."""
-    count = 1
-    for size in shape:
-        count *= size
-    return ((torch.arange(float(count)) * 7 % 11) / 5 - 1).reshape(shape)
-
-
-def looped(func, *args):
-    return torch.stack([func(*sample) for sample in zip(*args, strict=True)])
 
 
 INPUT, WEIGHT, BIAS = numbers(3, 2, 4, 5, 5), numbers(3, 6, 4, 3, 3), numbers(3, 6)

@@ -173,3 +173,49 @@ def filled(x):
 
 def test_a_tensor_made_inside_takes_the_tangents_of_what_is_copied_into_it():
     torch.testing.assert_close(jacfwd(filled)(Y), 2 * torch.eye(3))
+
+
+class Attributed(Function):
+    """It keeps a tensor as an attribute."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.twice = inputs[0] * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        assert ctx.twice.shape == gradient.shape
+        return gradient * ctx.twice
+
+
+def test_attributes_of_a_context_are_those_of_the_sample():
+    x = torch.arange(6.0).reshape(3, 2)
+    assert torch.equal(grad(lambda x: vmap(Attributed.apply)(x).sum())(x), 2 * x)
+    assert torch.equal(vmap(grad(lambda x: Attributed.apply(x).sum()))(x), 2 * x)
+    y = x.clone().requires_grad_()
+    vmap(Attributed.apply, in_dims=1)(y).sum().backward()
+    assert torch.equal(y.grad, 2 * x)
+
+
+def test_a_written_rule_must_name_a_dimension_that_there_is():
+    class Far(Function):
+        @staticmethod
+        def forward(x):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return x * 2, 5
+
+    with raises(IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 5)"):
+        vmap(Far.apply)(torch.ones(3, 2))

@@ -54,6 +54,9 @@ def test_a_rule_is_named_by_itself(method, others, named):
         ("index_copy_", (0, torch.tensor([0, 1]), None)),
         ("scatter_", (0, torch.tensor([0, 1]), None)),
         ("masked_scatter_", (torch.tensor([True, True]), None)),
+        ("hypot_", (None,)),
+        ("xlogy_", (None,)),
+        ("subtract_", (None,)),
     ],
 )
 def test_what_torch_has_no_rule_for_is_named_with_its_level(method, others):
@@ -64,7 +67,7 @@ def test_what_torch_has_no_rule_for_is_named_with_its_level(method, others):
     assert "but `self` not being vmapped over at level 1. Please" in str(caught.value)
 
 
-@pytest.mark.parametrize("method", ["add_", "atan2_"])
+@pytest.mark.parametrize("method", ["add_", "atan2_", "copysign_"])
 def test_some_see_a_shape_that_does_not_fit(method):
     message = r"^output with shape \[2\] doesn't match the broadcast shape \[3, 2\]$"
     with pytest.raises(RuntimeError, match=message):

@@ -6,20 +6,7 @@ from collections import OrderedDict
 import pytest
 import rushlight as torch
 from rushlight.func import vmap
-from support import raises
-
-
-def numbers(*shape):
-    """Different numbers of both signs."""
-    count = 1
-    for size in shape:
-        count *= size
-    return ((torch.arange(float(count)) * 7 % 11) / 5 - 1).reshape(shape)
-
-
-def looped(func, *args):
-    """What `func` gives for one sample after the other."""
-    return torch.stack([func(*sample) for sample in zip(*args, strict=True)])
+from support import looped, numbers, raises
 
 
 def test_it_is_known_under_two_names():

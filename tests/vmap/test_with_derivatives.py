@@ -3,17 +3,9 @@
 import pytest
 import rushlight as torch
 from rushlight.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
-from support import raises
+from support import numbers, raises
 
 F = torch.nn.functional
-
-
-def numbers(*shape):
-    """Different numbers of both signs."""
-    count = 1
-    for size in shape:
-        count *= size
-    return ((torch.arange(float(count)) * 7 % 11) / 5 - 1).reshape(shape)
 
 
 def curved(x):

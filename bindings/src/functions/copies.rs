@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
 use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
-use rushlight::ops::{conjugate, expand, part, permute, reinterpret, split, strided, underived, view};
+use rushlight::ops::{cast, conjugate, expand, part, permute, reinterpret, split, strided, underived, view};
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py())),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
         let x = a.tensor(0)?;
-        let y = copied(&x.detach(), |x| Ok(x.clone())).map_err(raise)?;
+        let y = cast::clone_contiguous(&x.detach()).map_err(raise)?;
         underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
         y.to_python(a.py()).map(Bound::unbind)
     }),
@@ -36,12 +36,12 @@ pub(super) const TABLE: &[Function] = &[
         "`as_strided`, copied.",
         |a| {
             let (size, stride, offset) = (a.ints(1)?.to_vec(), a.ints(2)?.to_vec(), a.optional_int(3)?);
-            copy(a, move |x| strided::as_strided(x, &size, &stride, offset))
+            copy(a, "AsStridedBackward0_copy", move |x| strided::as_strided(x, &size, &stride, offset))
         },
     ),
     function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
         let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
-        copy(a, move |x| part::diagonal(x, offset, first, second))
+        copy(a, "DiagonalBackward0_copy", move |x| part::diagonal(x, offset, first, second))
     }),
     function(
         "expand_copy",
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Function] = &[
         "`expand`, copied.",
         |a| {
             let size = a.ints(1)?.to_vec();
-            copy(a, move |x| expand::expand(x, &size))
+            copy(a, "ExpandBackward0_copy", move |x| expand::expand(x, &size))
         },
     ),
     function(
@@ -58,7 +58,7 @@ pub(super) const TABLE: &[Function] = &[
         "`permute`, copied.",
         |a| {
             let dims = a.ints(1)?.to_vec();
-            copy(a, move |x| permute::permute(x, &dims))
+            copy(a, "PermuteBackward0_copy", move |x| permute::permute(x, &dims))
         },
     ),
     function(
@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Function] = &[
         "`select`, copied.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
-            copy(a, move |x| part::select(x, dim, index))
+            copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     ),
     function(
@@ -76,7 +76,7 @@ pub(super) const TABLE: &[Function] = &[
         "A range of a dimension, copied.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
-            copy(a, move |x| part::slice(x, dim, start, end, step))
+            copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     ),
     both(
@@ -86,24 +86,24 @@ pub(super) const TABLE: &[Function] = &[
         |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
     ),
     function("squeeze_copy", SQUEEZE, "`squeeze`, copied.", |a| match a.overload() {
-        0 => copy(a, |x| squeeze::squeeze(x, Squeezed::All)),
+        0 => copy(a, "SqueezeBackward0_copy", |x| squeeze::squeeze(x, Squeezed::All)),
         1 => {
             let dim = a.int(1)?;
-            copy(a, move |x| squeeze::squeeze(x, Squeezed::One(dim)))
+            copy(a, "SqueezeBackward1_copy", move |x| squeeze::squeeze(x, Squeezed::One(dim)))
         }
         _ => {
             let dims = a.ints(1)?.to_vec();
-            copy(a, move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
+            copy(a, "SqueezeBackward2_copy", move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
         }
     }),
-    function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, permute::t)),
+    function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, "TBackward0_copy", permute::t)),
     function(
         "transpose_copy",
         &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
         "`transpose`, copied.",
         |a| {
             let (first, second) = (a.int(1)?, a.int(2)?);
-            copy(a, move |x| permute::transpose(x, first, second))
+            copy(a, "TransposeBackward0_copy", move |x| permute::transpose(x, first, second))
         },
     ),
     function(
@@ -112,7 +112,7 @@ pub(super) const TABLE: &[Function] = &[
         "`Tensor.unfold`, copied.",
         |a| {
             let (dim, size, step) = (a.int(1)?, a.int(2)?, a.int(3)?);
-            copy(a, move |x| part::windows(x, dim, size, step))
+            copy(a, "UnfoldBackward0_copy", move |x| part::windows(x, dim, size, step))
         },
     ),
     function(
@@ -121,7 +121,7 @@ pub(super) const TABLE: &[Function] = &[
         "`unsqueeze`, copied.",
         |a| {
             let dim = a.int(1)?;
-            copy(a, move |x| squeeze::unsqueeze(x, dim))
+            copy(a, "UnsqueezeBackward0_copy", move |x| squeeze::unsqueeze(x, dim))
         },
     ),
     function(
@@ -134,21 +134,23 @@ pub(super) const TABLE: &[Function] = &[
         |a| match a.overload() {
             0 => {
                 let size = a.ints(1)?.to_vec();
-                copy(a, move |x| view::view(x, &size))
+                copy(a, "ViewBackward0_copy", move |x| view::view(x, &size))
             }
             _ => {
                 let dtype = a.element_type(1)?;
-                copy(a, move |x| reinterpret::view_dtype(x, dtype))
+                read_otherwise(a, |x| reinterpret::view_dtype(x, dtype))
             }
         },
     ),
-    function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| copy(a, conjugate::view_as_real)),
+    function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| {
+        read_otherwise(a, conjugate::view_as_real)
+    }),
     function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
-        copy(a, conjugate::view_as_complex)
+        read_otherwise(a, conjugate::view_as_complex)
     }),
     function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
         let dim = a.int(1)?;
-        copies(a, move |x| split::unbind(x, dim))
+        copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))
     }),
     function(
         "split_copy",
@@ -156,7 +158,7 @@ pub(super) const TABLE: &[Function] = &[
         "`split`, copied.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
-            copies(a, move |x| split::split(x, size, dim))
+            copies(a, "SplitBackward0_copy", move |x| split::split(x, size, dim))
         },
     ),
     function(
@@ -165,7 +167,7 @@ pub(super) const TABLE: &[Function] = &[
         "`split_with_sizes`, copied.",
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
-            copies(a, move |x| split::split_with_sizes(x, &sizes, dim))
+            copies(a, "SplitWithSizesBackward0_copy", move |x| split::split_with_sizes(x, &sizes, dim))
         },
     ),
     both(
@@ -204,22 +206,30 @@ pub(super) const TABLE: &[Function] = &[
     ),
 ];
 
-/// What a view shows of the first argument, copied.
+/// What a view shows of the first argument, copied; the node has this name.
 fn copy(
     a: &Arguments<'_, '_>,
+    name: &'static str,
     view: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
-    copied(a.tensor(0)?, view).answer(a.py())
+    copied(a.tensor(0)?, name, view).answer(a.py())
 }
 
 /// The same of several parts.
 fn copies(
     a: &Arguments<'_, '_>,
+    name: &'static str,
     cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
-    all_copied(a.tensor(0)?, Arc::new(cut)).answer(a.py())
+    all_copied(a.tensor(0)?, name, Arc::new(cut)).answer(a.py())
 }
 
+/// What the elements of the first argument are as another type, copied.
+fn read_otherwise(a: &Arguments<'_, '_>, view: impl Fn(&Tensor) -> Result<Tensor>) -> PyResult<Py<PyAny>> {
+    view(a.tensor(0)?).and_then(|seen| cast::clone_contiguous(&seen)).answer(a.py())
+}
+
+/// Parts of the first argument, which share its memory without being views of it.
 fn apart(
     a: &Arguments<'_, '_>,
     name: &'static str,

@@ -5,10 +5,9 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::graph::profile::{self, Label};
-use rushlight::graph::{HookId, mode};
+use rushlight::graph::{HookId, NamedHooks, mode};
 use rushlight::ops::batch;
 use rushlight::ops::intercept::is_active;
-use rushlight::tensor::NamedHooks;
 use rushlight::{Error, Tensor};
 use smallvec::smallvec;
 
@@ -344,8 +343,11 @@ pub(crate) fn detached(tensor: &Tensor) -> PyResult<Tensor> {
     Ok(tensor.detach())
 }
 
-/// Has a tensor forget its history.
+/// Has a tensor forget its history; in inference mode nobody does.
 pub(crate) fn forget(tensor: &Tensor) -> PyResult<()> {
+    if mode::is_inference() {
+        return Ok(());
+    }
     writes::check_in_place(tensor, "detach_", &Given::default())?;
     if tensor.is_batched() && !tensor.is_followed() {
         return Err(raise(Error::DetachView {}.into()));
@@ -365,12 +367,14 @@ fn numbered<'py>(
     dictionary.call1((tensor, name, functions.collect::<Vec<_>>()))
 }
 
-/// The hooks of such a dictionary.
-fn named(hooks: Option<&Bound<'_, PyAny>>) -> PyResult<NamedHooks> {
-    let Some(hooks) = hooks else { return Ok(NamedHooks::new()) };
+/// The hooks of such a dictionary, if there is one.
+fn named(hooks: Option<&Bound<'_, PyAny>>) -> PyResult<Option<NamedHooks>> {
+    let Some(hooks) = hooks else { return Ok(None) };
     let items: Vec<(u64, Bound<'_, PyAny>)> =
         hooks.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?;
-    Ok(items.iter().map(|(number, hook)| (HookId::from_number(*number), PythonHook::of(hook))).collect())
+    let hook =
+        |(number, hook): &(u64, Bound<'_, PyAny>)| (HookId::from_number(*number), PythonHook::of(hook));
+    Ok(Some(items.iter().map(hook).collect()))
 }
 
 impl TensorBase {

@@ -1,7 +1,7 @@
 //! What `+`, `<`, `bool()` and the other operators of the language do with a tensor: raw slots,
-//! because PyO3's wrappers cost as much as a small operation. Tensors of the exact type, floats and
-//! integers are recognised by their type pointers; everything else takes the way of `uncommon`.
+//! because PyO3's wrappers cost as much as a small operation.
 
+mod kinds;
 mod seen;
 
 use std::ffi::{c_int, c_void};
@@ -9,8 +9,6 @@ use std::ffi::{c_int, c_void};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use rushlight::dtype::Scalar;
-use rushlight::graph::mode;
 use rushlight::graph::profile::{self, Label};
 use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
@@ -18,14 +16,13 @@ use rushlight::{Result, Tensor};
 use smallvec::smallvec;
 
 use super::index;
-use super::number::number;
 use super::object::{borrow, guarded, guarded_status, slot, wrap_raw};
 use super::values;
 use crate::error::raise;
 use crate::overrides;
 use crate::returns::ToPython;
-use crate::writes::{self, Given};
-use seen::{may_see, method, offered, offered_alone, seen_as, unseen};
+use kinds::{binary, declined, in_place, operand, plain, unary};
+use seen::{may_see, offered, offered_alone};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -41,178 +38,6 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
         slot(ffi::Py_mp_ass_subscript, assign_subscript as *mut c_void),
     ]);
     slots
-}
-
-/// The tensor in an object of the exact type of tensors.
-///
-/// # Safety
-/// `object` is a live object and stays one for `'a`.
-#[inline]
-unsafe fn common<'a>(object: *mut ffi::PyObject) -> Option<&'a Tensor> {
-    // SAFETY: by the caller's promise.
-    unsafe { if ffi::Py_TYPE(object) == overrides::common_type() { borrow(object) } else { None } }
-}
-
-/// An object as an operand, if it can be one.
-///
-/// # Safety
-/// `object` is a live object and stays one for `'a`.
-#[inline]
-unsafe fn operand<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
-    // SAFETY: by the caller's promise; what is read fits the type that was looked at.
-    unsafe {
-        if let Some(tensor) = common(object) {
-            return Ok(Some(Operand::Tensor(tensor)));
-        }
-        if ffi::PyFloat_CheckExact(object) != 0 {
-            return Ok(Some(Operand::Scalar(Scalar::Float(ffi::PyFloat_AS_DOUBLE(object)))));
-        }
-        if ffi::PyLong_CheckExact(object) != 0 {
-            let mut overflow = 0;
-            let value = ffi::PyLong_AsLongLongAndOverflow(object, &raw mut overflow);
-            if overflow == 0 {
-                return Ok(Some(Operand::Scalar(Scalar::Int(value))));
-            }
-        }
-        uncommon(py, object)
-    }
-}
-
-/// An object of any other type as an operand: subclasses of tensors, truth values, numpy's numbers.
-///
-/// # Safety
-/// As for `operand`.
-#[cold]
-unsafe fn uncommon<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<Option<Operand<'a>>> {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        match borrow(object) {
-            // Its class may want to see the call: see `overridden`.
-            Some(_) if overrides::ever() => Ok(None),
-            Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
-            None => Ok(number(&Bound::from_borrowed_ptr(py, object))?.map(Operand::Scalar)),
-        }
-    }
-}
-
-/// An operator of which an operand is of no common type.
-///
-/// # Safety
-/// As for `offered`.
-#[cold]
-unsafe fn uncommonly(
-    py: Python<'_>,
-    slot: &str,
-    operands: [*mut ffi::PyObject; 2],
-    operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
-) -> PyResult<*mut ffi::PyObject> {
-    // SAFETY: by the caller's promise.
-    if let Some(answer) = unsafe { offered(py, slot, operands[0], operands[1])? } {
-        return Ok(answer);
-    }
-    // SAFETY: by the caller's promise.
-    let [left, right] = unsafe { operands.map(|operand| Bound::from_borrowed_ptr(py, operand)) };
-    match (unseen(&left)?, unseen(&right)?) {
-        (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
-        _ => Ok(declined(py)),
-    }
-}
-
-/// `NotImplemented`: the interpreter asks the other operand, then words the `TypeError`.
-fn declined(py: Python<'_>) -> *mut ffi::PyObject {
-    py.NotImplemented().into_ptr()
-}
-
-/// A slot of two operands; the tensor may be either.
-#[inline]
-fn binary(
-    left: *mut ffi::PyObject,
-    right: *mut ffi::PyObject,
-    slot: &str,
-    operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
-) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: slots are called with live objects, which the caller keeps during the call.
-        if let (Some(left), Some(right)) = unsafe { (common(left), common(right)) } {
-            return Ok(wrap_raw(operation(left.into(), right.into()).map_err(raise)?));
-        }
-        // SAFETY: as above.
-        match unsafe { (operand(py, left)?, operand(py, right)?) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
-            // SAFETY: as above.
-            _ => unsafe { uncommonly(py, slot, [left, right], operation) },
-        }
-    })
-}
-
-/// A slot that changes its first operand, which is a tensor, and answers it.
-#[inline]
-fn in_place(
-    target: *mut ffi::PyObject,
-    other: *mut ffi::PyObject,
-    slot: &str,
-    operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
-) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: as in `binary`.
-        let (seen, common) = unsafe { (may_see(target), operand(py, other)?) };
-        if seen || common.is_none() {
-            // SAFETY: as in `binary`.
-            if let Some(answer) = unsafe { offered(py, slot, target, other)? } {
-                return Ok(answer);
-            }
-        }
-        // SAFETY: as in `binary`.
-        let other = unsafe { Bound::from_borrowed_ptr(py, other) };
-        let other = if common.is_none() { unseen(&other)? } else { common };
-        // SAFETY: as in `binary`.
-        let (Some(tensor), Some(other)) = (unsafe { borrow(target) }, other) else {
-            return Ok(declined(py));
-        };
-        if mode::special() || tensor.is_captured() {
-            writes::check_in_place(tensor, method(slot), &Given::operand(other.tensor()))?;
-        }
-        operation(tensor, other).map_err(raise)?;
-        // SAFETY: a live object.
-        unsafe { ffi::Py_INCREF(target) };
-        Ok(target)
-    })
-}
-
-/// A slot of one tensor.
-#[inline]
-fn unary(
-    object: *mut ffi::PyObject,
-    slot: &str,
-    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
-) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: as in `binary`.
-        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
-            return Ok(answer);
-        }
-        // SAFETY: as in `binary`.
-        let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
-        Ok(wrap_raw(operation(tensor).map_err(raise)?))
-    })
-}
-
-/// A slot that makes a plain Python object of a tensor.
-#[inline]
-fn plain(
-    object: *mut ffi::PyObject,
-    slot: &str,
-    convert: impl for<'py> FnOnce(Python<'py>, &Tensor) -> PyResult<Bound<'py, PyAny>>,
-) -> *mut ffi::PyObject {
-    guarded(|py| {
-        // SAFETY: as in `binary`.
-        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
-            return Ok(answer);
-        }
-        // SAFETY: as in `binary`.
-        let Some(tensor) = (unsafe { borrow(object) }) else { return Ok(declined(py)) };
-        convert(py, tensor).map(Bound::into_ptr)
-    })
 }
 
 /// Declares C functions for slots, one a line, and the list of them:

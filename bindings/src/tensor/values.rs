@@ -121,7 +121,8 @@ pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 
 /// `sequence[x]`.
 pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    if tensor.differs() {
+    let indexes = tensor.dtype().category() < Category::Float;
+    if indexes && tensor.differs() {
         only(tensor)?;
     }
     match tensor.item() {

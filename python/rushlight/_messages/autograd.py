@@ -49,6 +49,11 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
+    "SavedDetached": (
+        RuntimeError,
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+        "This is not supported, please use out-of-place `.detach()` instead",
+    ),
     "NoDerivativeOf": (NotImplementedError, "the derivative for '{function}' is not implemented."),
     "NoDerivative": (RuntimeError, "derivative for aten::{operation} is not implemented"),
     "NoTangent": (

@@ -72,6 +72,11 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "Batching rule not implemented for aten::{operation}. We could not generate a fallback.",
     ),
+    "MappedView": (
+        RuntimeError,
+        "Batching rule not implemented for aten::{operation}; the fallback path doesn't work on out= or view "
+        "ops.",
+    ),
     "MappedCloseness": (
         RuntimeError,
         f"vmap over torch.allclose isn't supported yet. {_TELL_US} if you need this feature.",

@@ -73,7 +73,7 @@ def _two(result: Any) -> tuple[Any, Any]:
 
 
 def _wrapped(output: Any, out_dims: Any, level: int, arguments: dict[int, Any]) -> Any:
-    """The results as tensors of the mapping; an argument that was returned is that argument."""
+    """Return the results as tensors of the mapping; an argument that was returned is that argument."""
     leaves, spec = tree_flatten(output)
     dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
@@ -92,6 +92,9 @@ def _wrapped(output: Any, out_dims: Any, level: int, arguments: dict[int, Any]) 
             # What has a history below the mapping gets that above it on a tensor of its own.
             wraps = leaf.requires_grad and level == _rushlight._vmap_nesting()
             return _rushlight._wrap_for_level(leaf) if wraps else leaf
+        if not -leaf.ndim <= dim < leaf.ndim:
+            allowed = f"[{-leaf.ndim}, {leaf.ndim - 1}]"
+            raise IndexError(f"Dimension out of range (expected to be in range of {allowed}, but got {dim})")
         return _rushlight._add_batch_dim(leaf, dim % leaf.ndim, level)
 
     return tree_unflatten([one(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec)
@@ -151,10 +154,12 @@ class _Context:
         self.__dict__.update(_rule=rule, _whole=whole, saved_tensors=saved)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._whole, name)
+        value = getattr(self._whole, name)
+        return value.again() if isinstance(value, _Attribute) else value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._whole, name, value)
+        values, dims = _unwrapped((value,)) if isinstance(value, Tensor) else ((value,), (None,))
+        setattr(self._whole, name, value if dims == (None,) else _Attribute(*values, *dims))
 
     def save_for_backward(self, *tensors: Any) -> None:
         self._whole.save_for_backward(*self._apart("backward", tensors))
@@ -166,6 +171,17 @@ class _Context:
         values: tuple[Any, ...]
         values, self._rule.kept[direction] = _unwrapped(tensors)
         return values
+
+
+class _Attribute(NamedTuple):
+    """What an attribute of a context is for all samples, and where in it they lie."""
+
+    value: Tensor
+    dim: int
+
+    def again(self) -> Tensor:
+        """What it is for one sample of the mapping that runs now."""
+        return _rushlight._add_batch_dim(self.value, self.dim, _rushlight._vmap_nesting())
 
 
 def _unwrapped(tensors: tuple[Any, ...]) -> tuple[Any, Any]:

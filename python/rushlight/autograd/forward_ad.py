@@ -53,7 +53,16 @@ _transforms = _Transforms()
 
 
 def enter_dual_level() -> int:
-    """Enter a level of forward mode, at which tensors may be given tangents; there is one at a time."""
+    """Enter a level of forward mode, at which tensors may be given tangents; there is one at a time.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd import forward_ad
+    >>> level = forward_ad.enter_dual_level()
+    >>> dual = forward_ad.make_dual(torch.tensor(2.0), torch.tensor(1.0))
+    >>> forward_ad.unpack_dual(dual**3).tangent
+    tensor(12.)
+    >>> forward_ad.exit_dual_level(level=level)
+    """
     global _current_level, _entered, _entered_by
     with _entering:
         if _current_level >= 0 or _transforms.levels:
@@ -63,7 +72,16 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Leave the level: all tangents go."""
+    """Leave the level: all tangents go.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd import forward_ad
+    >>> _ = forward_ad.enter_dual_level()
+    >>> dual = forward_ad.make_dual(torch.tensor(2.0), torch.tensor(1.0))
+    >>> forward_ad.exit_dual_level()
+    >>> print(forward_ad.unpack_dual(dual).tangent)
+    None
+    """
     global _current_level
     if level is None:
         level = _current_level
@@ -124,6 +142,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     The tangent is carried as it is if it lies in memory as the tensor does, and copied otherwise. A
     gradient passes to both.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     dual = forward_ad.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+    ...     forward_ad.unpack_dual(dual * dual).tangent
+    tensor([2., 0.])
     """
     level = _level(level)
     if level < 0:
@@ -134,6 +159,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, part in (("primal", tensor), ("tangent", tangent)):
         if not (part.is_floating_point() or part.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {part.dtype}")
+    _refuse_samples("_make_dual", tensor, tangent)
+    return _make_dual(tensor, tangent, level)
+
+
+def _make_dual(tensor: Tensor, tangent: Tensor, level: int = 0) -> Tensor:
+    """Make a dual tensor, of what stands for many samples too."""
     if level > 0:
         raise RuntimeError("Invalid level given to _make_dual")
     number = _number(level)
@@ -145,11 +176,37 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return _core._make_dual(tensor, tangent, number)
 
 
+def _refuse_samples(operation: str, *tensors: Tensor) -> None:
+    """Refuse tensors that stand for many samples, unless a transform inside of the mapping follows them."""
+    for tensor in tensors:
+        if _core._is_batchedtensor(tensor) and not _core._is_tracked_inside(tensor):
+            raise RuntimeError(
+                f"Batching rule not implemented for aten::{operation}; the fallback path doesn't work on out= "
+                "or view ops."
+            )
+
+
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """Return the values of `tensor` and its tangent, which is `None` if it has none."""
+    """Return the values of `tensor` and its tangent, which is `None` if it has none.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     dual = forward_ad.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+    ...     primal, tangent = forward_ad.unpack_dual(dual.exp().log())
+    >>> primal, tangent
+    (tensor(3.), tensor(1.))
+    """
     level = _level(level)
     if level < 0:
         return UnpackedDualTensor(tensor, None)
+    _refuse_samples("_unpack_dual", tensor)
+    return _unpack_dual(tensor, level)
+
+
+def _unpack_dual(tensor: Tensor, level: int | None = None) -> UnpackedDualTensor:
+    """Take tensors apart that may stand for many samples."""
+    level = _level(level)
     if level > 0 and _core._unpack_dual(tensor, _number(0))[1] is not None:
         raise RuntimeError("Invalid level given to _fw_primal")
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))

@@ -236,7 +236,23 @@ def _bind(forward: Any, apart: bool, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Make of a `backward` one that refuses to be differentiated, and need not be able to."""
+    """Make of a `backward` one that refuses to be differentiated, and need not be able to.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd.function import Function, once_differentiable
+    >>> class Double(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @once_differentiable
+    ...     def backward(ctx, gradient):
+    ...         return 2 * gradient
+    >>> x = torch.tensor(1.0, requires_grad=True)
+    >>> (slope,) = torch.autograd.grad(Double.apply(x), x, create_graph=True)
+    >>> slope
+    tensor(2.)
+    """
     from functools import wraps
 
     @wraps(fn)

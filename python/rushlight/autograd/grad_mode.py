@@ -158,7 +158,18 @@ class _Flag(_Decorates):
         return type(self)(self.mode)
 
 
-class set_grad_enabled(_Flag):
+class _FlagOfCalls(_Flag):
+    """A flag that a decoration leaves as it stands: only the calls are to find it set."""
+
+    __slots__ = ()
+
+    def __call__(self, orig_func: Function) -> Function:
+        """Return `orig_func` running with the flag set."""
+        self._set(self.prev)
+        return super().__call__(orig_func)
+
+
+class set_grad_enabled(_FlagOfCalls):
     """Set the mode at once, by calling it, or for a block.
 
     >>> import rushlight as torch
@@ -173,11 +184,6 @@ class set_grad_enabled(_Flag):
     __slots__ = ()
     _is_set = staticmethod(is_grad_enabled)
     _set = staticmethod(_set_grad_enabled)
-
-    def __call__(self, orig_func: Function) -> Function:
-        """Return `orig_func` running in this mode; the decoration itself changes nothing."""
-        self._set(self.prev)
-        return super().__call__(orig_func)
 
     def __enter__(self) -> None:
         self._set(self.mode)
@@ -199,7 +205,7 @@ class set_multithreading_enabled(_Flag):
     _set = staticmethod(_set_multithreading_enabled)
 
 
-class enforce_grad_layout_policy(_Flag):
+class enforce_grad_layout_policy(_FlagOfCalls):
     """Lay a leaf's first gradient out in memory as the leaf is, or (`False`) take it as it comes.
 
     >>> import rushlight as torch
@@ -214,13 +220,8 @@ class enforce_grad_layout_policy(_Flag):
     def __init__(self, enable: bool = True) -> None:
         super().__init__(enable)
 
-    def __call__(self, orig_func: Function) -> Function:
-        """Return `orig_func` running under this policy; the decoration itself changes nothing."""
-        self._set(self.prev)
-        return super().__call__(orig_func)
 
-
-class _force_original_view_tracking(_Flag):
+class _force_original_view_tracking(_FlagOfCalls):
     """Have views whose base was written to find their history by doing again what made them.
 
     >>> import rushlight as torch
@@ -234,11 +235,6 @@ class _force_original_view_tracking(_Flag):
     __slots__ = ()
     _is_set = staticmethod(_is_view_replay_enabled)
     _set = staticmethod(_set_view_replay_enabled)
-
-    def __call__(self, orig_func: Function) -> Function:
-        """Return `orig_func` running this way; the decoration itself changes nothing."""
-        self._set(self.prev)
-        return super().__call__(orig_func)
 
 
 def _decorate(make_context: Callable[[], Any], function: Any) -> Any:

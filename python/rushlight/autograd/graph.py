@@ -1,21 +1,27 @@
-"""Looking at the graph: its nodes and edges, what they save, and hooks on several tensors at once."""
+"""Looking at the graph: its nodes and edges, and hooks on several tensors at once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from .. import _rushlight
 from .._lazy import on_first_use
 from .._rushlight import Tensor, _FunctionBase, _Node
 from ..utils.hooks import RemovableHandle
+from ._saved_tensors import _AllowMutationOnSavedContext as _AllowMutationOnSavedContext
+from ._saved_tensors import (
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
 from .grad_mode import enable_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, Literal
 
@@ -119,7 +125,15 @@ class Node(ABC):
 
 
 class GradientEdge(NamedTuple):
-    """Where a gradient goes: an output of a node. It can stand for a tensor in `backward` and `grad`."""
+    """Where a gradient goes: an output of a node. It can stand for a tensor in `backward` and `grad`.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> edge = torch.autograd.graph.GradientEdge(y.grad_fn, 0)
+    >>> torch.autograd.grad(edge, x)
+    (tensor(6.),)
+    """
 
     node: Any
     output_nr: int
@@ -139,7 +153,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    node = _gradient_node(tensor)
+    node = _get_grad_fn_or_grad_acc(tensor)
     token = None
     if isinstance(node, _FunctionBase):
         # A context does not keep its node.
@@ -148,7 +162,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr, ownership_token=token)
 
 
-def _gradient_node(tensor: Tensor | GradientEdge) -> Any:
+def _get_grad_fn_or_grad_acc(tensor: Tensor | GradientEdge) -> Any:
     if isinstance(tensor, GradientEdge):
         return tensor.node
     if tensor.requires_grad and tensor.grad_fn is None:
@@ -238,55 +252,6 @@ def region_activation_memory_budget(budget: float) -> AbstractContextManager[Non
     )
 
 
-class saved_tensors_hooks:
-    """In its block, what operations save for backward goes through a pair of functions.
-
-    `pack_hook` makes anything of the tensor; `unpack_hook` makes the tensor of that when it is needed.
-
-    >>> import rushlight as torch
-    >>> x = torch.tensor(3.0, requires_grad=True)
-    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.item(), torch.tensor):
-    ...     y = x * x
-    >>> y.backward()
-    >>> x.grad
-    tensor(6.)
-    """
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        _rushlight._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(self, *args: object) -> None:
-        _rushlight._pop_saved_tensors_default_hooks()
-
-
-class save_on_cpu(saved_tensors_hooks):
-    """Keeps copies of what is saved in the memory of the processor, where everything is already."""
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
-            return tensor.device, tensor.clone() if pin_memory else tensor
-
-        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
-            return packed[1]
-
-        super().__init__(pack, unpack)
-
-
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, None]:
-    """Refuse `saved_tensors_hooks` in a block, with an error of these words."""
-    before = _rushlight._saved_tensors_hooks_get_disabled_error_message()
-    try:
-        _rushlight._refuse_saved_tensors_hooks(error_message)
-        yield
-    finally:
-        _rushlight._refuse_saved_tensors_hooks(before)
-
-
 class _MultiHandle(RemovableHandle):
     """Removes the hook from all tensors that it is on."""
 
@@ -345,7 +310,7 @@ def _hook_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[Remov
 
 
 def _hook_all(tensors: Sequence[Tensor], fn: Callable[..., None]) -> tuple[RemovableHandle, ...]:
-    nodes = [_gradient_node(tensor) for tensor in tensors]
+    nodes = [_get_grad_fn_or_grad_acc(tensor) for tensor in tensors]
     # By run: the gradients so far, and how many are still to come.
     buffers: dict[int, tuple[list[Tensor | None], list[int]]] = {}
 
@@ -372,91 +337,3 @@ def _run() -> int:
     if run == -1:
         raise AssertionError("expected this hook to be called inside a backward call")
     return run
-
-
-class _Handle:
-    """Stands for a saved tensor, which is copied when its memory is about to be written to."""
-
-    __slots__ = ("__weakref__",)
-
-
-class _AllowMutationOnSavedContext:
-    """Which saved tensors there are, by handle: those that were `cloned`, and the `original` ones."""
-
-    def __init__(self) -> None:
-        from weakref import WeakKeyDictionary, WeakValueDictionary
-
-        self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
-        self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
-        # By tensor and version: what is saved again has its handle already.
-        self.tid_to_weakhandle: WeakValueDictionary[object, _Handle] = WeakValueDictionary()
-        # By memory: which tensors that show it were saved.
-        self.sid_to_tid: dict[int, set[tuple[int, int]]] = {}
-
-    def pack(self, tensor: Tensor) -> _Handle:
-        memory = _rushlight._memory_of(tensor)
-        version = (id(tensor), tensor._version)
-        handle = self.tid_to_weakhandle.get(version)
-        if handle is None or self.original.get(handle) is not tensor:
-            handle = _Handle()
-            self.tid_to_weakhandle[version] = handle
-            self.original[handle] = tensor
-        self.sid_to_tid.setdefault(memory, set()).add(version)
-        return handle
-
-    def unpack(self, handle: _Handle) -> Tensor:
-        saved = self.cloned.get(handle)
-        if saved is None:
-            saved = self.original.get(handle)
-        if saved is None or _mutation_context is None:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the "
-                "graph was originally recorded."
-            )
-        return saved
-
-    def before_write(self, tensor: Tensor) -> None:
-        for version in self.sid_to_tid.pop(_rushlight._memory_of(tensor), ()):
-            handle = self.tid_to_weakhandle.pop(version, None)
-            if handle is not None and handle in self.original:
-                self.cloned[handle] = self.original.pop(handle).detach().clone()
-                # The tensor may go, and another one take its number.
-                self.tid_to_weakhandle[id(handle)] = handle
-
-    def clear(self) -> None:
-        self.cloned.clear()
-        self.original.clear()
-        self.tid_to_weakhandle.clear()
-        self.sid_to_tid.clear()
-
-
-_mutation_context: _AllowMutationOnSavedContext | None = None
-
-
-@contextmanager
-def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext, None, None]:
-    """In its block, saved tensors may be written to: they are copied before. Backward belongs inside too.
-
-    >>> import rushlight as torch
-    >>> x = torch.tensor(2.0, requires_grad=True)
-    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
-    ...     y = x * 1
-    ...     z = y * y
-    ...     _ = y.zero_()
-    ...     z.backward()
-    >>> x.grad
-    tensor(4.)
-    """
-    global _mutation_context
-    if _mutation_context is not None:
-        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    context = _AllowMutationOnSavedContext()
-    with saved_tensors_hooks(context.pack, context.unpack):
-        _mutation_context = context
-        _rushlight._watch_writes(context.before_write)
-        try:
-            yield context
-        finally:
-            _rushlight._watch_writes(None)
-            _mutation_context = None
-            context.clear()

@@ -103,6 +103,12 @@ class profile:
 
     With `record_shapes` also of the shapes that they are given, with `with_stack` of where they are called,
     with `profile_memory` of what memory they use. `enabled=False` does nothing.
+
+    >>> import rushlight as torch
+    >>> with torch.autograd.profiler.profile() as profile:
+    ...     _ = torch.ones(2).exp()
+    >>> [event.name for event in profile.function_events]
+    ['aten::ones', 'aten::empty', 'aten::fill_', 'aten::exp']
     """
 
     def __init__(
@@ -303,7 +309,16 @@ class profile:
 
 
 class record_function(ContextDecorator):
-    """Label a block of code, or every call of a function, in profiles."""
+    """Label a block of code, or every call of a function, in profiles.
+
+    >>> import rushlight as torch
+    >>> from rushlight.autograd.profiler import profile, record_function
+    >>> with profile() as seen:
+    ...     with record_function("twice"):
+    ...         _ = torch.ones(2) * 2
+    >>> [event.name for event in seen.function_events][:2]
+    ['twice', 'aten::ones']
+    """
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name

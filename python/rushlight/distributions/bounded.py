@@ -91,7 +91,12 @@ class Uniform(Distribution):
 
 
 class Exponential(Distribution):
-    """Waiting for what happens at a rate."""
+    """Waiting for what happens at a rate.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Exponential(2.0).log_prob(torch.tensor(0.0))
+    tensor(0.6931)
+    """
 
     arg_constraints: ClassVar = {"rate": constraints.positive}
     support = constraints.nonnegative

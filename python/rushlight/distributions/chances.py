@@ -95,7 +95,12 @@ class Bernoulli(_Chance):
 
 
 class Geometric(_Chance):
-    """How often something fails before it succeeds."""
+    """How often something fails before it succeeds.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Geometric(0.5).log_prob(torch.tensor(1.0))
+    tensor(-1.3863)
+    """
 
     support = constraints.nonnegative_integer
 
@@ -139,7 +144,12 @@ class Geometric(_Chance):
 
 
 class Binomial(_Chance):
-    """How often something happens in so many trials."""
+    """How often something happens in so many trials.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Binomial(2, 0.5).log_prob(torch.tensor(1.0))
+    tensor(-0.6931)
+    """
 
     has_enumerate_support = True
     arg_constraints: ClassVar = {

@@ -124,7 +124,12 @@ class Categorical(_Choice):
 
 
 class OneHotCategorical(_Choice):
-    """One of several events, as a vector with a one at its place."""
+    """One of several events, as a vector with a one at its place.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.OneHotCategorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor([1.0, 0.0]))
+    tensor(-1.3863)
+    """
 
     support = constraints.one_hot
 
@@ -171,7 +176,12 @@ class OneHotCategorical(_Choice):
 
 
 class Multinomial(_Choice):
-    """How often each of several events happens in so many trials."""
+    """How often each of several events happens in so many trials.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Multinomial(2, torch.tensor([1.0, 1.0])).log_prob(torch.tensor([1.0, 1.0]))
+    tensor(-0.6931)
+    """
 
     def __init__(
         self,

@@ -116,7 +116,12 @@ class Gamma(Distribution):
 
 
 class Chi2(Gamma):
-    """The sum of the squares of so many normal numbers."""
+    """The sum of the squares of so many normal numbers.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Chi2(2.0).log_prob(torch.tensor(1.0))
+    tensor(-1.1931)
+    """
 
     arg_constraints: ClassVar = {"df": constraints.positive}
 
@@ -130,7 +135,12 @@ class Chi2(Gamma):
 
 
 class Dirichlet(Distribution):
-    """Shares of a whole."""
+    """Shares of a whole.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Dirichlet(torch.ones(2)).log_prob(torch.tensor([0.5, 0.5]))
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
@@ -175,7 +185,12 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """The share of one of two parts of a whole."""
+    """The share of one of two parts of a whole.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Beta(1.0, 1.0).log_prob(torch.tensor(0.5))
+    tensor(0.)
+    """
 
     arg_constraints: ClassVar = {
         "concentration1": constraints.positive,

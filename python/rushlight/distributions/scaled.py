@@ -96,7 +96,12 @@ class Normal(_Scaled):
 
 
 class Laplace(_Scaled):
-    """The distribution whose density falls exponentially on both sides."""
+    """The distribution whose density falls exponentially on both sides.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(1.0))
+    tensor(-1.6931)
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -141,7 +146,12 @@ class Laplace(_Scaled):
 
 
 class Cauchy(_Scaled):
-    """The distribution of the quotient of two normal ones: it has no mean."""
+    """The distribution of the quotient of two normal ones: it has no mean.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Cauchy(0.0, 1.0).log_prob(torch.tensor(1.0))
+    tensor(-1.8379)
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -178,7 +188,12 @@ class Cauchy(_Scaled):
 
 
 class Gumbel(_Scaled):
-    """The distribution of the greatest of many samples."""
+    """The distribution of the greatest of many samples.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.Gumbel(0.0, 1.0).log_prob(torch.tensor(1.0))
+    tensor(-1.3679)
+    """
 
     _EULER = 0.57721566490153286060
 
@@ -224,7 +239,12 @@ class Gumbel(_Scaled):
 
 
 class LogNormal(Normal):
-    """The exponential of a normal distribution."""
+    """The exponential of a normal distribution.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.LogNormal(0.0, 1.0).log_prob(torch.tensor(1.0))
+    tensor(-0.9189)
+    """
 
     support = constraints.positive
 
@@ -280,7 +300,12 @@ class LogNormal(Normal):
 
 
 class HalfNormal(Distribution):
-    """The magnitude of a normal distribution of mean zero."""
+    """The magnitude of a normal distribution of mean zero.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.HalfNormal(1.0).log_prob(torch.tensor(1.0))
+    tensor(-0.7258)
+    """
 
     arg_constraints: ClassVar = {"scale": constraints.positive}
     support = constraints.nonnegative

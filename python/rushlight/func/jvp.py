@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, _admit, _outer, zeros_like
-from ..autograd.forward_ad import _transform, make_dual, unpack_dual
+from ..autograd.forward_ad import _make_dual, _transform, _unpack_dual
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def jvp(
         points, directions = [*map(_recordable, points)], [*map(_recordable, directions)]
         for point in points:
             _admit(point)  # Whoever writes to a dual tensor writes to it.
-        duals = [make_dual(*pair) for pair in zip(points, directions, strict=True)]
+        duals = [_make_dual(*pair) for pair in zip(points, directions, strict=True)]
         result = func(*tree_unflatten(duals, spec))
         aux: tuple[Any, ...] = ()
         if has_aux:
@@ -70,7 +70,7 @@ def _check_tensors(tensors: Sequence[Any], argument: str) -> None:
 
 
 def _recordable(tensor: Tensor) -> Tensor:
-    """The tensor, or a copy of one that was made while nothing was recorded."""
+    """Return the tensor, or a copy of one that was made while nothing was recorded."""
     return tensor.clone() if tensor.is_inference() else tensor
 
 
@@ -89,11 +89,11 @@ def _check_outputs(outputs: list[Any]) -> None:
 def _primal(part: Any, since: int) -> Tensor:
     if not isinstance(part, Tensor):
         raise RuntimeError(f"Expected tensors, got unsupported type {type(part)}")
-    return _outer(unpack_dual(part).primal, since, True)
+    return _outer(_unpack_dual(part).primal, since, True)
 
 
 def _unpack(dual: Tensor, strict: bool, since: int) -> tuple[Tensor, Tensor]:
-    primal, tangent = unpack_dual(dual)
+    primal, tangent = _unpack_dual(dual)
     if tangent is None:
         if strict:
             raise RuntimeError(

@@ -167,7 +167,7 @@ def _check_rank(left: _Side, ndim: int) -> None:
 
 
 def _apart(x: Tensor, left: _Side, lengths: dict[str, int]) -> tuple[Tensor, dict[str, list[int]]]:
-    """The tensor with a dimension for each name, and which those of a name are."""
+    """Return the tensor with a dimension for each name, and which those of a name are."""
     places: dict[str, list[int]] = {}
     sizes: list[int] = []
     without_name: list[int] = []
@@ -198,7 +198,7 @@ def _apart(x: Tensor, left: _Side, lengths: dict[str, int]) -> tuple[Tensor, dic
 
 
 def _flat(side: _Side, ndim: int) -> list[Any]:
-    """The names in their order, with something for each dimension that has none."""
+    """Return the names in their order, with something for each dimension that has none."""
     names: list[Any] = []
     for group in side.groups:
         if group == [_ELLIPSIS]:
@@ -209,7 +209,7 @@ def _flat(side: _Side, ndim: int) -> list[Any]:
 
 
 def _parts(group: list[str], size: int, lengths: dict[str, int], numbers: dict[Any, str]) -> list[int]:
-    """The sizes that a dimension falls into; at most one is not given."""
+    """Return the sizes that a dimension falls into; at most one is not given."""
     known = math.prod(lengths.get(name, 1) for name in group)
     open_ones = [name for name in group if name not in lengths]
     if not open_ones:
@@ -231,7 +231,7 @@ def _parts(group: list[str], size: int, lengths: dict[str, int], numbers: dict[A
 
 
 def _joined(x: Tensor, places: dict[str, list[int]], right: _Side) -> Tensor:
-    """The tensor with its dimensions in the order of the right side, those of a group as one."""
+    """Return the tensor with its dimensions in the order of the right side, those of a group as one."""
     order = [place for group in right.groups for name in group for place in places[name]]
     if order != list(range(x.ndim)):
         x = x.permute(order)

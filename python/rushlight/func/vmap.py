@@ -93,7 +93,7 @@ class _Mapped:
             return self._left(self.func(*args, **self.kwargs), number)
 
     def in_chunks(self, leaves: list[Any], dims: list[int | None], size: int, chunk_size: int) -> Any:
-        """The results of the chunks, one after the other."""
+        """Return the results of the chunks, joined."""
         state = get_rng_state() if self.randomness == "same" else None
         sizes = [chunk_size] * (size // chunk_size) + ([size % chunk_size] if size % chunk_size else [])
         if not sizes:
@@ -162,7 +162,7 @@ class _Mapped:
 
 @contextmanager
 def level(size: int, randomness: str) -> Iterator[int]:
-    """A mapping over as many samples, as long as the block runs: its number."""
+    """Map over so many samples as long as the block runs, which gets the number of the mapping."""
     number = _vmap_increment_nesting(size, randomness)
     try:
         yield number
@@ -200,7 +200,7 @@ def _check_out_dims(func: Callable[..., Any], out_dims: Dims) -> None:
 def _entering(
     func: Callable[..., Any], in_dims: Dims, args: tuple[Any, ...]
 ) -> tuple[list[Any], list[int | None], TreeSpec, int]:
-    """The leaves of the arguments, the dimension of each, their structure, and the number of samples."""
+    """Return the leaves of the arguments, the dimension of each, their structure, and how many samples."""
     name = _name(func)
     call = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, int | tuple):
@@ -233,7 +233,7 @@ def _entering(
 
 
 def _in_dim(call: str, leaf: Any, dim: Any) -> int | None:
-    """The dimension, counted from the first."""
+    """Return the dimension, counted from the first."""
     if dim is None:
         return None
     if not isinstance(dim, int):
@@ -257,8 +257,10 @@ def _in_dim(call: str, leaf: Any, dim: Any) -> int | None:
 def restore_vmap(
     func: Callable[..., Any], in_dims: Dims, batch_size: int, randomness: str
 ) -> Callable[..., tuple[Any, Any]]:
-    """Return a function that maps `func` over samples and answers, beside the results, where in them the
-    samples lie: `None` for what all samples share. Nothing need be a tensor, and nothing need be mapped."""
+    """Return a function that maps `func` over samples and also answers where these lie in the results.
+
+    That is `None` for what all samples share. Nothing need be a tensor, and nothing need be mapped.
+    """
 
     def inner(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         leaves, spec = tree_flatten(args)
@@ -273,7 +275,7 @@ def restore_vmap(
 
 
 def unwrap_batched(tree: Any, number: int) -> tuple[Any, Any]:
-    """The values of batched tensors, and where in them the samples lie."""
+    """Return the values of batched tensors, and where in them the samples lie."""
     leaves, spec = tree_flatten(tree)
     if not leaves:
         return tree, ()

@@ -118,6 +118,19 @@ from .modules.pools import (
     MaxPool2d,
     MaxPool3d,
 )
+from .modules.rectifiers import (
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    Softshrink,
+    Threshold,
+)
 from .modules.recurrent import GRU, LSTM, RNN, RNNBase
 from .modules.resizing import (
     ChannelShuffle,
@@ -153,25 +166,14 @@ from .modules.units import (
     GELU,
     GLU,
     SELU,
-    Hardshrink,
-    Hardsigmoid,
-    Hardswish,
-    Hardtanh,
-    LeakyReLU,
     LogSigmoid,
     Mish,
-    PReLU,
-    ReLU,
-    ReLU6,
-    RReLU,
     Sigmoid,
     SiLU,
     Softplus,
-    Softshrink,
     Softsign,
     Tanh,
     Tanhshrink,
-    Threshold,
 )
 from .modules.unpooling import (
     LPPool1d,

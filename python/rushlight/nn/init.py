@@ -57,7 +57,13 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Draw every element between `a` and `b`."""
+    """Draw every element between `a` and `b`.
+
+    >>> import rushlight as torch
+    >>> x = torch.nn.init.uniform_(torch.empty(100), 2.0, 3.0)
+    >>> bool(((x >= 2) & (x <= 3)).all())
+    True
+    """
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -71,18 +77,33 @@ def normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set every element to `val`."""
+    """Set every element to `val`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.init.constant_(torch.empty(2), 3.0)
+    tensor([3., 3.])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set every element to one."""
+    """Set every element to one.
+
+    >>> import rushlight as torch
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set every element to zero."""
+    """Set every element to zero.
+
+    >>> import rushlight as torch
+    >>> torch.nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
@@ -101,7 +122,13 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Draw uniformly with the variance `2 gain² / (fan_in + fan_out)`."""
+    """Draw uniformly with the variance `2 gain² / (fan_in + fan_out)`.
+
+    >>> import rushlight as torch
+    >>> weight = torch.nn.init.xavier_uniform_(torch.empty(3, 3))
+    >>> bool((weight.abs() <= 1).all())
+    True
+    """
     bound = sqrt(3.0) * _xavier_deviation(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 

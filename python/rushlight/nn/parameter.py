@@ -17,7 +17,7 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
-        """A tensor of another class is a parameter too, if it was made one."""
+        """Tell whether it is a parameter; a tensor of another class is one too, if it was made one."""
         if super().__instancecheck__(instance):
             return True
         return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
@@ -51,7 +51,13 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return copied
 
     def __repr__(self) -> str:
-        return f"Parameter containing:\n{self.detach().requires_grad_(self.requires_grad)!r}"
+        if type(self) is not Parameter:
+            return f"Parameter containing:\nParameter({Tensor.__repr__(self)})"
+        from ..autograd.grad_mode import inference_mode
+
+        # Outside of inference mode what was made inside cannot be made to require grad.
+        with inference_mode(self.is_inference()):
+            return f"Parameter containing:\n{self.detach().requires_grad_(self.requires_grad)!r}"
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.data, self.requires_grad), vars(self) or None

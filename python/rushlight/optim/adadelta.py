@@ -17,7 +17,16 @@ __all__ = ["Adadelta"]
 
 
 class Adadelta(Adaptive):
-    """Gradients over the root of their mean square, times that of the steps."""
+    """Gradients over the root of their mean square, times that of the steps.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.Adadelta([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.9997], requires_grad=True)
+    """
 
     def __init__(
         self,

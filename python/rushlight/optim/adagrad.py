@@ -17,7 +17,16 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(Adaptive):
-    """Gradients over the root of the sum of their squares."""
+    """Gradients over the root of the sum of their squares.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.Adagrad([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self,

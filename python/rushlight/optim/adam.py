@@ -85,7 +85,16 @@ class Adam(Moments):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay does not go through the running means."""
+    """Adam whose weight decay does not go through the running means.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.AdamW([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.8990], requires_grad=True)
+    """
 
     def __init__(
         self,

@@ -17,7 +17,16 @@ __all__ = ["Adamax"]
 
 
 class Adamax(Moments):
-    """Steps of the running mean of gradients over the greatest of late, which fades."""
+    """Steps of the running mean of gradients over the greatest of late, which fades.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.Adamax([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.9000], requires_grad=True)
+    """
 
     second = "exp_inf"
 

@@ -17,7 +17,16 @@ __all__ = ["ASGD", "Rprop"]
 
 
 class ASGD(Adaptive):
-    """Steps along gradients; the state keeps the mean of the parameters on the way."""
+    """Steps along gradients; the state keeps the mean of the parameters on the way.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.ASGD([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.8000], requires_grad=True)
+    """
 
     def __init__(
         self,
@@ -68,7 +77,16 @@ class ASGD(Adaptive):
 
 
 class Rprop(Adaptive):
-    """Steps that grow while the sign of the gradient stays, and shrink when it turns."""
+    """Steps that grow while the sign of the gradient stays, and shrink when it turns.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.Rprop([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self,

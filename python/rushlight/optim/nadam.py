@@ -18,7 +18,16 @@ __all__ = ["NAdam"]
 
 
 class NAdam(Moments):
-    """Adam that looks ahead along its momentum."""
+    """Adam that looks ahead along its momentum.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.NAdam([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.8944], requires_grad=True)
+    """
 
     def __init__(
         self,

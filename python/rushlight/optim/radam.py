@@ -16,7 +16,16 @@ __all__ = ["RAdam"]
 
 
 class RAdam(Moments):
-    """Adam that divides by the size of gradients only when enough of them were seen."""
+    """Adam that divides by the size of gradients only when enough of them were seen.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.RAdam([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.8000], requires_grad=True)
+    """
 
     def __init__(
         self,

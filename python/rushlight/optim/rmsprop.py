@@ -17,7 +17,16 @@ __all__ = ["RMSprop"]
 
 
 class RMSprop(Adaptive):
-    """Gradients over the root of the running mean of their squares."""
+    """Gradients over the root of the running mean of their squares.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.RMSprop([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([5.9605e-08], requires_grad=True)
+    """
 
     def __init__(
         self,

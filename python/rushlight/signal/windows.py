@@ -60,7 +60,12 @@ def _span(length: int, sym: bool) -> int:
 def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any
 ) -> Tensor:
-    """Return a window that falls off exponentially on both sides of its middle."""
+    """Return a window that falls off exponentially on both sides of its middle.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.exponential(3, tau=1.0)
+    tensor([0.3679, 1.0000, 0.3679])
+    """
     made = _options("exponential", M, options)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -74,7 +79,12 @@ def exponential(
 
 
 def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Return half a wave."""
+    """Return half a wave.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.cosine(3)
+    tensor([0.5000, 1.0000, 0.5000])
+    """
     made = _options("cosine", M, options)
     if M == 0:
         return native.empty(0, **made)
@@ -83,7 +93,12 @@ def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:
 
 
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:
-    """Return a bell of that width."""
+    """Return a bell of that width.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.gaussian(3, std=1.0)
+    tensor([0.6065, 1.0000, 0.6065])
+    """
     made = _options("gaussian", M, options)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
@@ -94,7 +109,12 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> T
 
 
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:
-    """Return the window that has most of its energy in its main lobe, whose width `beta` says."""
+    """Return the window that has most of its energy in its main lobe, whose width `beta` says.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.kaiser(3, beta=0.0)
+    tensor([1., 1., 1.])
+    """
     made = _options("kaiser", M, options)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
@@ -121,7 +141,12 @@ def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:
 
 
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:
-    """Return a sum of waves of these weights, whose signs alternate."""
+    """Return a sum of waves of these weights, whose signs alternate.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])
+    tensor([0., 1., 0.])
+    """
     made = _options("general_cosine", M, options)
     if M < 2:
         return native.ones(M, **made)
@@ -136,26 +161,51 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: A
 
 
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:
-    """Return a wave and what lifts it."""
+    """Return a wave and what lifts it.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.general_hamming(3, alpha=0.5)
+    tensor([0., 1., 0.])
+    """
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, **options)
 
 
 def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Return Hamming's window, which does not fall to zero."""
+    """Return Hamming's window, which does not fall to zero.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.hamming(3)
+    tensor([0.0800, 1.0000, 0.0800])
+    """
     return general_hamming(M, sym=sym, **options)
 
 
 def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Return von Hann's window, one wave that touches zero."""
+    """Return von Hann's window, one wave that touches zero.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.hann(3)
+    tensor([0., 1., 0.])
+    """
     return general_hamming(M, alpha=0.5, sym=sym, **options)
 
 
 def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Return Blackman's window of three waves."""
+    """Return Blackman's window of three waves.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.blackman(3)
+    tensor([-1.4901e-08,  1.0000e+00, -1.4901e-08])
+    """
     _options("blackman", M, options)
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **options)
 
 
 def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
-    """Return Nuttall's window of four waves."""
+    """Return Nuttall's window of four waves.
+
+    >>> import rushlight as torch
+    >>> torch.signal.windows.nuttall(3)
+    tensor([3.6280e-04, 1.0000e+00, 3.6280e-04])
+    """
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)

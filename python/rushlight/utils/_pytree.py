@@ -61,11 +61,11 @@ class TreeSpec:
         return self._children
 
     def children(self) -> list[TreeSpec]:
-        """The structures of the children, in a list of one's own."""
+        """Return the structures of the children, in a list of one's own."""
         return list(self._children)
 
     def child(self, index: int) -> TreeSpec:
-        """The structure of one child."""
+        """Return the structure of one child."""
         return self._children[index]
 
     def is_leaf(self) -> bool:
@@ -92,7 +92,7 @@ class TreeSpec:
         return hash((self.type, keys, tuple(self._children)))
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
-        """A container of this structure with these leaves."""
+        """Return a container of this structure with these leaves."""
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(
@@ -108,7 +108,7 @@ class TreeSpec:
         return SUPPORTED_NODES[self.type].unflatten_fn(children, self._context)
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
-        """The parts of a tree that stand where this structure has leaves."""
+        """Return the parts of a tree that stand where this structure has leaves."""
         if self.type is None:
             return [tree]
         children = self._matching_children(tree)
@@ -158,7 +158,7 @@ class LeafSpec(TreeSpec):
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """The structure as a container of asterisks."""
+    """Return the structure as a container of asterisks."""
     return repr(treespec.unflatten([_Asterisk()] * treespec.num_leaves))
 
 
@@ -168,7 +168,7 @@ class _Asterisk:
 
 
 def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a nested container, and its structure."""
+    """Return the leaves of a nested container, and its structure."""
     leaves: list[Any] = []
     return leaves, _flatten(tree, is_leaf, leaves)
 
@@ -184,7 +184,7 @@ def _flatten(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: lis
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
-    """The nested container of that structure with these leaves."""
+    """Return the nested container of that structure with these leaves."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
             f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}."
@@ -193,7 +193,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
 
 
 def tree_iter(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> Iterator[Any]:
-    """The leaves, one after another."""
+    """Return the leaves, one after another."""
     if _is_leaf(tree, is_leaf):
         yield tree
         return
@@ -202,17 +202,17 @@ def tree_iter(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> 
 
 
 def tree_leaves(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> list[Any]:
-    """The leaves in a list."""
+    """Return the leaves in a list."""
     return list(tree_iter(tree, is_leaf))
 
 
 def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
-    """The leaves of the arguments of a call."""
+    """Return the leaves of the arguments of a call."""
     return [*tree_iter(args), *tree_iter(kwargs)]
 
 
 def tree_structure(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> TreeSpec:
-    """The structure alone."""
+    """Return the structure alone."""
     return tree_flatten(tree, is_leaf)[1]
 
 
@@ -335,7 +335,7 @@ def _broadcast_to_and_flatten(
 def tree_leaves_with_path(
     tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    """The leaves, each with the keys that lead to it."""
+    """Return the leaves, each with the keys that lead to it."""
 
     def walk(path: tuple[Any, ...], node: PyTree) -> Iterator[tuple[tuple[Any, ...], Any]]:
         if _is_leaf(node, is_leaf):

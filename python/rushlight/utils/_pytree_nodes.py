@@ -32,7 +32,7 @@ class SequenceKey(NamedTuple):
         return f"[{self.idx!r}]"
 
     def get(self, sequence: Any) -> Any:
-        """The child."""
+        """Return the child."""
         return sequence[self.idx]
 
 
@@ -45,7 +45,7 @@ class MappingKey(NamedTuple):
         return f"[{self.key!r}]"
 
     def get(self, mapping: Any) -> Any:
-        """The child."""
+        """Return the child."""
         return mapping[self.key]
 
 
@@ -58,7 +58,7 @@ class GetAttrKey(NamedTuple):
         return f".{self.name}"
 
     def get(self, owner: Any) -> Any:
-        """The child."""
+        """Return the child."""
         return getattr(owner, self.name)
 
 

@@ -1,43 +1,28 @@
 """Checkpointing: a part of a computation keeps its inputs only, and is computed again for backward.
 
 There are two ways. The reentrant one records nothing of the part: it is one node, whose backward runs
-the part again and then backward through it. The other one records the part as usual, but what its nodes
-would keep is thrown away, and computed again when backward asks for the first of it.
+the part again and then backward through it. The other one records the part as usual, but its nodes keep
+nothing (`_recomputed`).
 """
 
 from __future__ import annotations
 
-import sys
-import threading
 import warnings
-import weakref
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 
 from .. import autograd
-from .._rushlight import (
-    Tensor,
-    _current_graph_task_id,
-    _interceptors,
-    _is_checkpoint_valid,
-    empty,
-    get_rng_state,
-    is_grad_enabled,
-    set_rng_state,
-)
+from .._rushlight import Tensor, _is_checkpoint_valid, get_rng_state
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..autograd.graph import saved_tensors_hooks
-from ..random import fork_rng
 from . import _checkpoint_words as words
+from ._recomputed import CheckpointError, GraphExecGroup, Part, as_before, precision
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Iterable
+    from collections.abc import Callable, Generator, Iterable
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from typing_extensions import Self
-
-    from ._operator_log import OperatorLog
+    from ._recomputed import Contexts
     from ._selective import (
         SAC_IGNORED_OPS,
         CheckpointPolicy,
@@ -45,7 +30,7 @@ if TYPE_CHECKING:
         create_selective_checkpoint_contexts,
     )
 
-    ContextFn = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
+    ContextFn = Callable[[], Contexts]
 
 __all__ = [
     "SAC_IGNORED_OPS",
@@ -88,17 +73,22 @@ def __getattr__(name: str) -> Any:
     return getattr(_selective, name)
 
 
-class CheckpointError(RuntimeError):
-    """The second computation of a checkpointed part differs from the first."""
-
-
 _debug_everywhere: bool | None = None
 _early_stop_everywhere: bool | None = None
 
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
-    """In the block, `debug` of every checkpoint is this; `None` leaves it to each."""
+    """In the block, `debug` of every checkpoint is this; `None` leaves it to each.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import checkpoint, set_checkpoint_debug_enabled
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with set_checkpoint_debug_enabled(True):
+    ...     checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
     global _debug_everywhere
     before, _debug_everywhere = _debug_everywhere, enabled
     try:
@@ -109,7 +99,17 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
-    """In the block, `early_stop` of every checkpoint is this. Backward may run outside of it."""
+    """In the block, `early_stop` of every checkpoint is this. Backward may run outside of it.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with set_checkpoint_early_stop(False):
+    ...     y = checkpoint(torch.exp, x, use_reentrant=False)
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
     global _early_stop_everywhere
     before, _early_stop_everywhere = _early_stop_everywhere, enable
     try:
@@ -119,7 +119,15 @@ def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the inputs with every tensor detached: leaves that require grad where the tensors do."""
+    """Return the inputs with every tensor detached: leaves that require grad where the tensors do.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.checkpoint import detach_variable
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> leaf, number = detach_variable((x * 2, 3))
+    >>> leaf.is_leaf, leaf.requires_grad, number
+    (True, True, 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(words.NOT_A_TUPLE.format(kind=type(inputs).__name__))
 
@@ -175,27 +183,6 @@ def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextMana
     return nullcontext(), nullcontext()
 
 
-def _precision() -> tuple[bool, Any, bool] | None:
-    """Return what is told of mixed precision, if anybody ever asked for it."""
-    known = sys.modules.get("rushlight.amp._state")
-    return None if known is None else (known.state.enabled, known.state.dtype, known.state.caches)
-
-
-@contextmanager
-def _as_before(random_state: Tensor | None, precision: tuple[bool, Any, bool] | None) -> Generator[None]:
-    """Draw the random numbers of a state in the block, if there is one, in the precision that was."""
-    with ExitStack() as stack:
-        if precision or _precision():
-            from ..amp import autocast
-
-            enabled, dtype, caches = precision or (False, None, True)
-            stack.enter_context(autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=caches))
-        stack.enter_context(fork_rng(devices=[], enabled=random_state is not None))
-        if random_state is not None:
-            set_rng_state(random_state)
-        yield
-
-
 class CheckpointFunction(autograd.Function):
     """The node of a part that is checkpointed the reentrant way."""
 
@@ -205,7 +192,7 @@ class CheckpointFunction(autograd.Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.random_state = get_rng_state() if preserve_rng_state else None
-        ctx.precision = _precision()
+        ctx.precision = precision()
         ctx.save_for_backward(*(value for value in args if isinstance(value, Tensor)))
         # Tensors are saved; what stands for them here is where they go.
         ctx.inputs = [None if isinstance(value, Tensor) else value for value in args]
@@ -222,7 +209,7 @@ class CheckpointFunction(autograd.Function):
         for index, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[index] = tensor
         leaves = detach_variable(tuple(inputs))
-        with _as_before(ctx.random_state, ctx.precision), enable_grad():
+        with as_before(ctx.random_state, ctx.precision), enable_grad():
             outputs = ctx.run_function(*leaves)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
@@ -263,8 +250,13 @@ def checkpoint(
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        part = _Part(function, kwargs, preserve, determinism_check, early_stop)
-        return part.run(args, context_fn, debug)
+        stop = early_stop if _early_stop_everywhere is None else _early_stop_everywhere
+        part = Part(function, kwargs, preserve, determinism_check, stop)
+        if not (debug if _debug_everywhere is None else _debug_everywhere):
+            return part.run(args, context_fn())
+        if context_fn is not noop_context_fn:
+            raise ValueError(words.DEBUG_WITH_CONTEXT)
+        return part.run(args, part.logged())
     if kwargs:
         raise ValueError(words.UNEXPECTED.format(names=",".join(kwargs)))
     if context_fn is not noop_context_fn or debug is not False:
@@ -311,248 +303,3 @@ def checkpoint_sequential(
             preserve_rng_state=preserve,
         )
     return run(functions[last:], input)
-
-
-def _shape_and_type(tensor: Tensor) -> dict[str, Any]:
-    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
-
-
-_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _shape_and_type, "none": lambda tensor: None}
-
-
-class _Kept(autograd.Function):
-    """Keeps the inputs of a part as an operation keeps its own: under the hooks that are in force."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(anchor: Tensor, *tensors: Tensor) -> Tensor:
-        return anchor.detach()
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(*inputs[1:])
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        raise AssertionError("nothing leads here")
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        """Nothing depends on them."""
-        return None
-
-
-def _unseen() -> AbstractContextManager[Any]:
-    """Return a block in which modes are not shown operations: those of the checkpoint itself."""
-    if not _interceptors():
-        return nullcontext()
-    from ._python_dispatch import _disable_current_modes
-
-    return _disable_current_modes()
-
-
-class _Inputs:
-    """The positional inputs of a part."""
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.places = [index for index, value in enumerate(values) if isinstance(value, Tensor)]
-        self.values = [None if isinstance(value, Tensor) else value for value in values]
-        with _unseen():
-            anchor = empty(0, requires_grad=True)
-            self.node = _Kept.apply(anchor, *(values[index] for index in self.places)).grad_fn
-
-    def get(self) -> list[Any]:
-        """Return them; in a part within a part this computes the outer one again."""
-        values = list(self.values)
-        for index, tensor in zip(self.places, self.node.saved_tensors, strict=True):
-            values[index] = tensor
-        return values
-
-
-_TAKEN = object()
-
-
-class _Slot:
-    """Stands for a tensor that was not kept: what backward has in its place."""
-
-    __slots__ = ("__weakref__", "again")
-
-    def __init__(self) -> None:
-        # The tensor as it was computed again, by run of backward; taken out when it was handed over.
-        self.again: dict[Hashable, Any] = {}
-
-
-class _Enough(Exception):
-    """Everything that backward needs has been computed again."""
-
-
-class _Part:
-    """A part that is checkpointed the other way.
-
-    Inner parts hide what they keep from outer ones, and their inputs are kept by the outer ones: that
-    is what hooks on saved tensors do by themselves, since the innermost are in force.
-    """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        kwargs: dict[str, Any],
-        preserve_rng_state: bool,
-        determinism_check: str,
-        early_stop: bool,
-    ) -> None:
-        if determinism_check not in _CHECKS:
-            raise ValueError(words.CHECKS.format(names=list(_CHECKS), got=determinism_check))
-        self.look = _CHECKS[determinism_check]
-        self.function, self.kwargs = function, kwargs
-        self.early_stop = early_stop if _early_stop_everywhere is None else _early_stop_everywhere
-        self.random_state = get_rng_state() if preserve_rng_state else None
-        self.precision = _precision()
-        self.inputs: _Inputs
-        self.second_context: AbstractContextManager[Any]
-        # What ran, the first and the second time, if somebody is to be told.
-        self.logs: tuple[OperatorLog, OperatorLog] | None = None
-        self.slots: list[weakref.ref[_Slot]] = []
-        self.looks: list[Any] = []
-        # How many tensors were computed again, by run of backward.
-        self.counts: dict[Hashable, int] = {}
-        self.done: set[Hashable] = set()
-        self.complete = False
-        self.lenient = False
-
-    def run(self, args: tuple[Any, ...], context_fn: ContextFn, debug: bool) -> Any:
-        """Compute for the first time."""
-        if debug if _debug_everywhere is None else _debug_everywhere:
-            if context_fn is not noop_context_fn:
-                raise ValueError(words.DEBUG_WITH_CONTEXT)
-            from ._operator_log import OperatorLog
-
-            self.logs = OperatorLog(), OperatorLog()
-            contexts: tuple[AbstractContextManager[Any], AbstractContextManager[Any]] = self.logs
-        else:
-            contexts = context_fn()
-        first_context, self.second_context = contexts
-        if not is_grad_enabled():
-            return self.function(*args, **self.kwargs)
-        self.inputs = _Inputs(args)
-        failed = False
-        with saved_tensors_hooks(self._leave_out, self._bring_back), first_context:
-            try:
-                result = self.function(*args, **self.kwargs)
-            except BaseException:
-                failed = True
-                raise
-        if failed:
-            raise RuntimeError(words.SUPPRESSED)
-        self.complete = True
-        return result
-
-    def _leave_out(self, tensor: Tensor) -> _Slot:
-        slot = _Slot()
-        self.slots.append(weakref.ref(slot))
-        with no_grad():
-            self.looks.append(self.look(tensor))
-        return slot
-
-    def _bring_back(self, slot: _Slot) -> Tensor:
-        try:
-            return self._computed_again(slot)
-        except CheckpointError as error:
-            if self.logs is None:
-                raise
-            first, second = self.logs
-            message = words.LOGS.format(
-                first_places=first.traces("original"),
-                second_places=second.traces("recompute"),
-                first="\n".join(first.lines),
-                second="\n".join(second.lines),
-            )
-            raise CheckpointError(message) from error
-
-    def _computed_again(self, slot: _Slot) -> Tensor:
-        group = GraphExecGroup._get_current_group()
-        run: Hashable = _current_graph_task_id() if group is None else group
-        if run == -1:  # Somebody looks at what a node keeps while there is no run.
-            run = object()
-        if run not in self.done:
-            self._compute_again(run)
-        tensor: Tensor = slot.again[run]
-        if tensor is _TAKEN:
-            extra = "" if group is None else words.UNPACKED_TWICE_IN_GROUP
-            raise CheckpointError(words.UNPACKED_TWICE.format(group=extra))
-        slot.again[run] = _TAKEN
-        return tensor
-
-    def _compute_again(self, run: Hashable) -> None:
-        part = weakref.proxy(self)
-
-        def keep(tensor: Tensor) -> Tensor:
-            kept: Tensor = part._keep(run, tensor.detach() if tensor.requires_grad else tensor)
-            return kept
-
-        inputs = self.inputs.get()
-        self.counts[run] = 0
-        try:
-            with saved_tensors_hooks(keep, lambda tensor: tensor), enable_grad():
-                with _as_before(self.random_state, self.precision), self.second_context:
-                    self.function(*inputs, **self.kwargs)
-        except _Enough:
-            pass
-        self.done.add(run)
-        self._compare(run)
-
-    def _keep(self, run: Hashable, tensor: Tensor) -> Tensor:
-        index = self.counts[run]
-        self.counts[run] += 1
-        if index >= len(self.slots):
-            if not self.complete:
-                # Backward inside of the part itself: there is more to come than was seen so far.
-                self.lenient = True
-                return tensor
-            raise CheckpointError(words.MORE)
-        slot = self.slots[index]()
-        if slot is not None:
-            slot.again[run] = tensor
-        if self.early_stop and index + 1 == len(self.slots):
-            raise _Enough
-        return tensor
-
-    def _compare(self, run: Hashable) -> None:
-        """Complain if what was computed again is not what was left out."""
-        if self.lenient:
-            return
-        saved, again = len(self.slots), self.counts[run]
-        if saved != again:
-            raise CheckpointError(words.FEWER.format(saved=saved, again=again))
-        differences = []
-        for index, reference in enumerate(self.slots):
-            slot = reference()
-            look = None if slot is None else self.look(slot.again[run])
-            if slot is not None and look != self.looks[index]:
-                found = words.DIFFERENCE.format(index=index, saved=self.looks[index], again=look)
-                differences.append(found)
-        if differences:
-            raise CheckpointError(words.DIFFERENT.format(tensors="".join(differences)))
-
-
-class GraphExecGroup:
-    """A block in which backward may run several times over separate regions of a graph.
-
-    Every checkpointed part is computed again at most once in it.
-    """
-
-    _current = threading.local()
-
-    def __enter__(self) -> Self:
-        if (group := self._get_current_group()) is not None:
-            raise RuntimeError(words.GROUP_NESTED.format(group=group))
-        self._current.group = self
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._current.group = None
-
-    @classmethod
-    def _get_current_group(cls) -> GraphExecGroup | None:
-        return getattr(cls._current, "group", None)

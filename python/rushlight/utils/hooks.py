@@ -42,6 +42,11 @@ def warn_if_has_hooks(tensor: Tensor) -> None:
             )
 
 
+def _handle_again(number: int, dictionaries: list[Any]) -> RemovableHandle:
+    """Return the handle of a copied or unpickled hook, which removes it from these dictionaries."""
+    return RemovableHandle._restored(number, dictionaries)
+
+
 class BackwardHookFunction(Function):
     """Passes tensors on, and their gradients back: its node sees all of them at once."""
 

@@ -21,6 +21,7 @@ use super::erased::AnyOp;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
 use super::tangents::trace_given;
+use super::underived::check_parts;
 use super::{cast, create, expand, part, reduce};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
@@ -30,7 +31,7 @@ use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, pair, pair_if_batched, unary};
-pub(super) use failures::told_of_all;
+pub(super) use failures::{has_no_samples, told_of_all};
 pub(super) use random::{
     creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
     refuse_shared,
@@ -173,7 +174,7 @@ pub fn made_within(x: &Tensor) -> Result<Option<Tensor>> {
 /// The samples of `x` along a dimension, as a tensor that stands for each of them.
 pub fn enter(x: &Tensor, dim: usize, mapping: &Arc<Mapping>) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim as i64, x.ndim())?;
-    let (left, right) = (x.layout().shape().get(dim).copied().unwrap_or(1), mapping.size());
+    let (left, right) = (x.layout().size(dim), mapping.size());
     if left != right || x.ndim() == 0 {
         return Err(Error::NotBroadcastable { left, right, dim }.into());
     }
@@ -255,6 +256,7 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 /// What an operation answers for all samples.
 fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
     let held = op.held();
+    check_parts(op.name(), inputs)?;
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
     let call = Call { inputs: &values, held: &held, size: mapping.size() };

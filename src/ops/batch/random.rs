@@ -73,15 +73,16 @@ pub(in crate::ops) fn each_drawn(draw: &dyn Fn() -> Result<Tensor>) -> Result<Te
     }
 }
 
-/// The same numbers for all samples are not drawn where samples that differ have a say.
+/// The same numbers for all samples are not drawn where samples that differ have a say, of whichever of the
+/// mappings within each other.
 pub(in crate::ops) fn refuse_same(inputs: &[&Tensor]) -> Result<()> {
-    match current() {
-        Some(mapping) if mapping.randomness() == Randomness::Same => {
-            let differs = |x: &&Tensor| samples(x, &mapping).dim.is_some();
-            if inputs.iter().any(differs) { Err(Error::RandomSame {}.into()) } else { Ok(()) }
-        }
-        _ => Ok(()),
+    let Some(mapping) = current() else { return Ok(()) };
+    let own: SmallVec<[Samples; 2]> = inputs.iter().map(|&input| samples(input, &mapping)).collect();
+    if mapping.randomness() == Randomness::Same && own.iter().any(|samples| samples.dim.is_some()) {
+        return Err(Error::RandomSame {}.into());
     }
+    let values: SmallVec<[&Tensor; 2]> = own.iter().map(|samples| &samples.value).collect();
+    Mapping::below(|| refuse_same(&values))
 }
 
 /// What `draw` gives of all samples of a tensor together, if each is to have numbers of its own.

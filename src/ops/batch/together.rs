@@ -20,7 +20,7 @@ pub(in crate::ops) fn together(
         let shared = values.iter().all(|samples| samples.dim.is_none());
         let size = if shared { 1 } else { mapping.size() };
         if size == 0 {
-            return Err(Error::MappedNoSamples { operation }.into());
+            return Err(Error::MappedNoSamples { operation: operation.to_owned() }.into());
         }
         let values = values.iter().map(|samples| samples.front(size)).collect::<Result<Vec<Tensor>>>()?;
         let y = f(&values)?;

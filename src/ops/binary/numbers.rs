@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::kernels::{map, zip};
 use crate::ops::memory_order::MemoryOrder;
 use crate::ops::operand::Numbers;
-use crate::ops::{copy, unary};
+use crate::ops::{copy, repeated, unary};
 use crate::shape::{self, Layout};
 use crate::tensor::Array;
 
@@ -165,8 +165,16 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
         return Ok(());
     }
     // Calculated apart, in a wider type of the same category perhaps, then written back.
-    let result = forward(op, &Numbers::Array(target.clone()), b, dtype)?;
-    copy::write(target, &result)
+    let write = |target: &Array, b: &Numbers| {
+        copy::write(target, &forward(op, &Numbers::Array(target.clone()), b, dtype)?)
+    };
+    match b {
+        Numbers::Array(array) if !target.layout.is_non_overlapping() => {
+            let b = expanded(array, target.layout.shape());
+            repeated::in_turn(target, &[b], &mut |target, b| write(target, &Numbers::Array(b[0].clone())))
+        }
+        b => repeated::in_turn(target, &[], &mut |target, _| write(target, b)),
+    }
 }
 
 /// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them

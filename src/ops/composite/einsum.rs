@@ -279,9 +279,8 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
     let (mut a, mut b) = (a.clone(), b.clone());
     for (&one, &two) in first.iter().zip(second) {
         let (p, q) = (shape::normalize_dim(one, a.ndim())?, shape::normalize_dim(two, b.ndim())?);
-        let size = |x: &Tensor, dim: usize| x.layout().shape().get(dim).copied().unwrap_or(1);
         // One element along a dimension meets the sum of all along the other.
-        match (size(&a, p), size(&b, q)) {
+        match (a.layout().size(p), b.layout().size(q)) {
             (one, other) if one == other => {}
             (1, _) => b = reduce::sum(&b, Some(&[q as i64]), true, Some(b.dtype()))?,
             (_, 1) => a = reduce::sum(&a, Some(&[p as i64]), true, Some(a.dtype()))?,
@@ -293,9 +292,8 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
     let (mut rows, mut columns, mut summed) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
     for (&one, &two) in first.iter().zip(second) {
         let (p, q) = (shape::normalize_dim(one, left.ndim())?, shape::normalize_dim(two, right.ndim())?);
-        let size = |layout: &shape::Layout, dim: usize| layout.shape().get(dim).copied().unwrap_or(1);
-        if size(&left, p) != size(&right, q) {
-            let (size1, size2) = (size(&left, p), size(&right, q));
+        let (size1, size2) = (left.size(p), right.size(q));
+        if size1 != size2 {
             return Err(Error::TensordotSizes { size1, dim1: one, size2, dim2: two }.into());
         }
         for (dims, dim) in [(&summed.0, p), (&summed.1, q)] {

@@ -58,7 +58,7 @@ pub fn diff(
 fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) -> Result<Tensor> {
     let place = shape::normalize_dim(dim, y.ndim())?;
     let places = if places.ndim() == 1 {
-        if places.numel() != y.layout().shape().get(place).copied().unwrap_or(1) {
+        if places.numel() != y.layout().size(place) {
             return Err(Error::TrapezoidPlaces { operation }.into());
         }
         let mut shape = vec![1; y.ndim()];
@@ -78,7 +78,7 @@ fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) ->
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
     let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
-    let length = y.layout().shape().get(shape::normalize_dim(dim, y.ndim())?).copied().unwrap_or(1);
+    let length = y.layout().size(shape::normalize_dim(dim, y.ndim())?);
     match distance {
         Operand::Scalar(width) if length > 0 => {
             // Every point counts, the outer ones by half.
@@ -309,10 +309,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
         return Err(Error::CrossRank {}.into());
     }
     let place = shape::normalize_dim(dim, a.ndim())?;
-    let (left, right) = (a.layout(), b.layout());
-    let size = |layout: &shape::Layout| layout.shape().get(place).copied().unwrap_or(1);
-    if size(&left) != 3 || size(&right) != 3 {
-        return Err(Error::CrossSize { dim, left: size(&left), right: size(&right) }.into());
+    let (left, right) = (a.layout().size(place), b.layout().size(place));
+    if left != 3 || right != 3 {
+        return Err(Error::CrossSize { dim, left, right }.into());
     }
     if a.dtype() != b.dtype() {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());

@@ -1,18 +1,20 @@
-//! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. What
-//! differs is over which elements mean and deviation are taken.
+//! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. Over which
+//! elements mean and deviation are taken is what `layers` differ in.
 
-use crate::graph::shown::shown;
-use crate::graph::{Attributes, Inputs};
+mod layers;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, Shown, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
-use crate::ops::batch::{self, Answer, Call, Samples};
-use crate::ops::{add, cast, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::batch::{Answer, Call, Samples};
+use crate::ops::{accumulate, add, cast, create, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
+pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
 
 /// With μ and r = 1/√(σ² + ε) of the elements along `dims` of x seen as `groups`: x̂ = (x - μ) r,
 /// y = x̂ w + b
@@ -82,7 +84,7 @@ impl Normalise {
         let lead = gradient.ndim() - affine.len();
         let mut whole = vec![1; lead];
         whole.extend(affine);
-        let sum = crate::ops::accumulate::sum_to(gradient, &whole)?;
+        let sum = accumulate::sum_to(gradient, &whole)?;
         reshape::reshape(&sum, &shape::signed(like))
     }
 }
@@ -131,7 +133,7 @@ impl Op for Normalise {
         let Some(x) = &saved[0] else { unreachable!("the input is kept") };
         let x = at.load(x)?;
         if self.given.is_some() {
-            return crate::ops::create::empty(&[0], x.dtype());
+            return create::empty(&[0], x.dtype());
         }
         let found = match name {
             "result1" => self.mean(&reshape::reshape(&x, &self.groups)?)?,
@@ -214,7 +216,7 @@ impl Op for Normalise {
         let (Some(x), weight) = (load(x)?, load(weight)?) else { unreachable!("the input is kept") };
         let (standard, scale) = self.standard(&x)?;
         let shape = shape::signed(x.layout().shape());
-        let mut total = crate::ops::create::zeros(&shape, x.dtype())?;
+        let mut total = create::zeros(&shape, x.dtype())?;
         if let Some(t) = &tangents[0] {
             let moved = self.pass(t, &standard, &scale)?;
             let moved =
@@ -307,206 +309,4 @@ fn check_types(dtype: DType, parameters: [Option<&Tensor>; 4]) -> Result<()> {
         return Err(Error::NormaliseDType {}.into());
     }
     if dtype.is_half() { Ok(()) } else { Err(Error::NormaliseMixed {}.into()) }
-}
-
-/// What batch normalisation goes by.
-#[derive(Clone, Copy)]
-pub struct Running<'a> {
-    /// The mean of each channel so far.
-    pub mean: Option<&'a Tensor>,
-    /// The variance of each channel so far.
-    pub variance: Option<&'a Tensor>,
-    /// Whether mean and variance are those of the batch, and remembered.
-    pub training: bool,
-    /// How much the batch counts in what is remembered.
-    pub momentum: f64,
-}
-
-/// Every channel (the second dimension) normalised over all else.
-pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64) -> Result<Tensor> {
-    let layout = x.layout();
-    let shape = layout.shape();
-    // A line of elements has no channels, so it may have no elements either.
-    let channels = shape.get(1).copied().unwrap_or(0);
-    for (name, tensor) in [
-        ("running_mean", running.mean),
-        ("running_var", running.variance),
-        ("weight", affine.weight),
-        ("bias", affine.bias),
-    ] {
-        match tensor {
-            Some(tensor) if tensor.numel() != channels => {
-                let got = tensor.numel();
-                return Err(Error::BatchNormCount { argument: name, expected: channels, got }.into());
-            }
-            None if !running.training && name.starts_with("running") => {
-                return Err(Error::BatchNormRunning { argument: name }.into());
-            }
-            _ => {}
-        }
-    }
-    for (argument, tensor) in [("running_mean", running.mean), ("running_var", running.variance)] {
-        if tensor.is_some_and(Tensor::requires_grad) {
-            return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
-        }
-    }
-    if layout.ndim() < 2 {
-        return cast::clone(x);
-    }
-    let mut affine_shape = vec![1; layout.ndim() - 1];
-    affine_shape[0] = channels as i64;
-    let seen = |statistic: &Tensor| {
-        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype().wide())?, &affine_shape)
-    };
-    let given = match (running.training, running.mean, running.variance) {
-        (false, Some(mean), Some(variance)) => Some((seen(mean)?, seen(variance)?)),
-        _ => None,
-    };
-    let dims: Vec<i64> = (0..layout.ndim() as i64).filter(|&dim| dim != 1).collect();
-    if running.training && x.dtype().is_float() {
-        remember(x, &dims, &running)?;
-    }
-    let op = Normalise {
-        name: "NativeBatchNormBackward0",
-        groups: shape::signed(shape),
-        dims,
-        affine: affine_shape,
-        parameter: vec![channels as i64],
-        weighted: false,
-        biased: false,
-        eps,
-        given,
-        running: [running.mean, running.variance].map(|held| held.map(Tensor::detach)),
-    };
-    run(op, x, affine, "batch_norm")
-}
-
-/// Moves the running mean and variance towards those of the batch.
-fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
-    let _off = mode::GradModeGuard::off();
-    let mut held = [running.mean, running.variance].into_iter().flatten();
-    if x.differs() && held.any(|held| !held.differs()) {
-        return Err(Error::MappedRunning {}.into());
-    }
-    let x = cast::widened(&x.detach())?;
-    let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
-        let held = held.detach();
-        crate::ops::mul_(&held, 1.0 - running.momentum)?;
-        crate::ops::add_(&held, &cast::to_dtype(&mul(new, running.momentum)?, held.dtype())?)
-    };
-    if let Some(mean) = running.mean {
-        moved(mean, &reduce::mean(&x, Some(dims), false, None)?)?;
-    }
-    if let Some(variance) = running.variance {
-        moved(variance, &crate::ops::moments::var(&x, Some(dims), 1.0, false)?)?;
-    }
-    Ok(())
-}
-
-/// The last dimensions normalised, element by element weighed.
-pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
-    let layout = x.layout();
-    check_normalized(layout.shape(), normalized, affine, ", ")
-        .map_err(|error| batch::told_of_all(error, &[x]))?;
-    let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
-    let op = Normalise {
-        name: "NativeLayerNormBackward0",
-        groups: shape::signed(layout.shape()),
-        dims,
-        affine: normalized.to_vec(),
-        parameter: normalized.to_vec(),
-        weighted: false,
-        biased: false,
-        eps,
-        given: None,
-        running: [None, None],
-    };
-    run(op, x, affine, "LayerNormKernelImpl")
-}
-
-fn check_normalized(
-    shape: &[usize],
-    normalized: &[i64],
-    affine: Affine<'_>,
-    gap: &'static str,
-) -> Result<()> {
-    if normalized.is_empty() {
-        return Err(Error::NormalizedShapeEmpty {}.into());
-    }
-    for (argument, tensor) in [("weight", affine.weight), ("bias", affine.bias)] {
-        if let Some(tensor) = tensor
-            && shape::signed(tensor.layout().shape()) != normalized
-        {
-            let got = tensor.layout().shape().to_vec();
-            return Err(Error::NormalizedAffine { argument, got, normalized: normalized.to_vec() }.into());
-        }
-    }
-    let tail = shape.len().checked_sub(normalized.len()).map(|lead| shape::signed(&shape[lead..]));
-    if tail.as_deref() != Some(normalized) {
-        let sizes: Vec<String> = normalized.iter().map(i64::to_string).collect();
-        let list = format!("{gap}{}", sizes.join(", "));
-        let (normalized, shape) = (normalized.to_vec(), shape.to_vec());
-        return Err(Error::NormalizedShape { normalized, list, shape }.into());
-    }
-    Ok(())
-}
-
-/// The channels (the second dimension) normalised in groups, with what follows them.
-pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Result<Tensor> {
-    let layout = x.layout();
-    let shape = layout.shape();
-    let &[batch, channels, ..] = shape else {
-        return Err(Error::GroupNormRank { ndim: shape.len() }.into());
-    };
-    if groups <= 0 {
-        return Err(Error::GroupNormCount { groups }.into());
-    }
-    if channels as i64 % groups != 0 {
-        return Err(Error::GroupNormChannels { shape: shape.to_vec(), groups }.into());
-    }
-    for (argument, tensor) in [("weight", affine.weight), ("bias", affine.bias)] {
-        if let Some(tensor) = tensor
-            && tensor.layout().shape() != [channels]
-        {
-            let (got, shape) = (tensor.layout().shape().to_vec(), shape.to_vec());
-            return Err(Error::GroupNormAffine { argument, got, shape }.into());
-        }
-    }
-    let mut affine_shape = vec![1; shape.len() - 1];
-    affine_shape[0] = channels as i64;
-    let rest: usize = shape[1..].iter().product();
-    let op = Normalise {
-        name: "NativeGroupNormBackward0",
-        groups: vec![batch as i64, groups, rest as i64 / groups],
-        dims: vec![2],
-        affine: affine_shape,
-        parameter: vec![channels as i64],
-        weighted: false,
-        biased: false,
-        eps,
-        given: None,
-        running: [None, None],
-    };
-    run(op, x, affine, "GroupNormKernelImpl")
-}
-
-/// The last dimensions over the root of their mean square.
-pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
-    check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")
-        .map_err(|error| batch::told_of_all(error, &[x]))?;
-    if !x.dtype().is_differentiable() {
-        return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
-    }
-    let dtype = x.dtype();
-    let x = &cast::widened(x)?;
-    let least = match x.dtype().to_real() {
-        DType::Float32 => f64::from(f32::EPSILON),
-        _ => f64::EPSILON,
-    };
-    let ndim = x.ndim() as i64;
-    let dims: Vec<i64> = (1..=normalized.len() as i64).map(|behind| ndim - behind).collect();
-    let square = reduce::mean(&crate::ops::pow(x, 2)?, Some(&dims), true, None)?;
-    let square = crate::ops::numbers::add_number(&square, eps.unwrap_or(least).into())?;
-    let y = mul(x, &rsqrt(&square)?)?;
-    cast::to_dtype(&weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))?, dtype)
 }

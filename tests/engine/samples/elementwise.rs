@@ -33,6 +33,9 @@ pub fn samples() -> Vec<Sample> {
             let x = argument(entry.name, shape);
             samples.push(sample(entry.name, vec![x], |x| (entry.function)(&x[0])));
         }
+        if ["acosh", "asinh", "atanh"].contains(&entry.name) {
+            continue; // In place they have no derivative, as in torch.
+        }
         samples.push(sample(entry.name, vec![argument(entry.name, &[3])], |x| {
             let y = ops::mul(&x[0], 1)?;
             (entry.in_place)(&y)?;

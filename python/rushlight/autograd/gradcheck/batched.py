@@ -40,9 +40,9 @@ def check_batched_tangents(func: Callable[..., Any], inputs: tuple[Any, ...]) ->
         def push(tangent: Tensor, place: int = place, tensor: Tensor = tensor) -> tuple[Tensor, ...]:
             with forward_ad.dual_level():
                 arguments: list[Any] = [one.detach() if isinstance(one, Tensor) else one for one in inputs]
-                arguments[place] = forward_ad.make_dual(tensor.detach(), tangent)
+                arguments[place] = forward_ad._make_dual(tensor.detach(), tangent)
                 duals = [output for output in as_tuple(func(*arguments)) if output is not None]
-                pushed = [forward_ad.unpack_dual(output) for output in duals]
+                pushed = [forward_ad._unpack_dual(output) for output in duals]
                 return tuple(_zeros(dual.primal) if dual.tangent is None else dual.tangent for dual in pushed)
 
         for output, (found, expected) in enumerate(_both(push, tensor, BATCHED_FORWARD)):

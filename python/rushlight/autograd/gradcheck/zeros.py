@@ -86,7 +86,7 @@ def _warn() -> None:
 def check_undefined_tangents(
     func: Callable[..., Any], inputs: tuple[Any, ...], tangents: list[Tensor]
 ) -> None:
-    """A tangent that is not there must be taken for zeros, one input at a time."""
+    """Check that a tangent that is not there is taken for zeros, one input at a time."""
     from .. import forward_ad
 
     places = [place for place, tensor in enumerate(inputs) if requires_grad(tensor)]

@@ -90,17 +90,32 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return the elements, `alpha * (exp(x) - 1)` for negative ones."""
+    """Return the elements, `alpha * (exp(x) - 1)` for negative ones.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return the elements, `alpha * (exp(x / alpha) - 1)` for negative ones."""
+    """Return the elements, `alpha * (exp(x / alpha) - 1)` for negative ones.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.celu(torch.tensor([-1.0, 2.0]), alpha=2.0)
+    tensor([-0.7869,  2.0000])
+    """
     return native.celu_(input, alpha) if inplace else native.celu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `elu` with the factors that keep mean and variance."""
+    """Return `elu` with the factors that keep mean and variance.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.selu(torch.tensor([-1.0, 1.0]))
+    tensor([-1.1113,  1.0507])
+    """
     return native.selu_(input) if inplace else native.selu(input)
 
 
@@ -121,58 +136,108 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return the elements, negative ones times a number between the bounds, drawn in training."""
+    """Return the elements, negative ones times a number between the bounds, drawn in training.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.rrelu(torch.tensor([-8.0, 1.0]), lower=0.25, upper=0.25)
+    tensor([-2.,  1.])
+    """
     function = native.rrelu_ if inplace else native.rrelu
     return function(input, lower, upper, training)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return the elements, moved to the bounds where they lie beyond."""
+    """Return the elements, moved to the bounds where they lie beyond.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-3.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _nn.hardtanh_(input, min_val, max_val) if inplace else _nn.hardtanh(input, min_val, max_val)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `(x + 3) / 6` within 0 and 1."""
+    """Return `(x + 3) / 6` within 0 and 1.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-3.0, 0.0, 3.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the elements times `hardsigmoid` of them."""
+    """Return the elements times `hardsigmoid` of them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-3.0, 3.0]))
+    tensor([-0., 3.])
+    """
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the elements times `sigmoid` of them."""
+    """Return the elements times `sigmoid` of them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7311])
+    """
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the elements times the hyperbolic tangent of `softplus` of them."""
+    """Return the elements times the hyperbolic tangent of `softplus` of them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.mish(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8651])
+    """
     return _nn.mish_(input) if inplace else _nn.mish(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return the elements above `threshold`, and `value` for the others."""
+    """Return the elements above `threshold`, and `value` for the others.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, 0.0)
+    tensor([0., 3.])
+    """
     function = native.threshold_ if inplace else native.threshold
     return function(input, threshold, value)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Return the first half of `dim` times `sigmoid` of the second."""
+    """Return the first half of `dim` times `sigmoid` of the second.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.glu(torch.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     return _nn.glu(input, dim)
 
 
 def softsign(input: Tensor) -> Tensor:
-    """Return `x / (1 + |x|)`."""
+    """Return `x / (1 + |x|)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
     return input / (input.abs() + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """Return `x - tanh(x)`."""
+    """Return `x - tanh(x)`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.tanhshrink(torch.tensor([1.0]))
+    tensor([0.2384])
+    """
     return input - input.tanh()
 
 
@@ -193,7 +258,12 @@ def softmax(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """Return the logarithm of `softmax`, without its loss of precision."""
+    """Return the logarithm of `softmax`, without its loss of precision.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
     if dim is None:
         dim = implicit_dim("log_softmax", input, _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
@@ -202,7 +272,12 @@ def log_softmax(
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """Return `exp(-input)`, scaled to add up to one along `dim`."""
+    """Return `exp(-input)`, scaled to add up to one along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.softmin(torch.tensor([0.0, 1.0]), dim=0)
+    tensor([0.7311, 0.2689])
+    """
     if dim is None:
         dim = implicit_dim("softmin", input, _stacklevel)
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
@@ -221,7 +296,12 @@ def implicit_dim(function: str, input: Tensor, stacklevel: int) -> int:
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """Draw from the Gumbel-softmax distribution; one-hot with `hard`, with the gradient of the soft one."""
+    """Draw from the Gumbel-softmax distribution; one-hot with `hard`, with the gradient of the soft one.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.gumbel_softmax(torch.tensor([0.0, 100.0]), hard=True)
+    tensor([0., 1.])
+    """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     gumbels = -native.empty_like(logits).exponential_().log()

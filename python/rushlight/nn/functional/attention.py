@@ -1,12 +1,12 @@
-"""Attention as a formula of other operations."""
+"""Attention as a formula of other operations, recorded as one where torch has one for it."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from ... import _rushlight as native
 from ..._precision import lowered
+from ... import _rushlight as native
 from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -25,7 +25,14 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Return the values, weighed by how well the keys answer each query."""
+    """Return the values, weighed by how well the keys answer each query.
+
+    >>> import rushlight as torch
+    >>> query = torch.tensor([[0.0, 0.0]])
+    >>> keys, values = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0], [3.0]])
+    >>> torch.nn.functional.scaled_dot_product_attention(query, keys, values)
+    tensor([[2.]])
+    """
     query, key, value, attn_mask = lowered(query, key, value, attn_mask)
     _check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
@@ -35,12 +42,55 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    kind = query.dtype
-    if kind in (native.float16, native.bfloat16):
-        # The scores are sums, which half types are too short for.
-        query, key, value = query.float(), key.float(), value.float()
-        if attn_mask is not None and attn_mask.dtype is kind:
-            attn_mask = attn_mask.float()
+    if not _is_one(query, key, value, attn_mask, dropout_p):
+        return _weigh(query, key, value, attn_mask, dropout_p, is_causal, scale)
+    if attn_mask is not None and attn_mask.dtype is native.bool:
+        attn_mask = _as_summand(attn_mask, query)
+
+    def parts(query: Tensor, key: Tensor, value: Tensor, *mask: Tensor) -> tuple[Tensor, Tensor]:
+        result = _weigh(query, key, value, mask[0] if mask else None, 0.0, is_causal, scale)
+        scores = _scores(query, key, mask[0] if mask else None, is_causal, scale)
+        return result, scores.logsumexp(-1)
+
+    masks = () if attn_mask is None else (attn_mask,)
+    result, _ = native._as_one(
+        parts,
+        (
+            "_scaled_dot_product_flash_attention_for_cpu",
+            "ScaledDotProductFlashAttentionForCpuBackward0",
+            f"query key value {'attn_mask ' if masks else ''}output logsumexp",
+        ),
+        (3, 0, 0b10),
+        {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale, **({} if masks else {"attn_mask": None})},
+        query,
+        key,
+        value,
+        *masks,
+    )
+    return result
+
+
+def _is_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float) -> bool:
+    """Tell whether torch has one operation for all of it."""
+    operands = (query, key, value)
+    if any(x.dim() != 4 or 0 in x.shape or x.stride(-1) != 1 for x in operands):
+        return False
+    if dropout_p > 0.0 or not query.shape[:2] == key.shape[:2] == value.shape[:2]:
+        return False
+    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
+        return False
+    return attn_mask is None or attn_mask.dim() in (2, 4) and not attn_mask.requires_grad
+
+
+def _as_summand(mask: Tensor, like: Tensor) -> Tensor:
+    """Return what is added to scores instead of leaving them out."""
+    return native.zeros(mask.shape, dtype=like.dtype).masked_fill(~mask, -math.inf)
+
+
+def _scores(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
+) -> Tensor:
+    """Return how well each key answers each query."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     # Half of it on each side, where it keeps numbers small.
     half = math.sqrt(abs(scale))
@@ -49,11 +99,25 @@ def scaled_dot_product_attention(
     if is_causal:
         attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
     if attn_mask is not None:
-        if attn_mask.dtype is native.bool:
-            zeros = native.zeros(attn_mask.shape, dtype=query.dtype)
-            attn_mask = zeros.masked_fill(~attn_mask, -math.inf)
-        scores = scores + attn_mask
-    weights = native._safe_softmax(scores, -1)
+        scores = scores + (_as_summand(attn_mask, query) if attn_mask.dtype is native.bool else attn_mask)
+    return scores
+
+
+def _weigh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+) -> Tensor:
+    kind = query.dtype
+    if kind in (native.float16, native.bfloat16):
+        # The scores are sums, which half types are too short for.
+        query, key, value = query.float(), key.float(), value.float()
+        attn_mask = attn_mask.float() if attn_mask is not None and attn_mask.dtype is kind else attn_mask
+    weights = native._safe_softmax(_scores(query, key, attn_mask, is_causal, scale), -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
     return (weights @ value).to(kind)

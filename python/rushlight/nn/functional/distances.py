@@ -66,7 +66,12 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the absolute differences, averaged, added up or as they are."""
+    """Return the absolute differences, averaged, added up or as they are.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.l1_loss(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(2.)
+    """
     input, target = _matched(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is None:
@@ -82,7 +87,12 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Return squared differences where they are below `beta`, absolute ones elsewhere."""
+    """Return squared differences where they are below `beta`, absolute ones elsewhere.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.smooth_l1_loss(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(1.5000)
+    """
     input, target = _matched(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta == 0.0:
@@ -97,7 +107,12 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return squared differences up to `delta`, and what grows linearly beyond."""
+    """Return squared differences up to `delta`, and what grows linearly beyond.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.huber_loss(torch.zeros(2), torch.tensor([1.0, 3.0]), delta=2.0)
+    tensor(2.2500)
+    """
     input, target = _matched(input, target)
     if weight is None:
         return _nn.huber_loss(input, target, reduction_number(reduction), delta)
@@ -131,7 +146,12 @@ def _length(x: Tensor, dim: int, eps: float) -> Tensor:
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """Return the norms of differences along the last dimension."""
+    """Return the norms of differences along the last dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
     difference = _nn.add_number(x1 - x2, eps)
 
     def distance(difference: Tensor) -> Tensor:

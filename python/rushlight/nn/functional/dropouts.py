@@ -26,13 +26,23 @@ def _checked(p: float) -> None:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Leave elements out with probability `p`, and make the others up for it."""
+    """Leave elements out with probability `p`, and make the others up for it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.dropout(torch.ones(3), training=False)
+    tensor([1., 1., 1.])
+    """
     _checked(p)
     return native.dropout_(input, p, training) if inplace else native.dropout(input, p, training)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Leave elements out so that mean and variance stay."""
+    """Leave elements out so that mean and variance stay.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.alpha_dropout(torch.ones(3), training=False)
+    tensor([1., 1., 1.])
+    """
     _checked(p)
     function = native.alpha_dropout_ if inplace else native.alpha_dropout
     return function(input, p, training)
@@ -41,7 +51,12 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Leave channels out so that mean and variance stay."""
+    """Leave channels out so that mean and variance stay.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 3), training=False)
+    tensor([[1., 1., 1.]])
+    """
     _checked(p)
     function = native.feature_alpha_dropout_ if inplace else native.feature_alpha_dropout
     return function(input, p, training)
@@ -73,7 +88,14 @@ def _warn_of_rank(ndim: int, spatial: int) -> None:
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Leave whole channels out of (N, C, L) or (C, L)."""
+    """Leave whole channels out of (N, C, L) or (C, L).
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(1, 2, 3)
+    >>> y = torch.nn.functional.dropout1d(x, 1.0)
+    >>> y.shape, bool(y.any())
+    (torch.Size([1, 2, 3]), False)
+    """
     ndim = input.dim()
     _checked(p)
     if ndim not in (2, 3):
@@ -87,7 +109,14 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Leave whole channels out of images."""
+    """Leave whole channels out of images.
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(1, 2, 3, 3)
+    >>> y = torch.nn.functional.dropout2d(x, 1.0)
+    >>> y.shape, bool(y.any())
+    (torch.Size([1, 2, 3, 3]), False)
+    """
     _checked(p)
     ndim = input.dim()
     _warn_of_rank(ndim, 2)
@@ -104,7 +133,14 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Leave whole channels out of volumes."""
+    """Leave whole channels out of volumes.
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(1, 2, 3, 3, 3)
+    >>> y = torch.nn.functional.dropout3d(x, 1.0)
+    >>> y.shape, bool(y.any())
+    (torch.Size([1, 2, 3, 3, 3]), False)
+    """
     _checked(p)
     _warn_of_rank(input.dim(), 3)
     leave_out = _channels_of_one if input.dim() == 4 else _channels

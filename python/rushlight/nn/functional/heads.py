@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from .attention import scaled_dot_product_attention
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -202,12 +203,19 @@ def multi_head_attention_forward(
     if padding is not None:
         padding = _for_heads(padding, count, source, num_heads, more)
         mask = padding if mask is None else mask + padding
-    logits = (q / math.sqrt(size)) @ k.mT
-    shares = (logits if mask is None else logits + mask).softmax(-1)
-    if dropout_p > 0.0 and training:
-        shares = native.dropout(shares, dropout_p, True)
-    joined = (shares @ v).transpose(0, 1).reshape(target * count, width)
-    output = native._nn.linear(joined, out_proj_weight, out_proj_bias)
+    dropout_p = dropout_p if training else 0.0
+    if need_weights:
+        logits = (q * math.sqrt(1 / size)) @ k.mT
+        shares = (logits if mask is None else logits + mask).softmax(-1)
+        if dropout_p > 0.0:
+            shares = native.dropout(shares, dropout_p, True)
+        joined = (shares @ v).transpose(0, 1)
+    else:
+        q, k, v = (x.view(count, num_heads, -1, size) for x in (q, k, v))
+        if mask is not None:
+            mask = mask.unsqueeze(0) if len(mask) == 1 else mask.view(count, num_heads, -1, k.shape[2])
+        joined = scaled_dot_product_attention(q, k, v, mask, dropout_p).permute(2, 0, 1, 3)
+    output = native._nn.linear(joined.reshape(target * count, width), out_proj_weight, out_proj_bias)
     output = output.view(target, count, -1)
     if not batched:
         output = output.squeeze(1)

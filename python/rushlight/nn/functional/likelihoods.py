@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-from ... import _rushlight as native
 from ..._precision import exact
+from ... import _rushlight as native
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
@@ -125,7 +125,13 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """Return the divergence of distributions, of which `input` is the logarithm."""
+    """Return the divergence of distributions, of which `input` is the logarithm.
+
+    >>> import rushlight as torch
+    >>> p, q = torch.tensor([0.5, 0.5]), torch.tensor([0.25, 0.75])
+    >>> torch.nn.functional.kl_div(p.log(), q, reduction="sum")
+    tensor(0.1308)
+    """
     input, target = exact(input, target)
     check_mapped("kl_div", input, target)
     if reduction == "mean" and size_average is None and reduce is None:
@@ -153,7 +159,12 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log-likelihood of counts."""
+    """Return the negative log-likelihood of counts.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.tensor([0.0, 2.0]), reduction="none")
+    tensor([1., 1.])
+    """
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
@@ -173,7 +184,12 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log-likelihood of normal distributions."""
+    """Return the negative log-likelihood of normal distributions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.gaussian_nll_loss(torch.zeros(1), torch.tensor([2.0]), torch.ones(1))
+    tensor(2.)
+    """
     if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError("var has negative entry/entries")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ... import _rushlight as native
 from ..._precision import exact
+from ... import _rushlight as native
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
@@ -39,7 +39,12 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return `x` where the target is 1, `max(0, margin - x)` where it is -1."""
+    """Return `x` where the target is 1, `max(0, margin - x)` where it is -1.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
+    tensor(0.5000)
+    """
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
@@ -57,7 +62,12 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return how far two inputs are from the order that the target wants."""
+    """Return how far two inputs are from the order that the target wants.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
     input1, input2, target = exact(input1, input2, target)
     check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -76,7 +86,12 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return `log(1 + exp(-target * input))`."""
+    """Return `log(1 + exp(-target * input))`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
     input, target = exact(input, target)
     check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -103,7 +118,12 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the cross entropies of labels, averaged over the classes."""
+    """Return the cross entropies of labels, averaged over the classes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = -(target * _nn.log_sigmoid(input) + (1 - target) * _nn.log_sigmoid(-input))
     if weight is not None:
@@ -120,7 +140,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1."""
+    """Return one less the cosine where the target is 1, what it exceeds `margin` by where it is -1.
+
+    >>> import rushlight as torch
+    >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    >>> torch.nn.functional.cosine_embedding_loss(a, b, torch.ones(1))
+    tensor(1.)
+    """
     input1, input2, target = exact(input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
@@ -150,7 +176,13 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return by how much the anchor is not nearer to what is alike than to what is not."""
+    """Return by how much the anchor is not nearer to what is alike than to what is not.
+
+    >>> import rushlight as torch
+    >>> anchor, other = torch.zeros(1, 2), torch.tensor([[0.6, 0.0]])
+    >>> torch.nn.functional.triplet_margin_loss(anchor, anchor, other)
+    tensor(0.4000)
+    """
     anchor, positive, negative = exact(anchor, positive, negative)
     check_mapped("triplet_margin_loss", anchor, positive, negative)
     reduction = chosen_reduction(reduction, size_average, reduce)

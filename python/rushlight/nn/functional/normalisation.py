@@ -32,9 +32,19 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise every channel over all else."""
+    """Normalise every channel over all else.
+
+    >>> import rushlight as torch
+    >>> mean, variance = torch.ones(1), torch.full((1,), 4.0)
+    >>> torch.nn.functional.batch_norm(torch.tensor([[5.0]]), mean, variance, eps=0.0)
+    tensor([[2.]])
+    """
     if training:
         _several(input.shape, "value per channel")
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return native.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
@@ -56,7 +66,12 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise every channel of every sample by itself."""
+    """Normalise every channel of every sample by itself.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.instance_norm(torch.tensor([[[1.0, 3.0]]]), eps=0.0)
+    tensor([[[-1.,  1.]]])
+    """
     if use_input_stats:
         _several(input.shape, "spatial element")
     batch, channels = input.shape[:2]
@@ -99,7 +114,12 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise groups of channels of every sample."""
+    """Normalise groups of channels of every sample.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.group_norm(torch.tensor([[1.0, 3.0]]), 1, eps=0.0)
+    tensor([[-1.,  1.]])
+    """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     size = input.shape
@@ -113,14 +133,24 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Divide the last dimensions by the root of their mean square."""
+    """Divide the last dimensions by the root of their mean square.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), [2])
+    tensor([1., 1.])
+    """
     return native.rms_norm(input, normalized_shape, weight, eps)
 
 
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Divide every element by a power of the mean square of the channels around it."""
+    """Divide every element by a power of the mean square of the channels around it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.local_response_norm(torch.ones(1, 1, 1), 1, alpha=3.0, beta=1.0)
+    tensor([[[0.2500]]])
+    """
     from . import shapes
 
     if input.dim() < 3:

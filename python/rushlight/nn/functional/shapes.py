@@ -121,12 +121,22 @@ def _whole(input: Tensor, output_size: Any) -> Any:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the averages over as many windows as `output_size` says."""
+    """Return the averages over as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(4.0).view(1, 2, 2), 1)
+    tensor([[[1.5000]]])
+    """
     return _nn.adaptive_avg_pool2d(input, _whole(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the averages over as many windows as `output_size` says."""
+    """Return the averages over as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.0).view(1, 2, 2, 2), 1).item()
+    3.5
+    """
     return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
@@ -152,19 +162,34 @@ def adaptive_max_pool3d_with_indices(
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool1d(torch.arange(4.0).view(1, 4), 2)
+    tensor([[1., 3.]])
+    """
     found = adaptive_max_pool1d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(4.0).view(1, 2, 2), 1)
+    tensor([[[3.]]])
+    """
     found = adaptive_max_pool2d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return the greatest elements of as many windows as `output_size` says."""
+    """Return the greatest elements of as many windows as `output_size` says.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.0).view(1, 2, 2, 2), 1).item()
+    7.0
+    """
     found = adaptive_max_pool3d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
@@ -191,7 +216,13 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Tensor:
-    """Add columns to where `unfold` found them."""
+    """Add columns to where `unfold` found them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 1), output_size=2, kernel_size=2)
+    tensor([[[[1., 1.],
+              [1., 1.]]]])
+    """
     arguments = (output_size, kernel_size, dilation, padding, stride)
     return _nn.col2im(input, *(_pair(argument) for argument in arguments))
 

@@ -128,7 +128,15 @@ def max_unpool2d(
     padding: Any = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Return zeros with the elements where `max_pool2d` found them."""
+    """Return zeros with the elements where `max_pool2d` found them.
+
+    >>> import rushlight as torch
+    >>> x = torch.arange(4.0).view(1, 2, 2)
+    >>> y, places = torch.nn.functional.max_pool2d(x, 2, return_indices=True)
+    >>> torch.nn.functional.max_unpool2d(y, places, 2)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
     check_mapped("max_unpool2d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
 
@@ -167,7 +175,12 @@ def lp_pool1d(
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
-    """Return the norms of windows of images."""
+    """Return the norms of windows of images.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2.0, (1, 2))
+    tensor([[[5.]]])
+    """
     found = avg_pool2d(input**norm_type, kernel_size, () if stride is None else stride, 0, ceil_mode)
     return _normed(found, norm_type, prod(_each(kernel_size, 2)))
 

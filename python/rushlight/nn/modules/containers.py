@@ -165,7 +165,12 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dictionary whose modules are registered."""
+    """A dictionary whose modules are registered.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ModuleDict({"act": torch.nn.ReLU()})["act"]
+    ReLU()
+    """
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         super().__init__()
@@ -297,7 +302,12 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by name; tensors that are put in become parameters."""
+    """Parameters by name; tensors that are put in become parameters.
+
+    >>> import rushlight as torch
+    >>> list(torch.nn.ParameterDict({"scale": torch.ones(1)}))
+    ['scale']
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

@@ -158,7 +158,12 @@ class _Plain(_Convolution):
 
 
 class Conv1d(_Plain):
-    """A convolution over one dimension."""
+    """A convolution over one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Conv1d(1, 2, 3)(torch.zeros(5, 1, 8)).shape
+    torch.Size([5, 2, 6])
+    """
 
     spatial = 1
 
@@ -178,7 +183,12 @@ class Conv2d(_Plain):
 
 
 class Conv3d(_Plain):
-    """A convolution over three dimensions."""
+    """A convolution over three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Conv3d(1, 2, 3)(torch.zeros(5, 1, 8, 8, 8)).shape
+    torch.Size([5, 2, 6, 6, 6])
+    """
 
     spatial = 3
 
@@ -264,18 +274,33 @@ class _Transposed(_Convolution):
 
 
 class ConvTranspose1d(_Transposed):
-    """A transposed convolution over one dimension."""
+    """A transposed convolution over one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConvTranspose1d(2, 1, 3)(torch.zeros(5, 2, 6)).shape
+    torch.Size([5, 1, 8])
+    """
 
     spatial = 1
 
 
 class ConvTranspose2d(_Transposed):
-    """A transposed convolution over two dimensions."""
+    """A transposed convolution over two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConvTranspose2d(2, 1, 3)(torch.zeros(5, 2, 6, 6)).shape
+    torch.Size([5, 1, 8, 8])
+    """
 
     spatial = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """A transposed convolution over three dimensions."""
+    """A transposed convolution over three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConvTranspose3d(2, 1, 3)(torch.zeros(5, 2, 6, 6, 6)).shape
+    torch.Size([5, 1, 8, 8, 8])
+    """
 
     spatial = 3

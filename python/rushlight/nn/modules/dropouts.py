@@ -35,7 +35,12 @@ class _Dropout(Module):
 
 
 class Dropout(_Dropout):
-    """Elements left out by chance in training, made up for by the others."""
+    """Elements left out by chance in training, made up for by the others.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Dropout(0.5).eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `dropout`."""
@@ -43,7 +48,12 @@ class Dropout(_Dropout):
 
 
 class Dropout1d(_Dropout):
-    """Channels of lines left out by chance in training."""
+    """Channels of lines left out by chance in training.
+
+    >>> import rushlight as torch
+    >>> bool(torch.nn.Dropout1d(1.0)(torch.ones(1, 2, 3)).any())
+    False
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `dropout1d`."""
@@ -51,7 +61,12 @@ class Dropout1d(_Dropout):
 
 
 class Dropout2d(_Dropout):
-    """Channels of images left out by chance in training."""
+    """Channels of images left out by chance in training.
+
+    >>> import rushlight as torch
+    >>> bool(torch.nn.Dropout2d(1.0)(torch.ones(1, 2, 3, 3)).any())
+    False
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `dropout2d`."""
@@ -59,7 +74,12 @@ class Dropout2d(_Dropout):
 
 
 class Dropout3d(_Dropout):
-    """Channels of volumes left out by chance in training."""
+    """Channels of volumes left out by chance in training.
+
+    >>> import rushlight as torch
+    >>> bool(torch.nn.Dropout3d(1.0)(torch.ones(1, 2, 3, 3, 3)).any())
+    False
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `dropout3d`."""
@@ -67,7 +87,12 @@ class Dropout3d(_Dropout):
 
 
 class AlphaDropout(_Dropout):
-    """Elements left out by chance in training; mean and variance stay."""
+    """Elements left out by chance in training; mean and variance stay.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AlphaDropout().eval()(torch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `alpha_dropout`."""
@@ -75,7 +100,12 @@ class AlphaDropout(_Dropout):
 
 
 class FeatureAlphaDropout(_Dropout):
-    """Channels left out by chance in training; mean and variance stay."""
+    """Channels left out by chance in training; mean and variance stay.
+
+    >>> import rushlight as torch
+    >>> torch.nn.FeatureAlphaDropout().eval()(torch.ones(1, 3))
+    tensor([[1., 1., 1.]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `feature_alpha_dropout`."""

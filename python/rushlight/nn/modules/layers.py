@@ -113,7 +113,12 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """Return the input; arguments of the constructor are allowed and ignored."""
+    """Return the input; arguments of the constructor are allowed and ignored.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Identity()(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -71,7 +71,12 @@ class MSELoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative log-probability of the right classes."""
+    """The negative log-probability of the right classes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
+    tensor(2.)
+    """
 
     def __init__(
         self,
@@ -92,7 +97,12 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross entropy of logits and classes."""
+    """The cross entropy of logits and classes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CrossEntropyLoss()(torch.zeros(1, 2), torch.tensor([0]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self,
@@ -120,7 +130,12 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """The cross entropy of logits and probabilities."""
+    """The cross entropy of logits and probabilities.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BCEWithLogitsLoss()(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
 
     def __init__(
         self,
@@ -141,7 +156,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class L1Loss(_Loss):
-    """The mean of absolute differences."""
+    """The mean of absolute differences.
+
+    >>> import rushlight as torch
+    >>> torch.nn.L1Loss()(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(2.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Apply `l1_loss`."""
@@ -149,7 +169,12 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Squared differences where they are below `beta`, absolute ones elsewhere."""
+    """Squared differences where they are below `beta`, absolute ones elsewhere.
+
+    >>> import rushlight as torch
+    >>> torch.nn.SmoothL1Loss()(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(1.5000)
+    """
 
     def __init__(
         self,
@@ -167,7 +192,12 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squared differences up to `delta`, and what grows linearly beyond."""
+    """Squared differences up to `delta`, and what grows linearly beyond.
+
+    >>> import rushlight as torch
+    >>> torch.nn.HuberLoss()(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(1.5000)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -179,7 +209,12 @@ class HuberLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """The cross entropy of probabilities."""
+    """The cross entropy of probabilities.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.ones(1))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Apply `binary_cross_entropy`."""
@@ -187,7 +222,13 @@ class BCELoss(_WeightedLoss):
 
 
 class KLDivLoss(_Loss):
-    """The divergence of distributions, of which the input is the logarithm."""
+    """The divergence of distributions, of which the input is the logarithm.
+
+    >>> import rushlight as torch
+    >>> p, q = torch.tensor([0.5, 0.5]), torch.tensor([0.25, 0.75])
+    >>> torch.nn.KLDivLoss(reduction="sum")(p.log(), q)
+    tensor(0.1308)
+    """
 
     def __init__(
         self,
@@ -205,7 +246,12 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log-likelihood of counts."""
+    """The negative log-likelihood of counts.
+
+    >>> import rushlight as torch
+    >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.tensor([1.0, 3.0]))
+    tensor(1.)
+    """
 
     def __init__(
         self,
@@ -229,7 +275,12 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The negative log-likelihood of normal distributions."""
+    """The negative log-likelihood of normal distributions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.GaussianNLLLoss()(torch.zeros(1), torch.tensor([2.0]), torch.ones(1))
+    tensor(2.)
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -244,7 +295,12 @@ class GaussianNLLLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """`log(1 + exp(-target * input))`."""
+    """`log(1 + exp(-target * input))`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.SoftMarginLoss()(torch.zeros(1), torch.ones(1))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Apply `soft_margin_loss`."""
@@ -252,7 +308,12 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The cross entropies of labels, averaged over the classes."""
+    """The cross entropies of labels, averaged over the classes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Apply `multilabel_soft_margin_loss`."""
@@ -274,7 +335,12 @@ class _Margin(_Loss):
 
 
 class HingeEmbeddingLoss(_Margin):
-    """`x` where the target is 1, `max(0, margin - x)` where it is -1."""
+    """`x` where the target is 1, `max(0, margin - x)` where it is -1.
+
+    >>> import rushlight as torch
+    >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
+    tensor(0.5000)
+    """
 
     usual = 1.0
 
@@ -284,7 +350,12 @@ class HingeEmbeddingLoss(_Margin):
 
 
 class MarginRankingLoss(_Margin):
-    """How far two inputs are from the order that the target wants."""
+    """How far two inputs are from the order that the target wants.
+
+    >>> import rushlight as torch
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Apply `margin_ranking_loss`."""
@@ -292,7 +363,13 @@ class MarginRankingLoss(_Margin):
 
 
 class CosineEmbeddingLoss(_Margin):
-    """How far the cosine of two inputs is from what the target wants."""
+    """How far the cosine of two inputs is from what the target wants.
+
+    >>> import rushlight as torch
+    >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    >>> torch.nn.CosineEmbeddingLoss()(a, b, torch.ones(1))
+    tensor(1.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Apply `cosine_embedding_loss`."""
@@ -300,7 +377,13 @@ class CosineEmbeddingLoss(_Margin):
 
 
 class TripletMarginLoss(_Loss):
-    """By how much an anchor is not nearer to what is alike than to what is not."""
+    """By how much an anchor is not nearer to what is alike than to what is not.
+
+    >>> import rushlight as torch
+    >>> anchor, other = torch.zeros(1, 2), torch.tensor([[0.6, 0.0]])
+    >>> torch.nn.TripletMarginLoss()(anchor, anchor, other)
+    tensor(0.4000)
+    """
 
     def __init__(
         self,

@@ -145,7 +145,12 @@ class _BatchNorm(_Statistics):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Every channel less its mean, over its deviation."""
+    """Every channel less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BatchNorm1d(1, affine=False)(torch.tensor([[1.0], [3.0]])).flatten()
+    tensor([-1.0000,  1.0000])
+    """
 
     ranks = (2, 3)
 
@@ -162,7 +167,12 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Every channel of volumes less its mean, over its deviation."""
+    """Every channel of volumes less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.BatchNorm3d(2)(torch.zeros(1, 2, 3, 3, 3)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
 
     ranks = (5,)
 
@@ -201,19 +211,34 @@ class _InstanceNorm(_Statistics):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Every channel of every sample less its mean, over its deviation."""
+    """Every channel of every sample less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm1d(1, eps=0.0)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.,  1.]])
+    """
 
     ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Every channel of every image less its mean, over its deviation."""
+    """Every channel of every image less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm2d(1, eps=0.0)(torch.tensor([[[1.0, 3.0]]]))
+    tensor([[[-1.,  1.]]])
+    """
 
     ranks = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Every channel of every volume less its mean, over its deviation."""
+    """Every channel of every volume less its mean, over its deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.InstanceNorm3d(1, eps=0.0)(torch.tensor([[[[1.0, 3.0]]]]))
+    tensor([[[[-1.,  1.]]]])
+    """
 
     ranks = (4, 5)
 
@@ -259,7 +284,12 @@ class LayerNorm(_Scaled):
 
 
 class RMSNorm(_Scaled):
-    """The last dimensions over the root of their mean square."""
+    """The last dimensions over the root of their mean square.
+
+    >>> import rushlight as torch
+    >>> torch.nn.RMSNorm(2, elementwise_affine=False)(torch.tensor([3.0, 3.0]))
+    tensor([1., 1.])
+    """
 
     def __init__(
         self,
@@ -287,7 +317,12 @@ class RMSNorm(_Scaled):
 
 
 class GroupNorm(_Scaled):
-    """Groups of channels less their mean, over their deviation."""
+    """Groups of channels less their mean, over their deviation.
+
+    >>> import rushlight as torch
+    >>> torch.nn.GroupNorm(1, 2, eps=0.0, affine=False)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.,  1.]])
+    """
 
     def __init__(
         self,
@@ -323,8 +358,8 @@ class GroupNorm(_Scaled):
         )
 
 
-class LocalResponseNorm(Module):
-    """Every element over a power of the mean square of the channels around it."""
+class _AcrossChannels(Module):
+    """What divides by a power of `k` and a share `alpha` of what `size` channels have around an element."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -333,16 +368,25 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply `local_response_norm`."""
-        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
     def extra_repr(self) -> str:
         """Show the arguments."""
         return f"{self.size}, {shown(self, 'alpha', 'beta', 'k')}"
 
 
-class CrossMapLRN2d(Module):
+class LocalResponseNorm(_AcrossChannels):
+    """Every element over a power of the mean square of the channels around it.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LocalResponseNorm(1, alpha=3.0, beta=1.0)(torch.ones(1, 1, 1)).item()
+    0.25
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply `local_response_norm`."""
+        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(_AcrossChannels):
     """Every element less the more its neighbours among the channels are.
 
     >>> import rushlight as torch
@@ -351,11 +395,7 @@ class CrossMapLRN2d(Module):
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
         """Divide by a power of the sums of squares of neighbours."""
@@ -369,7 +409,3 @@ class CrossMapLRN2d(Module):
         first = squares[:, beside : beside + 1]
         sums = native.cat([sums[:, : beside + 1], sums[:, beside + 1 :] + first], 1)
         return input * (self.k + self.alpha / self.size * sums) ** -self.beta
-
-    def extra_repr(self) -> str:
-        """Show the arguments."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

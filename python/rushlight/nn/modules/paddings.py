@@ -74,43 +74,82 @@ class _ZeroPad(_ConstantPad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A value around one dimension."""
+    """A value around one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConstantPad1d(1, 9)(torch.tensor([[1, 2]]))
+    tensor([[9, 1, 2, 9]])
+    """
 
     spatial = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """A value around two dimensions."""
+    """A value around two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConstantPad2d(1, 9)(torch.tensor([[[1]]]))
+    tensor([[[9, 9, 9],
+             [9, 1, 9],
+             [9, 9, 9]]])
+    """
 
     spatial = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A value around three dimensions."""
+    """A value around three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ConstantPad3d(1, 9)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     spatial = 3
 
 
 class ZeroPad1d(_ZeroPad):
-    """Zeros around one dimension."""
+    """Zeros around one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ZeroPad1d(1)(torch.tensor([[1, 2]]))
+    tensor([[0, 1, 2, 0]])
+    """
 
     spatial = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Zeros around two dimensions."""
+    """Zeros around two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ZeroPad2d(1)(torch.tensor([[[1]]]))
+    tensor([[[0, 0, 0],
+             [0, 1, 0],
+             [0, 0, 0]]])
+    """
 
     spatial = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Zeros around three dimensions."""
+    """Zeros around three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     spatial = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Mirrors at both ends of one dimension."""
+    """Mirrors at both ends of one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReflectionPad1d(1)(torch.tensor([[1.0, 2.0]]))
+    tensor([[2., 1., 2., 1.]])
+    """
 
     spatial, mode = 1, "reflect"
 
@@ -128,7 +167,12 @@ class ReflectionPad3d(_Pad):
 
 
 class ReplicationPad1d(_Pad):
-    """The elements at both ends of one dimension, repeated."""
+    """The elements at both ends of one dimension, repeated.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[1.0, 2.0]]))
+    tensor([[1., 1., 2., 2.]])
+    """
 
     spatial, mode = 1, "replicate"
 

@@ -66,7 +66,12 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The greatest elements of windows over one dimension."""
+    """The greatest elements of windows over one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.MaxPool1d(2)(torch.arange(4.0).view(1, 4)).flatten()
+    tensor([1., 3.])
+    """
 
     function = staticmethod(functional.max_pool1d)
 
@@ -83,13 +88,23 @@ class MaxPool2d(_MaxPool):
 
 
 class MaxPool3d(_MaxPool):
-    """The greatest elements of windows over three dimensions."""
+    """The greatest elements of windows over three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.MaxPool3d(2)(torch.arange(8.0).view(1, 2, 2, 2)).flatten()
+    tensor([7.])
+    """
 
     function = staticmethod(functional.max_pool3d)
 
 
 class AvgPool1d(Module):
-    """The averages over windows over one dimension."""
+    """The averages over windows over one dimension.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AvgPool1d(2)(torch.arange(4.0).view(1, 4)).flatten()
+    tensor([0.5000, 2.5000])
+    """
 
     def __init__(
         self,
@@ -154,13 +169,23 @@ class _AvgPool(Module):
 
 
 class AvgPool2d(_AvgPool):
-    """The averages over windows over two dimensions."""
+    """The averages over windows over two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AvgPool2d(2)(torch.arange(4.0).view(1, 2, 2)).flatten()
+    tensor([1.5000])
+    """
 
     function = staticmethod(functional.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
-    """The averages over windows over three dimensions."""
+    """The averages over windows over three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AvgPool3d(2)(torch.arange(8.0).view(1, 2, 2, 2)).flatten()
+    tensor([3.5000])
+    """
 
     function = staticmethod(functional.avg_pool3d)
 
@@ -182,19 +207,34 @@ class _AdaptivePool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptivePool):
-    """The averages over as many windows over one dimension as are wanted."""
+    """The averages over as many windows over one dimension as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveAvgPool1d(1)(torch.arange(4.0).view(1, 4)).flatten()
+    tensor([1.5000])
+    """
 
     function = staticmethod(functional.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptivePool):
-    """The averages over as many windows over two dimensions as are wanted."""
+    """The averages over as many windows over two dimensions as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveAvgPool2d(1)(torch.arange(4.0).view(1, 2, 2)).flatten()
+    tensor([1.5000])
+    """
 
     function = staticmethod(functional.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptivePool):
-    """The averages over as many windows over three dimensions as are wanted."""
+    """The averages over as many windows over three dimensions as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveAvgPool3d(1)(torch.arange(8.0).view(1, 2, 2, 2)).flatten()
+    tensor([3.5000])
+    """
 
     function = staticmethod(functional.adaptive_avg_pool3d)
 
@@ -210,18 +250,33 @@ class _AdaptiveMaxPool(_AdaptivePool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The greatest elements of as many windows over one dimension as are wanted."""
+    """The greatest elements of as many windows over one dimension as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveMaxPool1d(1)(torch.arange(4.0).view(1, 4)).flatten()
+    tensor([3.])
+    """
 
     function = staticmethod(functional.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The greatest elements of as many windows over two dimensions as are wanted."""
+    """The greatest elements of as many windows over two dimensions as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveMaxPool2d(1)(torch.arange(4.0).view(1, 2, 2)).flatten()
+    tensor([3.])
+    """
 
     function = staticmethod(functional.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The greatest elements of as many windows over three dimensions as are wanted."""
+    """The greatest elements of as many windows over three dimensions as are wanted.
+
+    >>> import rushlight as torch
+    >>> torch.nn.AdaptiveMaxPool3d(1)(torch.arange(8.0).view(1, 2, 2, 2)).flatten()
+    tensor([7.])
+    """
 
     function = staticmethod(functional.adaptive_max_pool3d)

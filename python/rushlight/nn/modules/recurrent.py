@@ -190,6 +190,8 @@ class RNNBase(Module):
 
     def _check_mapped(self, overload: str, input: Tensor, states: State) -> None:
         check_mapped(f"{self.mode.lower()}.{overload}", input, *states, *self._flat_weights, fallback=False)
+        if self.mode == "LSTM" and self.proj_size == 0 and input.dtype is native.float32:
+            native._check_forward("MkldnnRnnLayerBackward0", input, *states, *self._flat_weights)
 
     def _parts(self, hx: Any) -> State:
         return hx if isinstance(hx, tuple) else (hx,)

@@ -47,7 +47,12 @@ class Unflatten(Module):
 
 
 class Unfold(Module):
-    """The windows of images as columns."""
+    """The windows of images as columns.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Unfold(2)(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 4, 4])
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -66,7 +71,12 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Columns added to where `Unfold` found them."""
+    """Columns added to where `Unfold` found them.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Fold(2, 2)(torch.ones(1, 4, 1)).flatten()
+    tensor([1., 1., 1., 1.])
+    """
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -89,7 +99,12 @@ class Fold(Module):
 
 
 class Upsample(Module):
-    """Images in another size."""
+    """Images in another size.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1.0, 2.0]]]))
+    tensor([[[1., 1., 2., 2.]]])
+    """
 
     def __init__(
         self,
@@ -128,21 +143,37 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images in another size, by the nearest elements."""
+    """Images in another size, by the nearest elements.
+
+    >>> import rushlight as torch
+    >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.ones(1, 1, 1, 2)).shape
+    torch.Size([1, 1, 2, 4])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images in another size, by straight lines."""
+    """Images in another size, by straight lines.
+
+    >>> import rushlight as torch
+    >>> torch.nn.UpsamplingBilinear2d(scale_factor=2)(torch.ones(1, 1, 1, 2)).shape
+    torch.Size([1, 1, 2, 4])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
 class PixelShuffle(Module):
-    """Channels as parts of larger images."""
+    """Channels as parts of larger images.
+
+    >>> import rushlight as torch
+    >>> torch.nn.PixelShuffle(2)(torch.arange(4).view(4, 1, 1))
+    tensor([[[0, 1],
+             [2, 3]]])
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -158,7 +189,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Parts of images as channels."""
+    """Parts of images as channels.
+
+    >>> import rushlight as torch
+    >>> torch.nn.PixelUnshuffle(2)(torch.arange(4).view(1, 2, 2)).flatten()
+    tensor([0, 1, 2, 3])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -174,7 +210,12 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Channels of groups in turn."""
+    """Channels of groups in turn.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ChannelShuffle(2)(torch.arange(4).view(1, 4, 1, 1)).flatten()
+    tensor([0, 2, 1, 3])
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()

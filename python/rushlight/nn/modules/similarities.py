@@ -17,7 +17,12 @@ __all__ = [
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors."""
+    """The cosine of the angle between vectors.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CosineSimilarity()(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([1.])
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
@@ -30,7 +35,12 @@ class CosineSimilarity(Module):
 
 
 class PairwiseDistance(Module):
-    """The norms of differences."""
+    """The norms of differences.
+
+    >>> import rushlight as torch
+    >>> torch.nn.PairwiseDistance()(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()

@@ -25,7 +25,12 @@ class _Along(Module):
 
 
 class Softmax(_Along):
-    """`exp(x)`, scaled to add up to one along `dim`."""
+    """`exp(x)`, scaled to add up to one along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softmax(dim=0)(torch.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `softmax`."""
@@ -33,7 +38,12 @@ class Softmax(_Along):
 
 
 class LogSoftmax(_Along):
-    """The logarithm of `Softmax`."""
+    """The logarithm of `Softmax`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LogSoftmax(dim=0)(torch.zeros(2))
+    tensor([-0.6931, -0.6931])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `log_softmax`."""
@@ -41,7 +51,12 @@ class LogSoftmax(_Along):
 
 
 class Softmin(_Along):
-    """`exp(-x)`, scaled to add up to one along `dim`."""
+    """`exp(-x)`, scaled to add up to one along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softmin(dim=0)(torch.tensor([0.0, 1.0]))
+    tensor([0.7311, 0.2689])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `softmin`."""
@@ -49,7 +64,12 @@ class Softmin(_Along):
 
 
 class Softmax2d(Module):
-    """`softmax` over the channels of images."""
+    """`softmax` over the channels of images.
+
+    >>> import rushlight as torch
+    >>> torch.nn.Softmax2d()(torch.zeros(2, 1, 1)).flatten()
+    tensor([0.5000, 0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `softmax` to the third dimension from the end."""

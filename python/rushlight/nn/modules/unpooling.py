@@ -38,7 +38,13 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Zeros with the elements where `MaxPool1d` found them."""
+    """Zeros with the elements where `MaxPool1d` found them.
+
+    >>> import rushlight as torch
+    >>> y, places = torch.nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1.0, 3.0]]))
+    >>> torch.nn.MaxUnpool1d(2)(y, places)
+    tensor([[0., 3.]])
+    """
 
     count = 1
 
@@ -88,13 +94,23 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """The norms of windows of lines."""
+    """The norms of windows of lines.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LPPool1d(2.0, 2)(torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
 
     count = 1
 
 
 class LPPool2d(_LPPool):
-    """The norms of windows of images."""
+    """The norms of windows of images.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LPPool2d(2.0, (1, 2))(torch.tensor([[[3.0, 4.0]]]))
+    tensor([[[5.]]])
+    """
 
     count = 2
 

@@ -40,7 +40,12 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Return the norm of all elements of the tensors together."""
+    """Return the norm of all elements of the tensors together.
+
+    >>> import rushlight as torch
+    >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+    tensor(5.)
+    """
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not tensors:
         return tensor(0.0)
@@ -63,7 +68,15 @@ def clip_grads_with_norm_(
     total_norm: Tensor,
     foreach: bool | None = None,
 ) -> None:
-    """Scale the gradients in place as if `total_norm` had to be at most `max_norm`."""
+    """Scale the gradients in place as if `total_norm` had to be at most `max_norm`.
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> (x * 10).sum().backward()
+    >>> torch.nn.utils.clip_grads_with_norm_([x], 5.0, torch.tensor(10.0))
+    >>> x.grad
+    tensor([5.0000])
+    """
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     for gradient in _gradients(parameters):
         gradient.mul_(factor.to(gradient.dtype))
@@ -121,7 +134,15 @@ def clip_grad_norm(
 def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Move the elements of the gradients in place to within `clip_value` of zero."""
+    """Move the elements of the gradients in place to within `clip_value` of zero.
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> (x * torch.tensor([1.0, 5.0])).sum().backward()
+    >>> torch.nn.utils.clip_grad_value_([x], 2.0)
+    >>> x.grad
+    tensor([1., 2.])
+    """
     bound = float(clip_value)
     for gradient in _gradients(parameters):
         gradient.clamp_(min=-bound, max=bound)

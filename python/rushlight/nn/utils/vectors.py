@@ -21,7 +21,15 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Make the parameters show parts of the vector."""
+    """Make the parameters show parts of the vector.
+
+    >>> import rushlight as torch
+    >>> x = torch.zeros(2, 1)
+    >>> torch.nn.utils.vector_to_parameters(torch.tensor([1.0, 2.0]), [x])
+    >>> x
+    tensor([[1.],
+            [2.]])
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {_name(vec)}")
     start = 0

@@ -55,7 +55,19 @@ class _Cycling(LRScheduler):
 
 
 class CyclicLR(_Cycling):
-    """The rate up from `base_lr` to `max_lr` and down again, in cycles that may get lower."""
+    """The rate up from `base_lr` to `max_lr` and down again, in cycles that may get lower.
+
+    >>> import rushlight as torch
+    >>> optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.CyclicLR(optimiser, 0.1, 1.0, 2, cycle_momentum=False)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(schedule.get_last_lr()[0], 4))
+    ...     optimiser.step()
+    ...     schedule.step()
+    >>> rates
+    [0.1, 0.55, 1.0, 0.55]
+    """
 
     def __init__(
         self,
@@ -137,7 +149,19 @@ class CyclicLR(_Cycling):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rate along a cosine down to `eta_min`, and back at once, in rounds that may get longer."""
+    """The rate along a cosine down to `eta_min`, and back at once, in rounds that may get longer.
+
+    >>> import rushlight as torch
+    >>> optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, 2)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(schedule.get_last_lr()[0], 4))
+    ...     optimiser.step()
+    ...     schedule.step()
+    >>> rates
+    [1.0, 0.5, 1.0, 0.5]
+    """
 
     def __init__(
         self,
@@ -189,7 +213,19 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(_Cycling):
-    """The rate up to `max_lr` once, and down to almost nothing in the steps that are left."""
+    """The rate up to `max_lr` once, and down to almost nothing in the steps that are left.
+
+    >>> import rushlight as torch
+    >>> optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1.0, total_steps=5, cycle_momentum=False)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(round(schedule.get_last_lr()[0], 4))
+    ...     optimiser.step()
+    ...     schedule.step()
+    >>> rates
+    [0.04, 0.9505, 0.6113, 0.1883]
+    """
 
     def __init__(
         self,

@@ -77,7 +77,7 @@ def _unknown(kind: Any) -> TypeError:
 
 
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
-    """The values in a mapping of the kind of another, where that kind lets one be made."""
+    """Return the values in a mapping of the kind of another, where that kind lets one be made."""
     try:
         if isinstance(like, MutableMapping):
             made = copy.copy(like)
@@ -89,7 +89,7 @@ def _mapping(like: Any, values: dict[Any, Any]) -> Any:
 
 
 def _sequence(like: Any, values: list[Any]) -> Any:
-    """The values in a sequence of the kind of another, where that kind lets one be made."""
+    """Return the values in a sequence of the kind of another, where that kind lets one be made."""
     try:
         if isinstance(like, MutableSequence):
             made = copy.copy(like)

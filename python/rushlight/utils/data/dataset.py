@@ -70,7 +70,13 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class ConcatDataset(Dataset[_T_co]):
-    """The samples of data sets, one set behind the other."""
+    """The samples of data sets, one set behind the other.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import ConcatDataset
+    >>> list(ConcatDataset([[1, 2], [3]]))
+    [1, 2, 3]
+    """
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets: list[Any] = list(datasets)
@@ -111,7 +117,13 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[_T_co]):
-    """Those samples of a data set whose indices are given."""
+    """Those samples of a data set whose indices are given.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import Subset
+    >>> list(Subset([5, 6, 7], [0, 2]))
+    [5, 7]
+    """
 
     def __init__(self, dataset: Dataset[_T_co], indices: Sequence[int]) -> None:
         self.dataset = dataset

@@ -32,7 +32,13 @@ class Sampler(Generic[_T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """All indices in order."""
+    """All indices in order.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import SequentialSampler
+    >>> list(SequentialSampler([5, 6, 7]))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -45,7 +51,13 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All indices shuffled, or indices drawn one by one, with `replacement`."""
+    """All indices shuffled, or indices drawn one by one, with `replacement`.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import RandomSampler
+    >>> sorted(RandomSampler([5, 6, 7]))
+    [0, 1, 2]
+    """
 
     def __init__(
         self,
@@ -86,7 +98,13 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices, shuffled."""
+    """The given indices, shuffled.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import SubsetRandomSampler
+    >>> sorted(SubsetRandomSampler([1, 4]))
+    [1, 4]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices

@@ -1,0 +1,137 @@
+"""What stands in for inverses and solutions; singular values that are nearly zero count as zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _rushlight as native
+from .. import return_types
+from .._rushlight import Tensor
+from .._samples import any_of_all
+
+
+def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
+    """Return the bounds below which values count as zero, as tensors."""
+
+    def made(value: Any) -> Tensor:
+        return value if isinstance(value, Tensor) else native.tensor(value, dtype=native.float64)
+
+    if rtol is None:
+        least = max(A.shape[-2:]) * native.finfo(A.dtype).eps if A.dim() > 1 and _is_inexact(A) else 0.0
+        given = made(0.0 if atol is None else atol)
+        rtol = native.where(given > 0, 0.0, least).double() if atol is not None else least
+    return made(0.0 if atol is None else atol), made(rtol)
+
+
+def _is_inexact(A: Tensor) -> bool:
+    return A.is_floating_point() or A.is_complex()
+
+
+def _symmetric(A: Tensor) -> Tensor:
+    """Return the matrices that the lower triangles stand for."""
+    below = A.tril(-1)
+    return below + native.diag_embed(A.diagonal(0, -2, -1).real) + below.mH
+
+
+def pinv(
+    A: Tensor,
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the matrices nearest to inverses; small singular values count as zero.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.pinv(torch.tensor([[2.0], [0.0]]))
+    tensor([[0.5000, 0.0000]])
+    """
+    absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
+    if hermitian:
+
+        def nearest(A: Tensor) -> Tensor:
+            # Derivatives are those of any matrix: both halves of this one have a part in them.
+            return native._nn.linalg_pinv(A + (_symmetric(A) - A).detach(), absolute, relative)
+
+        (found,) = native._as_one(
+            nearest, ("linalg_pinv", "LinalgPinvBackward0", "self result"), (1, 0, 0), {}, A
+        )
+    else:
+        found = native._nn.linalg_pinv(A, absolute, relative)
+    return found if out is None else out.copy_(found)
+
+
+def matrix_rank(
+    A: Tensor,
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Tensor:
+    """Return how many singular values are not nearly zero.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.matrix_rank(torch.ones(3, 3))
+    tensor(1)
+    """
+    if A.dim() < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    if not _is_inexact(A):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    if 0 in A.shape:
+        return native.zeros(A.shape[:-2], dtype=native.int64)
+    if tol is not None:
+        absolute, relative = _tolerances(A, tol, 0.0)
+    else:
+        absolute, relative = _tolerances(A, atol, rtol)
+    values = native._nn.linalg_eigvalsh(A).abs() if hermitian else native._nn.linalg_svdvals(A)
+    bound = native.maximum(absolute.double(), relative.double() * native.amax(values, -1))
+    return (values > bound.unsqueeze(-1)).sum(-1)
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """Return what comes nearest to the solutions of linear equations.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.lstsq(torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])).solution
+    tensor([[2.]])
+    """
+    if A.dim() < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if B.dim() < 1:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
+    if A.dtype != B.dtype:
+        raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype")
+    vector = B.dim() == A.dim() - 1
+    if vector and A.shape[:-1] != B.shape:
+        raise RuntimeError("torch.linalg.lstsq: input.shape[:-1] should match other.shape")
+    right = B.unsqueeze(-1) if vector else B
+    if right.shape[-2] != A.shape[-2]:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+
+    def nearest(A: Tensor, right: Tensor) -> Tensor:
+        return pinv(A, rtol=rcond) @ right
+
+    (found,) = native._as_one(
+        nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right
+    )
+    rows, columns = A.shape[-2:]
+    none = native.empty(0, dtype=A.dtype.to_real())
+    ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
+    values = native._nn.linalg_svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    residuals = found.real.flatten()[:0]
+    full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
+    if rows > columns and (full or driver == "gels"):
+        missing = A @ found - right
+        residuals = (missing * missing.conj()).real.sum(-2)
+    solution = found.squeeze(-1) if vector else found
+    return return_types.linalg_lstsq((solution, residuals, ranks, values))

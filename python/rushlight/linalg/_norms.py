@@ -1,0 +1,113 @@
+"""Norms of vectors and matrices, and the condition of matrices, which is a quotient or a product of norms."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+from .._rushlight import Tensor
+from ._checked import inv_ex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._rushlight import dtype
+
+
+def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:
+    return native.movedim(A, tuple(dim), (-2, -1))
+
+
+def _kept(values: Tensor, A: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
+    """Put dimensions of size one where those of the matrices were."""
+    if keepdim:
+        for place in sorted(number % A.dim() for number in dim):
+            values = values.unsqueeze(place)
+    return values
+
+
+def matrix_norm(
+    A: Tensor,
+    ord: Any = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """Return the norms of matrices: `"fro"`, `"nuc"`, or 1, 2 or infinity of either sign.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.matrix_norm(torch.tensor([[3.0, 0.0], [4.0, 0.0]]))
+    tensor(5.)
+    """
+    first, second = dim
+    if ord == "fro":
+        return native._nn.linalg_frobenius_norm(A, first, second, keepdim, dtype)
+    if ord == "nuc" or ord in (2, -2):
+        values = native._nn.linalg_svdvals(_moved(A if dtype is None else A.to(dtype), (first, second)))
+        if ord == "nuc" or (ord == 2 and values.shape[-1] == 0):
+            found = values.sum(-1)
+        else:
+            found = native.amax(values, -1) if ord == 2 else native.amin(values, -1)
+        return _kept(found, A, (first, second), keepdim)
+    if isinstance(ord, str) or abs(ord) not in (1, inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    return native._nn.linalg_sums_norm(A, float(ord), first, second, keepdim, dtype)
+
+
+def norm(
+    A: Tensor,
+    ord: Any = None,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """Return the norm of a vector or a matrix, whichever `dim` and `ord` ask for.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    if ord is None:
+        return native._nn.linalg_vector_norm(A, 2.0, dim, keepdim, dtype=dtype)
+    if dim is None:
+        if A.dim() not in (1, 2):
+            raise RuntimeError(
+                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                f"{A.dim()}D."
+            )
+        if A.dim() == 1 and not isinstance(ord, str):
+            return native._nn.linalg_vector_norm(A, ord, None, keepdim, dtype=dtype)
+        dim = (-2, -1)
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) == 1 and not isinstance(ord, str):
+        return native._nn.linalg_vector_norm(A, ord, dims, keepdim, dtype=dtype)
+    if len(dims) != 2:
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """Return by how much matrices may enlarge relative errors, in the norm `p`.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
+    tensor(2.)
+    """
+    if A.dim() < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, str) and p not in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if p is None or p in (2, -2):
+        values = native._nn.linalg_svdvals(A)
+        if values.shape[-1] == 0:
+            return values.new_zeros(values.shape[:-1])
+        most, least = values[..., 0], values[..., -1]
+        return least / most if p == -2 else most / least
+    if A.numel() == 0:
+        return A.new_zeros(A.shape[:-2])
+    inverse, info = inv_ex(A)
+    found = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return found.masked_fill(info != 0, inf)

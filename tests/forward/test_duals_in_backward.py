@@ -1,0 +1,66 @@
+"""Backward of dual tensors: which gradients keep their tangents."""
+
+import pytest
+
+import rushlight as torch
+from rushlight.autograd import forward_ad
+
+
+@pytest.fixture
+def dual():
+    with forward_ad.dual_level():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        yield x, forward_ad.make_dual(x, torch.tensor([1.0, 10.0]))
+
+
+def tangent(x):
+    found = forward_ad.unpack_dual(x).tangent
+    return None if found is None else found.tolist()
+
+
+def test_a_gradient_that_is_taken_over_loses_its_tangent(dual):
+    x, d = dual
+    (d**3).sum().backward()
+    assert x.grad.tolist() == [3, 12]
+    assert tangent(x.grad) is None
+
+
+def test_a_gradient_that_is_added_brings_its_own(dual):
+    x, d = dual
+    (d**3).sum().backward()
+    (d**2).sum().backward()
+    assert x.grad.tolist() == [5, 16]
+    assert tangent(x.grad) == [2, 20]
+
+
+def test_a_gradient_that_is_copied_keeps_its_tangent(dual):
+    x, d = dual
+    with pytest.warns(UserWarning, match="create a reference cycle"):
+        (d**3).sum().backward(create_graph=True)
+    assert tangent(x.grad) == [6, 120]
+    y = torch.ones(2, 3, requires_grad=True)
+    y.t().backward(forward_ad.make_dual(torch.ones(3, 2), torch.full((3, 2), 2.0)))
+    assert tangent(y.grad) == [[2] * 3] * 2
+
+
+def test_a_gradient_that_is_asked_for_keeps_its_tangent(dual):
+    x, d = dual
+    (gradient,) = torch.autograd.grad((d**3).sum(), x)
+    assert tangent(gradient) == [6, 120]
+
+
+@pytest.mark.parametrize("name", ["acosh", "asinh", "atanh"])
+def test_some_operations_have_derivatives_except_in_place(name):
+    x = torch.tensor([0.5], requires_grad=True)
+    y = getattr(x * 1, f"{name}_")()
+    assert y.grad_fn.name() == f"{name.capitalize()}Backward1"
+    with pytest.raises(
+        NotImplementedError, match=f"the derivative for 'inplace version of {name}' is not implemented."
+    ):
+        y.sum().backward()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.tensor([0.5]), torch.ones(1))
+        with pytest.raises(
+            NotImplementedError, match=f"Trying to use forward AD with {name}_ that does not support it"
+        ):
+            getattr(dual, f"{name}_")()
