@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..._precision import lowered
 from ... import _rushlight as native
+from ..._precision import lowered
 from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _is_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None,
         return False
     if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
         return False
-    return attn_mask is None or attn_mask.dim() in (2, 4) and not attn_mask.requires_grad
+    return attn_mask is None or (attn_mask.dim() in (2, 4) and not attn_mask.requires_grad)
 
 
 def _as_summand(mask: Tensor, like: Tensor) -> Tensor:

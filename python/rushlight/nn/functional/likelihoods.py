@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-from ..._precision import exact
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number

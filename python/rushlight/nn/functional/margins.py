@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._precision import exact
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
