@@ -233,10 +233,22 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return native.empty(0, dtype=input.dtype)
+    if input.requires_grad and not native._vmap_nesting():
+        return _chosen(input, r, with_replacement)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(len(input)), r))
     index = native.tensor(rows, dtype=native.int64).view(len(rows), r)
     return input[index]
+
+
+def _chosen(input: Tensor, r: int, with_replacement: bool) -> Tensor:
+    """Return combinations as torch records them: the elements of grids where numbers are in order."""
+    numbers = native.meshgrid([native.arange(len(input))] * r, indexing="ij")
+    mask = native.ones(numbers[0].shape, dtype=native.bool)
+    for one, other in itertools.pairwise(numbers):
+        mask &= one <= other if with_replacement else one < other
+    grids = native.meshgrid([input] * r, indexing="ij")
+    return native.stack([grid.masked_select(mask) for grid in grids], 1)
 
 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:

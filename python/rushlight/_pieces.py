@@ -9,8 +9,11 @@ from . import _rushlight as native
 from ._rushlight import Tensor
 from ._samples import check_mapped
 
+_nn = native._nn
+
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ._rushlight import dtype as DType
@@ -81,34 +84,49 @@ def gradient(
 
 
 def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
-    count = x.shape[dim]
+    """Return the slopes along a dimension: of parabolas through three points, at the edges perhaps of lines."""
+
+    def part(start: int, end: int | None) -> Tensor:
+        return _nn.slice(x, dim, start, end)
+
     if isinstance(space, Tensor) and space.dim() > 0:
-        steps = space.diff().to(x.dtype)
+        return _slope_between(part, space.diff(), dim, x.dim(), edge_order)
+    width, times = float(space) if isinstance(space, Tensor) else space, _nn.mul_number
+    inner = _nn.div_number(part(2, None) - part(0, -2), width)
+    if edge_order == 1:
+        first, last = part(1, 2) - part(0, 1), part(-1, None) - part(-2, -1)
     else:
-        steps = native.full((count - 1,), float(space), dtype=x.dtype)
-    steps = steps.reshape([-1 if place == dim else 1 for place in builtins.range(x.dim())])
-    slopes = x.diff(dim=dim) / steps
+        first = times(part(0, 1), -1.5) + times(part(1, 2), 2) - times(part(2, 3), 0.5)
+        last = times(part(-3, -2), 0.5) - times(part(-2, -1), 2) + times(part(-1, None), 1.5)
+    edges = [_nn.div_number(edge, width) for edge in (first, last)]
+    return native.cat([edges[0], _nn.div_number(inner, 2), edges[1]], dim)
 
-    def part(values: Tensor, start: int, length: int) -> Tensor:
-        return values.narrow(dim, start % values.shape[dim], length)
 
-    few = count - 2
-    before, behind = part(steps, 0, few), part(steps, 1, few)
-    # Through three points: the slopes on both sides, each weighed by the other side's width.
-    inner = (part(slopes, 0, few) * behind + part(slopes, 1, few) * before) / (before + behind)
-    first, last = part(slopes, 0, 1), part(slopes, -1, 1)
-    if edge_order == 2:
-        first = _outer(part, slopes, steps, 0, 1)
-        last = _outer(part, slopes, steps, -1, -2)
+def _slope_between(part: Any, steps: Tensor, dim: int, count: int, edge_order: int) -> Tensor:
+    """`_slope` where the points lie as far apart as `steps` say."""
+    shape = [-1 if place == dim else 1 for place in builtins.range(count)]
+    one, other = steps[:-1], steps[1:]
+    both = one + other
+    weights = (-other / (one * both), (other - one) / (one * other), one / (other * both))
+    inner = _weighed([weight.reshape(shape) for weight in weights], [part(0, -2), part(1, -1), part(2, None)])
+    if edge_order == 1:
+        first = (part(1, 2) - part(0, 1)) / steps[0]
+        last = (part(-1, None) - part(-2, -1)) / steps[-1]
+        return native.cat([first, inner, last], dim)
+    near, far = steps[0], steps[1]
+    both = near + far
+    weights = (-(2 * near + far) / (near * both), both / (near * far), -near / (far * both))
+    first = _weighed(weights, [part(0, 1), part(1, 2), part(2, 3)])
+    near, far = steps[-1], steps[-2]
+    both = near + far
+    weights = (near / (far * both), -both / (near * far), (2 * near + far) / (near * both))
+    last = _weighed(weights, [part(-3, -2), part(-2, -1), part(-1, None)])
     return native.cat([first, inner, last], dim)
 
 
-def _outer(part: Any, slopes: Tensor, steps: Tensor, edge: int, beside: int) -> Tensor:
-    """Return the slope at an edge of the parabola through three points."""
-    width, next_width = part(steps, edge, 1), part(steps, beside, 1)
-    slope = part(slopes, edge, 1)
-    outer: Tensor = slope + (slope - part(slopes, beside, 1)) * width / (width + next_width)
-    return outer
+def _weighed(weights: Sequence[Tensor], parts: Sequence[Tensor]) -> Tensor:
+    first, second, third = (weight * part for weight, part in zip(weights, parts, strict=True))
+    return first + second + third
 
 
 def cdist(

@@ -160,7 +160,22 @@ def _of_length(window: Tensor | None, win_length: int, n_fft: int, like: Tensor)
     missing = n_fft - win_length
     if missing == 0:
         return window
-    return native.constant_pad_nd(window, (missing // 2, missing - missing // 2))
+    whole = window.new_zeros(n_fft)
+    whole.narrow(0, missing // 2, win_length).copy_(window)
+    return whole
+
+
+def _overlapped(frames: Tensor, hop: int, whole: int) -> Tensor:
+    """Return the sums of frames of which each begins `hop` places after the one before."""
+    _, count, size = frames.shape
+    places = (native.arange(count).unsqueeze(1) * hop + native.arange(size)).flatten()
+
+    def added(frames: Tensor) -> Tensor:
+        return frames.new_zeros((frames.shape[0], whole)).index_add(1, places, frames.flatten(1))
+
+    names = ("unfold_backward", "UnfoldBackwardBackward0", "- -")
+    (sums,) = native._as_one(added, names, (1, 1, 0), {"dim": 1, "size": size, "step": hop}, frames)
+    return sums
 
 
 def stft(
@@ -236,7 +251,8 @@ def stft(
             f"expected a 1D window tensor of size equal to win_length={length}, but got window with size "
             f"{list(window.shape)}"
         )
-    frames = signal.unfold(1, n_fft, hop)
+    (outer, step), count = signal.stride(), 1 + (size - n_fft) // hop
+    frames = signal.as_strided((signal.shape[0], count, n_fft), (outer, hop * step, step))
     if window is not None or length < n_fft:
         frames = frames * _of_length(window, length, n_fft, input)
     if onesided is None:
@@ -244,8 +260,8 @@ def stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     norm = "ortho" if normalized else None
-    found = (fft.rfft if onesided else fft.fft)(frames, norm=norm).transpose(1, 2)
-    found = found.squeeze(0) if single else found
+    found = (fft.rfft if onesided else fft.fft)(frames, norm=norm).transpose_(1, 2)
+    found = found.squeeze_(0) if single else found
     return found if return_complex else native.view_as_real(found)
 
 
@@ -280,7 +296,8 @@ def istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     single = input.dim() == 2
-    spectra = (input.unsqueeze(0) if single else input).transpose(1, 2)
+    parts = native.view_as_real(input.resolve_conj())
+    spectra = native.view_as_complex((parts.unsqueeze(0) if single else parts).transpose(1, 2))
     onesided_given = onesided
     if onesided is None:
         onesided = spectra.shape[2] != n_fft
@@ -304,18 +321,15 @@ def istft(
     elif onesided:
         frames = fft.irfft(spectra, n_fft, norm=norm)
     else:
-        frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, norm=norm)
-    shape = _of_length(window, size, n_fft, input)
-    frames = frames * shape
+        frames = fft.irfft(spectra.narrow(-1, 0, n_fft // 2 + 1), n_fft, norm=norm)
+    shape = _of_length(window, size, n_fft, input).view(1, 1, n_fft)
     count = frames.shape[1]
     whole = n_fft + hop * (count - 1)
-    places = (native.arange(count).unsqueeze(1) * hop + native.arange(n_fft)).flatten()
-    sums = frames.new_zeros((frames.shape[0], whole)).index_add(1, places, frames.flatten(1))
-    weights = (shape * shape).expand(count, n_fft).flatten()
-    weights = weights.new_zeros(whole).index_add(0, places, weights)
+    sums = _overlapped(frames * shape, hop, whole)
+    weights = _overlapped(shape.pow(2).expand(1, count, n_fft), hop, whole)
     start = n_fft // 2 if center else 0
-    end = start + length if length is not None else whole - n_fft // 2 if center else whole
-    sums, weights = sums[:, start:end], weights[start:end]
+    end = start + length if length is not None else -(n_fft // 2) or whole if center else whole
+    sums, weights = (native._nn.slice(x, 1, start, end) for x in (sums, weights))
     least = weights.abs().min()
     if not bool(least > 1e-11):
         raise RuntimeError(f"{said}window overlap add min: 1\n[ CPUBoolType{{}} ]")

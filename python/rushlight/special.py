@@ -136,7 +136,8 @@ def ndtr(input: Tensor) -> Tensor:
     >>> torch.special.ndtr(torch.tensor([0.0, 3.0]))
     tensor([0.5000, 0.9987])
     """
-    return native.erfc(_real(input) * -_HALF_ROOT) / 2
+    root = native._nn.mul_number(_real(input), _HALF_ROOT)
+    return native._nn.mul_number(native._nn.add_number(native.erf(root), 1.0), 0.5)
 
 
 def log_ndtr(input: Tensor) -> Tensor:

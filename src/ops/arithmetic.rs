@@ -2,6 +2,7 @@
 
 use super::binary::{self, Elementwise2, Needs};
 use super::mul;
+use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
 use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -67,6 +68,7 @@ pub struct Plus;
 impl Elementwise2 for Plus {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -109,6 +111,7 @@ pub struct Add {
 impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -164,6 +167,7 @@ pub struct Sub {
 impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Sub);
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -267,6 +271,7 @@ pub struct Mul;
 impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Mul);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
@@ -305,6 +310,7 @@ pub struct Div;
 impl Elementwise2 for Div {
     const NAME: &'static str = "div";
     const NODE: &'static str = "DivBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const EXACT_NUMBERS: bool = true;

@@ -75,8 +75,9 @@ impl Elementwise for Exp2 {
         (x * LN_2).exp()
     }
 
-    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
-        mul(y, LN_2)
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the power is kept") };
+        mul(&mul(t, y)?, LN_2)
     }
 }
 
@@ -173,8 +174,8 @@ impl Elementwise for Log1p {
         (x + 1.0).ln()
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        super::reciprocal(&add(x, 1)?)
+    fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        Some(add(x, 1))
     }
 }
 
@@ -220,8 +221,9 @@ impl Elementwise for Rsqrt {
         x.sqrt().inv()
     }
 
-    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
-        mul(&super::pow(y, 3)?, -0.5)
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the root is kept") };
+        mul(&mul(t, -0.5)?, &super::pow(y, 3)?)
     }
 }
 
@@ -243,8 +245,9 @@ impl Elementwise for Reciprocal {
         x.inv()
     }
 
-    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
-        neg(&mul(y, y)?)
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the quotient is kept") };
+        mul(&neg(t)?, &mul(y, y)?)
     }
 }
 
@@ -263,6 +266,7 @@ pub struct Erf;
 impl Elementwise for Erf {
     const NAME: &'static str = "erf_vml_cpu";
     const NODE: &'static str = "ErfBackward0";
+    const DERIVATIVE_FIRST: bool = true;
     const KEEPS: Keeps = Keeps::Input;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -281,6 +285,7 @@ pub struct Erfc;
 impl Elementwise for Erfc {
     const NAME: &'static str = "erfc_vml_cpu";
     const NODE: &'static str = "ErfcBackward0";
+    const DERIVATIVE_FIRST: bool = true;
     const KEEPS: Keeps = Keeps::Input;
 
     fn real<T: Real>(&self, x: T) -> T {

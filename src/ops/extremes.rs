@@ -4,8 +4,8 @@ use super::binary::{Elementwise2, Needs};
 use super::compare::{eq, ge, gt, le, lt, ne};
 use super::integer::Integer;
 use super::operand::{Operand, Value};
-use super::select::where_;
-use super::{cast, logical, mul, sub};
+use super::select::{masked_fill, where_};
+use super::{cast, div, logical, mul, sub};
 use crate::dtype::{DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -24,8 +24,8 @@ fn extreme<T: Number, const MAX: bool>(a: T, b: T) -> T {
 
 /// `t` where `loser < winner` does not hold, and half of it where they are equal
 fn shared(loser: Operand<'_>, winner: Operand<'_>, t: &Tensor) -> Result<Tensor> {
-    let half = where_(&eq(loser, winner)?, &mul(t, 0.5)?, t)?;
-    where_(&lt(loser, winner)?, 0, &half)
+    let half = where_(&eq(loser, winner)?, &div(t, 2)?, t)?;
+    masked_fill(&half, &lt(loser, winner)?, 0)
 }
 
 impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
@@ -117,11 +117,11 @@ impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        where_(&first_wins::<MAX>(a, b)?, t, 0)
+        masked_fill(t, &logical::not(&first_wins::<MAX>(a, b)?)?, 0)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        where_(&first_wins::<MAX>(a, b)?, 0, t)
+        masked_fill(t, &first_wins::<MAX>(a, b)?, 0)
     }
 
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

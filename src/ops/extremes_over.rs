@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
-use super::{copy, fixed, mul};
+use super::{copy, create, fixed, mul, reshape, select};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -44,12 +44,31 @@ impl Extreme {
 /// One by the number of elements of x that are y where they are it, else zero; with `nan`, what is not
 /// a number is what is not a number.
 pub(super) fn shares(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<Tensor> {
+    let (hits, counts) = hits(over, x, y, nan)?;
+    super::div(&hits, &counts)
+}
+
+/// One where x is y, else zero, and how many these are.
+fn hits(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<(Tensor, Tensor)> {
     let _off = mode::GradModeGuard::off();
     let shape = x.layout();
     let chosen = over.aligned(y, shape.shape())?;
     let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
     let hits = fixed::zip(x, &chosen, hit)?;
-    super::div(&hits, &over.aligned(&over.sum(&hits)?, shape.shape())?)
+    let counts = over.aligned(&over.sum(&hits)?, shape.shape())?;
+    Ok((hits, counts))
+}
+
+/// A gradient shared by the elements that are y, by the operations that torch records.
+pub(super) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool) -> Result<Tensor> {
+    let (hits, counts) = hits(over, x, y, nan)?;
+    if over.named() {
+        let shape = crate::shape::reduced_shape(x.layout().shape(), &over.dims, true);
+        let g = if over.keepdim { g.clone() } else { reshape::reshape_to(g, &shape)? };
+        return mul(&super::div(&g, &counts)?, &hits);
+    }
+    let share = super::div(g, &counts)?;
+    select::masked_fill(&create::zeros_like(&x.detach())?, &super::compare::ne(&hits, 0)?, &share)
 }
 
 impl Op for Extreme {
@@ -112,6 +131,10 @@ impl Op for Extreme {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if at.tracking {
+            let (x, y) = (at.load(&saved[0])?, at.load(&saved[1])?);
+            return one(shared(&self.over, &x, &y, single(gradients), !self.named)?);
+        }
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
         one(mul(&self.shares(saved, at, true)?, &g)?)
     }
@@ -209,8 +232,7 @@ impl Op for Extremes {
         let (x, mut total) = (at.load(x)?, None);
         for (saved, gradient) in [least, most].into_iter().zip(gradients) {
             let Some(gradient) = gradient else { continue };
-            let g = self.over.aligned(gradient, x.layout().shape())?;
-            let part = mul(&shares(&self.over, &x, &at.load(saved)?, false)?, &g)?;
+            let part = shared(&self.over, &x, &at.load(saved)?, gradient, false)?;
             total = Some(total.map_or(Ok(part.clone()), |total: Tensor| super::add(&total, &part))?);
         }
         Ok(smallvec![total])

@@ -2,10 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::distribution::Distribution;
-use super::given::apply_one_given;
 use super::random::{self, Generator};
 use super::whole::{Whole, whole_one};
 use super::{add, batch, fixed, in_place, join, mul, part, sigmoid, sub};
@@ -86,6 +85,8 @@ pub fn rrelu_(
 #[derive(Clone)]
 struct Glu {
     dim: i64,
+    /// The dimension as the caller named it.
+    given: i64,
     half: i64,
 }
 
@@ -111,6 +112,10 @@ impl Op for Glu {
         "GluBackward0"
     }
 
+    fn shown(&self, _saved: &SavedTensor) -> Attributes {
+        shown! { dim: self.given }
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let (a, b) = self.halves(&inputs[0].detach())?;
@@ -122,8 +127,15 @@ impl Op for Glu {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let ((gate, slope), g) = (self.slopes(&at.load(saved)?)?, single(gradients));
-        one(join::cat(&[&mul(g, &gate)?, &mul(g, &slope)?], self.dim)?)
+        let (x, glu) = (at.load(saved)?, self.clone());
+        let names: &[&str] = &["grad_output", "self", ""];
+        let told = (2, 0, shown! { dim: self.given });
+        let back = move |inputs: &[&Tensor]| {
+            let (g, (gate, slope)) = (inputs[0], glu.slopes(inputs[1])?);
+            join::cat(&[&mul(g, &gate)?, &mul(g, &slope)?], glu.dim)
+        };
+        let inputs = [single(gradients), &x];
+        one(super::whole::backward(at, ("GluBackwardBackward0", names), told, &inputs, back)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -133,7 +145,7 @@ impl Op for Glu {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.front(Glu { dim: self.dim + 1, half: self.half })
+        call.front(Glu { dim: self.dim + 1, given: self.dim + 1, half: self.half })
     }
 }
 
@@ -150,5 +162,5 @@ pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
     }
-    apply_one_given(Glu { dim: place as i64, half: (size / 2) as i64 }, shown! { dim: dim }, &[x])
+    apply_one(Glu { dim: place as i64, given: dim, half: (size / 2) as i64 }, &[x])
 }

@@ -46,8 +46,7 @@ impl Op for Middle {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y) = (at.load(x)?, at.load(y)?);
-        let shares = extremes_over::shares(&Over::new(None, false, &x)?, &x, &y, true)?;
-        one(mul(&shares, single(gradients))?)
+        one(extremes_over::shared(&Over::new(None, false, &x)?, &x, &y, single(gradients), true)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -113,7 +113,7 @@ pub mod whole;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::tensor::Tensor;
-pub use operand::{Operand, Value};
+pub use operand::{Argument, Operand, Value};
 
 /// An elementwise operation of one tensor, as tables list it.
 pub struct ElementwiseEntry {
@@ -211,12 +211,12 @@ macro_rules! elementwise2 {
     ($($name:ident, $in_place:ident: $op:expr, $doc:literal;)*) => {
         $(
             #[doc = $doc]
-            pub fn $name<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+            pub fn $name<'a, A: Argument<'a>, B: Argument<'a>>(a: A, b: B) -> Result<Tensor> {
                 // Not generic, so that it is compiled here, and not by whoever calls it again.
-                fn compiled(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-                    binary::apply($op, a, b)
+                fn compiled(a: Operand<'_>, b: Operand<'_>, own_number: bool) -> Result<Tensor> {
+                    binary::apply_to($op, a, b, own_number)
                 }
-                compiled(a.into(), b.into())
+                compiled(a.into(), b.into(), A::OWN_NUMBER || B::OWN_NUMBER)
             }
             #[doc = concat!($doc, " In place of the first.")]
             pub fn $in_place<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {

@@ -7,7 +7,8 @@ use super::batch::{Answer, Call};
 use super::conjugate::part;
 use super::operand::Numbers;
 use super::reduce::Over;
-use super::{add, binary, complex, div, fixed, mul, sub};
+use super::select::masked_fill;
+use super::{add, binary, compare, complex, div, mul, reduce, sub};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -52,15 +53,26 @@ impl Moments {
 
     /// dv/dx
     fn slope(&self, x: &Tensor) -> Result<Tensor> {
-        let layout = x.layout();
-        let mean = self.over.aligned(&self.mean(x)?, layout.shape())?;
-        mul(&sub(x, &mean)?, 2.0 / (self.over.count(layout.shape()) as f64 - self.correction))
+        mul(&self.apart(x)?, self.scale(x))
+    }
+
+    /// x less its mean
+    fn apart(&self, x: &Tensor) -> Result<Tensor> {
+        sub(x, &reduce::mean(x, self.over.given(), self.over.named(), None)?)
+    }
+
+    /// 2/(n - c)
+    fn scale(&self, x: &Tensor) -> f64 {
+        2.0 / (self.over.count(x.layout().shape()) as f64 - self.correction)
     }
 
     /// `t · ds/dv` for standard deviations, `t` for variances.
     fn through_root(&self, saved: &[Option<SavedTensor>; 2], at: &At<'_>, t: &Tensor) -> Result<Tensor> {
         match &saved[1] {
-            Some(root) => div(t, &mul(&fixed::without_zeros(&at.load(root)?)?, 2.0)?),
+            Some(root) => {
+                let root = at.load(root)?;
+                masked_fill(&div(t, &mul(&root, 2.0)?)?, &compare::eq(&root, 0)?, 0)
+            }
             None => Ok(t.clone()),
         }
     }
@@ -141,7 +153,7 @@ impl Op for Moments {
         let spread = match &gradients[0] {
             Some(g) => {
                 let g = self.over.aligned(&self.through_root(saved, at, g)?, layout.shape())?;
-                Some(mul(&self.slope(&x)?, &g)?)
+                Some(mul(&mul(&g, self.scale(&x))?, &self.apart(&x)?)?)
             }
             None => None,
         };

@@ -7,7 +7,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::operand::Operand;
 use super::reduce::Over;
-use super::select::where_;
+use super::select::{masked_fill, where_};
 use super::{abs, compare, complex, copy, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -113,6 +113,12 @@ impl Op for VectorNorm {
             return Ok(smallvec![None]);
         }
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
+        if self.order == 2.0 {
+            // x (g/y): what is small is divided, and zero where there is no slope.
+            let x = super::cast::to_dtype(&at.load(&saved[0])?, self.dtype)?;
+            let y = self.over.aligned(&at.load(&saved[1])?, x.layout().shape())?;
+            return one(mul(&x, &masked_fill(&div(&g, &y)?, &compare::eq(&y, 0)?, 0.0)?)?);
+        }
         one(mul(&self.load(saved, at)?, &g)?)
     }
 

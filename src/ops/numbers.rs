@@ -3,95 +3,91 @@
 
 use super::composed::{self, Composed};
 use super::kept::Kept;
+use super::operand::Operand;
 use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode};
 use crate::tensor::Tensor;
 
 /// What is done with the number.
 #[derive(Clone, Copy)]
-enum Kind {
+pub enum WithNumber {
+    /// It is added.
     Add,
+    /// It is subtracted.
     Sub,
+    /// It is a factor.
     Mul,
+    /// It is a divisor.
     Div,
+}
+
+impl WithNumber {
+    /// The operation, if it is recorded and one operand is a number: the second, or either one if that
+    /// makes no difference.
+    pub(super) fn recorded(self, a: Operand<'_>, b: Operand<'_>) -> Option<Result<Tensor>> {
+        let (x, number) = match (self, a, b) {
+            (_, Operand::Tensor(x), Operand::Scalar(number)) => (x, number),
+            (WithNumber::Add | WithNumber::Mul, Operand::Scalar(number), Operand::Tensor(x)) => (x, number),
+            _ => return None,
+        };
+        let recorded = mode::is_grad_enabled() && x.requires_grad();
+        recorded.then(|| composed::apply(Applied { with: self, number }, &[x]))
+    }
 }
 
 /// y = x ∘ c
 ///
 /// dy = dx, or dx ∘ c; x̄ = ȳ, or ȳ ∘ c
 #[derive(Clone)]
-struct WithNumber {
-    kind: Kind,
+struct Applied {
+    with: WithNumber,
     number: Scalar,
 }
 
-impl Composed for WithNumber {
+impl Composed for Applied {
     const KEEPS: &'static [&'static str] = &[""];
 
     fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Add => "AddBackward1",
-            Kind::Sub => "SubBackward1",
-            Kind::Mul => "MulBackward1",
-            Kind::Div => "DivBackward1",
+        match self.with {
+            WithNumber::Add => "AddBackward1",
+            WithNumber::Sub => "SubBackward1",
+            WithNumber::Mul => "MulBackward1",
+            WithNumber::Div => "DivBackward1",
         }
     }
 
     fn shown(&self) -> Attributes {
-        match self.kind {
-            Kind::Add | Kind::Sub => Attributes::new(),
-            Kind::Mul | Kind::Div => shown! { other: self.number },
+        match self.with {
+            WithNumber::Add | WithNumber::Sub => Attributes::new(),
+            WithNumber::Mul | WithNumber::Div => shown! { other: self.number },
         }
     }
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let (x, number) = (inputs[0], self.number);
-        match self.kind {
-            Kind::Add => super::add(x, number),
-            Kind::Sub => super::sub(x, number),
-            Kind::Mul => super::mul(x, number),
-            Kind::Div => super::div(x, number),
+        let (x, number) = (Operand::Tensor(inputs[0]), Operand::Scalar(self.number));
+        match self.with {
+            WithNumber::Add => super::add(x, number),
+            WithNumber::Sub => super::sub(x, number),
+            WithNumber::Mul => super::mul(x, number),
+            WithNumber::Div => super::div(x, number),
         }
     }
 
     fn conjugated(&self) -> Self {
-        WithNumber { kind: self.kind, number: self.number.conj() }
+        Applied { with: self.with, number: self.number.conj() }
     }
 
     fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
-        match self.kind {
-            Kind::Add | Kind::Sub => Ok(gradient.clone()),
-            Kind::Mul | Kind::Div => composed::apply(self.clone(), &[gradient]),
+        match self.with {
+            WithNumber::Add | WithNumber::Sub => Ok(gradient.clone()),
+            WithNumber::Mul => super::mul(gradient, self.number),
+            WithNumber::Div => super::div(gradient, self.number),
         }
     }
 
     fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
         self.back(index, kept, tangent)
     }
-}
-
-fn apply(kind: Kind, x: &Tensor, number: Scalar) -> Result<Tensor> {
-    composed::apply(WithNumber { kind, number }, &[x])
-}
-
-/// The sum.
-pub fn add_number(x: &Tensor, number: Scalar) -> Result<Tensor> {
-    apply(Kind::Add, x, number)
-}
-
-/// The difference.
-pub fn sub_number(x: &Tensor, number: Scalar) -> Result<Tensor> {
-    apply(Kind::Sub, x, number)
-}
-
-/// The product.
-pub fn mul_number(x: &Tensor, number: Scalar) -> Result<Tensor> {
-    apply(Kind::Mul, x, number)
-}
-
-/// The quotient.
-pub fn div_number(x: &Tensor, number: Scalar) -> Result<Tensor> {
-    apply(Kind::Div, x, number)
 }

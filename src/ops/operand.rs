@@ -25,6 +25,29 @@ impl<'a> Operand<'a> {
     }
 }
 
+/// What arithmetic is called with. A number of the engine's own is not what a number of the host is:
+/// torch records it under another name, see `numbers`. An operand that is handed on counts as the host's.
+pub trait Argument<'a>: Into<Operand<'a>> {
+    /// Whether it is a number of the engine's own.
+    const OWN_NUMBER: bool = false;
+}
+
+impl<'a> Argument<'a> for &'a Tensor {}
+impl<'a> Argument<'a> for &'a Value {}
+impl<'a> Argument<'a> for Operand<'a> {}
+
+impl Argument<'_> for Scalar {
+    const OWN_NUMBER: bool = true;
+}
+
+impl Argument<'_> for f64 {
+    const OWN_NUMBER: bool = true;
+}
+
+impl Argument<'_> for i64 {
+    const OWN_NUMBER: bool = true;
+}
+
 impl<'a> From<&'a Tensor> for Operand<'a> {
     fn from(tensor: &'a Tensor) -> Self {
         Operand::Tensor(tensor)

@@ -3,11 +3,11 @@
 
 use std::f64::consts::LN_2;
 
-use super::binary::{Elementwise2, Needs, floating};
+use super::binary::{self, Elementwise2, Needs, floating};
 use super::compare::{eq, le};
 use super::operand::{Kept, Operand, Value};
-use super::select::where_;
-use super::{add, copysign, div, hypot, log, log1p, logical, mul, sub};
+use super::select::masked_fill;
+use super::{add, copysign, div, hypot, logical, mul, sub};
 use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::math;
@@ -45,11 +45,11 @@ impl Elementwise2 for Hypot {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &div(Operand::from(a), &hypot(a, b)?)?)
+        div(&mul(t, a)?, &hypot(a, b)?)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(t, &div(Operand::from(b), &hypot(a, b)?)?)
+        div(&mul(t, b)?, &hypot(a, b)?)
     }
 }
 
@@ -61,7 +61,7 @@ impl<const TWO: bool> LogAddExp<TWO> {
     /// t times the share of the first in the sum. Two equal infinities have none.
     fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let apart = sub(Operand::from(b), Operand::from(a))?;
-        let other = if TWO { super::exp2(&apart)? } else { super::exp(&apart)? };
+        let other = if TWO { super::pow(2.0, &apart)? } else { super::exp(&apart)? };
         div(t, &add(&other, 1)?)
     }
 }
@@ -143,17 +143,16 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let (a, b) = (Operand::from(a), Operand::from(b));
-        let slope = match b {
-            Operand::Tensor(b) => mul(t, &if ONE_MORE { log1p(b)? } else { log(b)? })?,
-            Operand::Scalar(b) => mul(t, if ONE_MORE { b.to_f64().ln_1p() } else { b.to_f64().ln() })?,
-        };
-        let least = if ONE_MORE { -1 } else { 0 };
-        where_(&logical::and(&eq(a, 0)?, &le(b, least)?)?, 0.0, &slope)
+        let (slope, least) = (binary::apply(*self, t.into(), b)?, if ONE_MORE { -1 } else { 0 });
+        if matches!(b, Operand::Scalar(b) if b.to_f64() > f64::from(least)) {
+            return Ok(slope);
+        }
+        masked_fill(&slope, &logical::and(&eq(a, 0)?, &le(b, i64::from(least))?)?, 0.0)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let (a, b) = (Operand::from(a), Operand::from(b));
-        mul(t, &if ONE_MORE { div(a, &add(b, 1)?)? } else { div(a, b)? })
+        let (over, b) = (mul(t, a)?, Operand::from(b));
+        if ONE_MORE { div(&over, &add(b, 1)?) } else { div(&over, b) }
     }
 }
 
@@ -189,7 +188,7 @@ impl Elementwise2 for Copysign {
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         let turn = div(&copysign(a, b)?, Operand::from(a))?;
-        mul(t, &where_(&eq(a, 0)?, 0.0, &turn)?)
+        mul(t, &masked_fill(&turn, &eq(a, 0)?, 0.0)?)
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -208,7 +208,11 @@ impl Op for Picked {
         let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
         let index = self.index(kept, at, ndim)?;
         let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
-        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &self.aligned(g, ndim)?)?;
+        let aligned = self.aligned(g, ndim)?;
+        if at.tracking && ndim > 0 && !super::batch::is_batched(&aligned) {
+            return one(gather::scatter(&zeros, self.dim as i64, &index, &aligned)?);
+        }
+        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?;
         one(super::reshape::reshape(&sums, &shape)?)
     }
 

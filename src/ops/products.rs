@@ -10,6 +10,7 @@ use super::bilinear::Product;
 use super::conjugate::{self, part};
 use super::matmul::matmul;
 use super::operand::Numbers;
+use super::record::records;
 use super::squeeze::{self, Squeezed};
 use super::{batch, binary, copy, mul, permute, reduce, reshape};
 use crate::dtype::{DType, Number};
@@ -37,6 +38,11 @@ impl Matrices {
     pub(super) const TWO: Matrices = Matrices { batched: false, turned: [false; 2], by_columns: false };
     /// Of two batches, as they are.
     pub(super) const BATCHES: Matrices = Matrices { batched: true, ..Matrices::TWO };
+
+    /// The transposed matrix, or every one of a batch, as torch's rules record it.
+    fn transposed(self, x: &Tensor) -> Result<Tensor> {
+        if self.batched { permute::transpose(x, 1, 2) } else { permute::t(x) }
+    }
 
     fn turned(self, turned: [bool; 2]) -> Matrices {
         Matrices { turned, by_columns: false, ..self }
@@ -73,6 +79,12 @@ impl Product for Matrices {
     }
 
     fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        if records(&[b, g]) && self.turned == [false; 2] {
+            return match self.laid_out(like).by_columns {
+                true => self.transposed(&self.call(b, &self.transposed(g)?)?),
+                false => self.call(g, &self.transposed(b)?),
+            };
+        }
         match self.turned {
             [false, right] => self.turned([false, !right]).laid_out(like).call(g, b),
             [true, right] => self.turned([right, true]).laid_out(like).call(b, g),
@@ -80,6 +92,12 @@ impl Product for Matrices {
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        if records(&[a, g]) && self.turned == [false; 2] {
+            return match self.laid_out(like).by_columns {
+                true => self.transposed(&self.call(&self.transposed(g)?, a)?),
+                false => self.call(&self.transposed(a)?, g),
+            };
+        }
         match self.turned {
             [left, false] => self.turned([!left, false]).laid_out(like).call(a, g),
             [left, true] => self.turned([true, left]).laid_out(like).call(g, a),

@@ -7,7 +7,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::conjugate::by_parts;
 use super::record::records;
-use super::{copy, expand, reshape};
+use super::{copy, expand, reshape, squeeze};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -69,6 +69,14 @@ impl Over {
     pub(super) fn aligned(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
         if self.keepdim || self.dims.is_empty() {
             return Ok(result.clone());
+        }
+        if records(&[result]) {
+            // A single number is repeated as it is; else the dimensions come back one by one, as in torch.
+            let mut result = result.clone();
+            for &dim in self.dims.iter().filter(|_| self.named()) {
+                result = squeeze::unsqueeze(&result, dim as i64)?;
+            }
+            return Ok(result);
         }
         reshape::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
     }
@@ -228,8 +236,12 @@ impl Op for Mean {
         keep.layout(0)
     }
 
-    fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let share = super::div(single(gradients), self.over.count(input.shape()) as f64)?;
+    fn vjp(&self, input: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let count = self.over.count(input.shape()) as i64;
+        if at.tracking {
+            return one(super::div(&self.over.spread(single(gradients), input.shape())?, count)?);
+        }
+        let share = super::div(single(gradients), count)?;
         one(self.over.spread(&share, input.shape())?)
     }
 

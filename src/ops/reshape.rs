@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::cast;
-use super::squeeze::{Squeezed, squeeze};
+use super::squeeze::{Squeezed, returned, squeeze};
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -53,6 +53,9 @@ impl Kind for Reshape {
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         match self.along {
             Along::New(dim) => squeeze(gradient, Squeezed::One(dim)),
+            Along::Away(dim) => returned(gradient, source, Squeezed::One(dim)),
+            Along::AllAway(ref dims) => returned(gradient, source, Squeezed::Several(dims)),
+            Along::Nothing if self.name.starts_with("Squeeze") => returned(gradient, source, Squeezed::All),
             _ => reshape_to(gradient, source.shape()),
         }
     }

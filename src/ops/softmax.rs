@@ -275,7 +275,7 @@ impl Op for LogSumExp {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
-        one(mul(&self.slope(saved, at)?, &g)?)
+        one(mul(&g, &self.slope(saved, at)?)?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -100,7 +100,7 @@ special! {
         0.0 => 0.0,
         _ => f64::NEG_INFINITY,
     },
-    |x| sub(&neg(&log(x)?)?, 1.0)
+    |x| neg(&add(&log(x)?, 1.0)?)
 }
 /// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
 #[derive(Clone, Copy)]
@@ -342,6 +342,6 @@ impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
     }
 
     fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        unary::apply(*self, t)
+        super::mul(t, if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })
     }
 }

@@ -2,7 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::reshape::{Along, Reshape};
+use super::record::records;
+use super::reshape::{Along, Reshape, reshape_to};
 use super::view::{apply, apply_in_place};
 use crate::error::Result;
 use crate::shape::{self, Dims, Layout};
@@ -19,7 +20,8 @@ pub enum Squeezed<'a> {
     Several(&'a [i64]),
 }
 
-fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
+/// The dimensions that stay.
+fn kept(layout: &Layout, dims: Squeezed<'_>) -> Result<Dims> {
     let ndim = layout.ndim();
     let dims: Dims = match dims {
         Squeezed::All => (0..ndim).collect(),
@@ -28,7 +30,23 @@ fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
         Squeezed::Several(dims) => shape::normalize_dims(dims, ndim)?,
     };
     let stays = |dim: &usize| layout.shape()[*dim] != 1 || !dims.contains(dim);
-    let kept: Dims = (0..ndim).filter(stays).collect();
+    Ok((0..ndim).filter(stays).collect())
+}
+
+/// A gradient with the dimensions again that were taken away; if that is recorded, one by one as in torch.
+pub(super) fn returned(gradient: &Tensor, source: &Layout, dims: Squeezed<'_>) -> Result<Tensor> {
+    if !records(&[gradient]) {
+        return reshape_to(gradient, source.shape());
+    }
+    let (kept, mut gradient) = (kept(source, dims)?, gradient.clone());
+    for dim in (0..source.ndim()).filter(|dim| !kept.contains(dim)) {
+        gradient = unsqueeze(&gradient, dim as i64)?;
+    }
+    Ok(gradient)
+}
+
+fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
+    let kept = kept(layout, dims)?;
     let shape = kept.iter().map(|&dim| layout.shape()[dim]).collect();
     let strides = kept.iter().map(|&dim| layout.strides()[dim]).collect();
     Ok(Layout::strided(shape, strides, layout.offset()))

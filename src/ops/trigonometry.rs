@@ -3,7 +3,7 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::power::square;
-use super::select::where_;
+use super::select::masked_fill;
 use super::unary::{Elementwise, Keeps};
 use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
 use crate::dtype::{Complex, DType, Real};
@@ -99,7 +99,7 @@ impl Elementwise for Asin {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        rsqrt(&sub(1, &square(x)?)?)
+        rsqrt(&add(&mul(&neg(x)?, x)?, 1)?)
     }
 }
 
@@ -122,7 +122,7 @@ impl Elementwise for Acos {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        neg(&rsqrt(&sub(1, &square(x)?)?)?)
+        neg(&rsqrt(&add(&mul(&neg(x)?, x)?, 1)?)?)
     }
 }
 
@@ -144,8 +144,8 @@ impl Elementwise for Atan {
         x.atan()
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        reciprocal(&add(&square(x)?, 1)?)
+    fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        Some(mul(x, x).and_then(|squared| add(&squared, 1)))
     }
 }
 
@@ -153,16 +153,21 @@ impl Elementwise for Atan {
 #[derive(Clone, Copy)]
 pub struct Atan2;
 
-/// t · x / (a² + b²)
-fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
-    let radius = add(&mul(Operand::from(a), a)?, &mul(Operand::from(b), b)?)?;
-    mul(t, &div(Operand::from(x), &radius)?)
+/// a² + b²
+fn square_sum(a: &Value, b: &Value) -> Result<Tensor> {
+    add(&mul(Operand::from(a), a)?, &mul(Operand::from(b), b)?)
 }
 
-/// Zero in place of a gradient at the origin, where there is no angle.
-fn but_at_origin(a: &Value, b: &Value, gradient: &Tensor) -> Result<Tensor> {
+/// t · x / (a² + b²)
+fn over_square(a: &Value, b: &Value, x: &Value, t: &Tensor) -> Result<Tensor> {
+    mul(t, &div(Operand::from(x), &square_sum(a, b)?)?)
+}
+
+/// 1 / (a² + b²), and zero at the origin, where there is no angle.
+fn but_at_origin(a: &Value, b: &Value) -> Result<Tensor> {
     let zero = |x: &Value| compare::eq(Operand::from(x), 0);
-    where_(&super::logical::and(&zero(a)?, &zero(b)?)?, 0.0, gradient)
+    let origin = super::logical::and(&zero(a)?, &zero(b)?)?;
+    masked_fill(&reciprocal(&square_sum(a, b)?)?, &origin, 0.0)
 }
 
 impl Elementwise2 for Atan2 {
@@ -180,11 +185,15 @@ impl Elementwise2 for Atan2 {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        but_at_origin(a, b, &over_square(a, b, b, t)?)
+        mul(&mul(t, b)?, &but_at_origin(a, b)?)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        but_at_origin(a, b, &neg(&over_square(a, b, a, t)?)?)
+        let turned = match a {
+            Value::Tensor(a) => Value::Tensor(neg(a)?),
+            Value::Scalar(a) => Value::Tensor(neg(&super::create::full(&[], *a, t.dtype())?)?),
+        };
+        mul(&mul(t, &turned)?, &but_at_origin(a, b)?)
     }
 
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -357,7 +366,7 @@ impl Elementwise for Acosh {
         // Of complex numbers the root of the product is not the product of the roots.
         match x.dtype().is_complex() {
             true => mul(&rsqrt(&sub(x, 1)?)?, &rsqrt(&add(x, 1)?)?),
-            false => rsqrt(&sub(&square(x)?, 1)?),
+            false => rsqrt(&sub(&mul(x, x)?, 1)?),
         }
     }
 
@@ -386,8 +395,8 @@ impl Elementwise for Atanh {
         x.atanh()
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        reciprocal(&sub(1, &square(x)?)?)
+    fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        Some(square(x).and_then(|squared| sub(1, &squared)))
     }
 
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {

@@ -10,7 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -104,6 +104,15 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         Attributes::new()
     }
 
+    /// torch's name of the node of a recorded gradient, and the names of what it keeps: of the gradient,
+    /// unless it is linear in that, of what the operation kept, and of what is computed from it.
+    const TWICE: Option<Twice> = None;
+
+    /// The parameters of a recorded gradient, under torch's names.
+    fn shown_twice(&self, _in_place: bool) -> Attributes {
+        self.shown()
+    }
+
     /// torch's names of what the node shows and the derivative is not computed from.
     const COMPUTED: &'static [&'static str] = &[];
 
@@ -122,21 +131,39 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without derivative says how it chains")
     }
 
+    /// Whether torch writes the derivative in front of a gradient.
+    const DERIVATIVE_FIRST: bool = false;
+
+    /// One over dy/dx from what is kept, if that is what is calculated.
+    fn divisor(&self, _kept: &Tensor) -> Option<Result<Tensor>> {
+        None
+    }
+
     /// `t · dy/dx`: with an elementwise function that is both what a gradient becomes on the way
     /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
             Some(kept) => {
+                if let Some(divisor) = self.divisor(kept) {
+                    return super::div(t, &divisor?);
+                }
                 let derivative = self.derivative(kept)?;
                 // The gradient of a sum is one number again and again; as a number it is quicker.
                 let repeated = if mode::is_plain() { t.read().array().repeated_element() } else { None };
-                repeated.map_or_else(|| super::mul(t, &derivative), |number| super::mul(&derivative, number))
+                match repeated {
+                    Some(number) => super::mul(&derivative, number),
+                    None if Self::DERIVATIVE_FIRST => super::mul(&derivative, t),
+                    None => super::mul(t, &derivative),
+                }
             }
             None if Self::KEEPS == Keeps::Flat => super::create::zeros_like(t),
             None => unreachable!("an operation that keeps nothing says how it chains"),
         }
     }
 }
+
+/// A name of a node, and the names of what it keeps.
+pub type Twice = (&'static str, &'static [&'static str]);
 
 struct Recorded<E: Elementwise> {
     op: E,
@@ -147,6 +174,19 @@ struct Recorded<E: Elementwise> {
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
         self.kept.as_ref().map(|kept| at.load(kept)).transpose()
+    }
+
+    /// A gradient times the derivative, recorded as one operation.
+    fn twice(&self, names: Twice, kept: &Tensor, g: &Tensor, at: &At<'_>) -> Result<Tensor> {
+        let (op, in_place) = (self.op, self.in_place);
+        let linear = u64::from(names.1[0].is_empty());
+        let told = (2, linear, op.shown_twice(in_place));
+        let back =
+            move |inputs: &[&Tensor]| Recorded { op, kept: None, in_place }.chain(Some(inputs[1]), inputs[0]);
+        match E::COMPUTED {
+            [] => whole::backward(at, names, told, &[g, kept], back),
+            _ => whole::backward(at, names, told, &[g, kept, &op.computed(&kept.detach(), at)?], back),
+        }
     }
 
     /// A gradient or tangent times the derivative.
@@ -176,6 +216,11 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
+        if at.tracking
+            && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
+        {
+            return one(self.twice(twice, kept, single(gradients), at)?);
+        }
         one(self.chain(kept.as_ref(), single(gradients))?)
     }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply};
 use super::batch::{self, Answer, Call};
@@ -165,7 +165,15 @@ impl Op for Whole {
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let edges = at.node.edges();
         let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
-        self.again(saved, at, &wanted)?.back(gradients)
+        let mut found = self.again(saved, at, &wanted)?.back(gradients)?;
+        // What it does not depend on has a gradient too.
+        for (index, (found, form)) in found.iter_mut().zip(edges).enumerate() {
+            if let (None, true, Some(edge)) = (&found, wanted(index), form) {
+                let form = edge.node.form(edge.output);
+                *found = Some(create::full(&signed(form.layout.shape()), 0.0.into(), form.dtype)?);
+            }
+        }
+        Ok(found)
     }
 
     fn jvp(&self, saved: &Kept, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -209,6 +217,25 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
             constants.for_each(|(_, output)| *output = Tensor::from_array(output.array()));
             Ok(outputs)
         }
+    }
+}
+
+/// What a rule computes, recorded as one operation if it is recorded at all: torch's name of its node, the
+/// names of what it is computed from and of what that shows. Inputs beyond `counted` are constants; those
+/// of which `linear` has a bit are not kept.
+pub(super) fn backward(
+    at: &At<'_>,
+    (name, names): (&'static str, &'static [&'static str]),
+    (counted, linear, shown): (usize, u64, Attributes),
+    inputs: &[&Tensor],
+    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    match at.tracking {
+        true => {
+            let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
+            whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
+        }
+        false => parts(inputs),
     }
 }
 

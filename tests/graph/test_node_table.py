@@ -1,9 +1,12 @@
 """The graph that every call of calls.txt leaves is that of nodes.txt, node by node, with all that they show.
 
 A node is a line `Name(names of the nodes that it leads to)`; what it shows follows, a line each. Numbers of tensors
-are recorded where they are exact. `tools/record_nodes.py` records the table with the reference library.
+are recorded where they are exact. Of many more calls digests.txt has a digest of these lines, and one of those for
+the graph of recorded gradients; a dash is in the place of what is not compared. `tools/record_nodes.py` records
+both with the reference library.
 """
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -60,27 +63,67 @@ def told(value):
     return repr(value)
 
 
+def nodes_behind(starts, known=()):
+    """The nodes that these lead to, nearest first, without those that are known and leaves."""
+    found = []
+    for node in starts:
+        if node is not None and node not in found and node not in known:
+            found.append(node)
+    for node in found:
+        inner = (inner for inner, _ in node.next_functions)
+        found += [it for it in dict.fromkeys(inner) if it is not None and it not in found and it not in known]
+    return found
+
+
+def edges(node):
+    inner = (short(inner) + (f".{number}" if number else "") for inner, number in node.next_functions)
+    return f"  {short(node)}({', '.join(inner)})"
+
+
+def shown(node):
+    names = [name for name in dir(node) if "_saved_" in name]
+    raw = {name.removeprefix("_raw") for name in names if name.startswith("_raw")}
+    for name in (name for name in names if not name.startswith("_raw")):
+        mark = "" if name in raw else "="
+        yield f"    {name.removeprefix('_saved_')}{mark}: {told(getattr(node, name))}"
+
+
+def is_leaf(node):
+    return short(node) == "AccumulateGrad"
+
+
+def called(source):
+    torch.manual_seed(0)
+    return eval(source, names())
+
+
 def lines(source):
     """The graph behind a call, in words."""
-    torch.manual_seed(0)
-    result = eval(source, names())
-    nodes = [result.grad_fn]
-    for node in nodes:
-        nodes += [inner for inner, _ in node.next_functions if inner is not None and inner not in nodes]
-    found = []
-    for node in nodes:
-        if short(node) == "AccumulateGrad":
-            continue
-        next_nodes = (
-            short(inner) + (f".{number}" if number else "") for inner, number in node.next_functions
-        )
-        found.append(f"  {short(node)}({', '.join(next_nodes)})")
-        shown = [name for name in dir(node) if "_saved_" in name]
-        raw = {name.removeprefix("_raw") for name in shown if name.startswith("_raw")}
-        for name in (name for name in shown if not name.startswith("_raw")):
-            mark = "" if name in raw else "="
-            found.append(f"    {name.removeprefix('_saved_')}{mark}: {told(getattr(node, name))}")
-    return found
+    result = called(source)
+    nodes = (node for node in nodes_behind([result.grad_fn]) if not is_leaf(node))
+    return [row for node in nodes for row in (edges(node), *shown(node))]
+
+
+def gradient_lines(source):
+    """The graph behind the recorded gradients of a call, down to that of the call, in words."""
+    result = called(source)
+    nodes = nodes_behind([result.grad_fn])
+    leaves = [node.variable for node in nodes if is_leaf(node)]
+    weights = torch.ones_like(result).requires_grad_()
+    gradients = torch.autograd.grad(result, leaves, weights, create_graph=True, allow_unused=True)
+    ends = [None if gradient is None else gradient.grad_fn for gradient in gradients]
+    inner = (node for node in nodes_behind(ends, nodes) if not is_leaf(node))
+    return [*map(short, ends), *map(edges, inner)]
+
+
+def digest(rows):
+    return hashlib.blake2s("\n".join(rows).encode(), digest_size=5).hexdigest()
+
+
+def digests():
+    """The calls of digests.txt, with the digest of the graph of each, and of the graph of its gradients."""
+    rows = HERE.joinpath("digests.txt").read_text().splitlines()
+    return {call: (graph, gradient) for graph, gradient, call in (row.split(" ", 2) for row in rows)}
 
 
 def calls():
@@ -99,7 +142,7 @@ def table():
     return recorded
 
 
-TABLE = table()
+TABLE, DIGESTS = table(), digests()
 
 
 def test_every_call_is_recorded():
@@ -110,3 +153,12 @@ def test_every_call_is_recorded():
 @pytest.mark.parametrize("call", calls())
 def test_nodes_show_what_is_recorded(call):
     assert lines(call) == TABLE[call]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", DIGESTS)
+def test_graphs_have_the_digests_that_are_recorded(call):
+    for function, expected in zip((lines, gradient_lines), DIGESTS[call], strict=True):
+        rows = function(call) if expected != "-" else []
+        # What the reference library leaves behind is told by `tools/record_nodes.py CALL`.
+        assert expected == "-" or digest(rows) == expected, "\n".join(rows)

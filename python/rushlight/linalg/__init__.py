@@ -218,4 +218,4 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(A.shape[: B.dim()])}"
         )
-    return solve(A.reshape(B.numel(), prod(shape)), B.reshape(-1)).reshape(shape)
+    return solve(A.reshape(B.numel(), prod(shape)), B.flatten()).reshape(shape)

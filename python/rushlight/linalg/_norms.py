@@ -104,10 +104,13 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         values = native._nn.linalg_svdvals(A)
         if values.shape[-1] == 0:
             return values.new_zeros(values.shape[:-1])
-        most, least = values[..., 0], values[..., -1]
-        return least / most if p == -2 else most / least
+        most, least = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+        return (least / most if p == -2 else most / least).squeeze(-1)
     if A.numel() == 0:
         return A.new_zeros(A.shape[:-2])
+    if p == "nuc":
+        values = native._nn.linalg_svdvals(A)
+        return values.sum(-1) * values.reciprocal().sum(-1)
     inverse, info = inv_ex(A)
-    found = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return found.masked_fill(info != 0, inf)
+    inverse = inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), inf)
+    return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num_(inf, inf, -inf)

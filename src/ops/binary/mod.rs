@@ -11,6 +11,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::in_place::{self, Write};
 use super::integer::Integer;
+use super::numbers::WithNumber;
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, passes_by, record_new};
 use super::{batch, copy, default_dtype, intercept, tangents, watch};
@@ -52,6 +53,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     fn shows(_left: bool, _right: bool) -> [bool; 2] {
         [true; 2]
     }
+
+    /// What it is called when one operand is a number of the engine's own, if that is a name of its own.
+    const WITH_NUMBER: Option<WithNumber> = None;
 
     /// Whether both derivatives are one function, of the other operand.
     const SYMMETRIC: bool = false;
@@ -179,6 +183,17 @@ impl Needs {
     fn right(self) -> bool {
         matches!(self, Needs::Right | Needs::Both)
     }
+}
+
+/// The operation on two operands, of which one may be a number of the engine's own.
+pub fn apply_to<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>, own_number: bool) -> Result<Tensor> {
+    if own_number
+        && let Some(with) = E::WITH_NUMBER
+        && let Some(y) = with.recorded(a, b)
+    {
+        return y;
+    }
+    apply(op, a, b)
 }
 
 /// The operation on two operands.

@@ -11,7 +11,6 @@ use crate::ops::complex::real_product;
 use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
 use crate::ops::kept::Kept;
-use crate::ops::numbers::{div_number, mul_number};
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
@@ -83,13 +82,13 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
         Operand::Scalar(width) if length > 0 => {
             // Every point counts, the outer ones by half.
             let outer = add(&part::select(y, dim, 0)?, &part::select(y, dim, -1)?)?;
-            mul_number(&sub(&sum(y)?, &mul_number(&outer, 0.5.into())?)?, width.to_f64().into())
+            mul(&sub(&sum(y)?, &mul(&outer, 0.5)?)?, width.to_f64())
         }
-        Operand::Scalar(_) => mul_number(&sum(y)?, 0.0.into()),
+        Operand::Scalar(_) => mul(&sum(y)?, 0.0),
         Operand::Tensor(places) => {
             let dim = shape::normalize_dim(dim, y.ndim())? as i64;
             let areas = trapezoids(y, places, dim, "trapezoid")?;
-            div_number(&reduce::sum(&areas, Some(&[dim]), false, None)?, 2.0.into())
+            div(&reduce::sum(&areas, Some(&[dim]), false, None)?, 2.0)
         }
     }
 }
@@ -100,12 +99,12 @@ pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Resu
         Operand::Scalar(width) => {
             let sums =
                 add(&part::slice(y, dim, Some(0), Some(-1), 1)?, &part::slice(y, dim, Some(1), None, 1)?)?;
-            scan::cumsum(&mul_number(&sums, (width.to_f64() / 2.0).into())?, dim, None)
+            scan::cumsum(&mul(&sums, width.to_f64() / 2.0)?, dim, None)
         }
         Operand::Tensor(places) => {
             let dim = shape::normalize_dim(dim, y.ndim())? as i64;
             let areas = trapezoids(y, places, dim, "cumulative_trapezoid")?;
-            div_number(&scan::cumsum(&areas, dim, None)?, 2.0.into())
+            div(&scan::cumsum(&areas, dim, None)?, 2.0)
         }
     }
 }

@@ -4,7 +4,6 @@ use super::Reduction;
 use super::nll::{class_dim, nll_loss};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::ops::numbers::{add_number, div_number, mul_number};
 use crate::ops::reduce::sum;
 use crate::ops::softmax::log_softmax;
 use crate::ops::{add, compare, create, div, mul, neg, reshape, select};
@@ -44,7 +43,7 @@ pub fn cross_entropy(
     }
     let spread = of_all_classes(&log, target, weight, reduction, ignored)?;
     let part = smoothing / layout.shape()[dim] as f64;
-    add(&mul_number(&loss, (1.0 - smoothing).into())?, &mul_number(&spread, part.into())?)
+    add(&mul(&loss, 1.0 - smoothing)?, &mul(&spread, part)?)
 }
 
 /// A vector of weights in a shape that broadcasts against the logits.
@@ -111,10 +110,7 @@ fn of_probabilities(
     let classes = layout.shape()[dim];
     let log = log_softmax(x, dim as i64, None)?;
     let target = match smoothing > 0.0 {
-        true => {
-            let kept = mul_number(target, (1.0 - smoothing).into())?;
-            add_number(&kept, (smoothing / classes as f64).into())?
-        }
+        true => add(&mul(target, 1.0 - smoothing)?, smoothing / classes as f64)?,
         false => target.clone(),
     };
     let mut terms = mul(&log, &target)?;
@@ -126,7 +122,7 @@ fn of_probabilities(
         Reduction::Sum => neg(&sum(&terms, None, false, None)?),
         Reduction::Mean => {
             let samples = layout.numel().checked_div(classes).unwrap_or(0);
-            div_number(&neg(&sum(&terms, None, false, None)?)?, (samples as i64).into())
+            div(&neg(&sum(&terms, None, false, None)?)?, samples as i64)
         }
     }
 }

@@ -10,13 +10,15 @@ pub mod squared;
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::Shown;
+use crate::graph::{At, Gradients, Shown};
 use crate::kernels::reduce as kernels;
 use crate::ops::batch::{Answer, Samples};
 use crate::ops::operand::{Numbers, result_type};
 use crate::ops::reduce::{mean, sum};
 use crate::ops::{neg, sub};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
+use smallvec::smallvec;
 
 /// What becomes of the losses of single elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,31 @@ impl From<Reduction> for Shown {
             Reduction::Sum => 2,
         })
     }
+}
+
+/// torch's names of what the gradient of a loss of two tensors is computed from.
+const TWICE: &[&str] = &["grad_output", "self", "target", ""];
+
+/// How many single losses these tensors have.
+fn count(x: &Tensor, target: &Tensor) -> Result<usize> {
+    Ok(shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product())
+}
+
+/// The gradients of the two inputs of a loss from that of the first: it is the same function of the other
+/// one, and the opposite number.
+fn both_ways(
+    at: &At<'_>,
+    x: &Tensor,
+    target: &Tensor,
+    gradient: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Gradients> {
+    let to_x = (at.needs(0) || !at.tracking).then(|| gradient(x, target)).transpose()?;
+    let to_target = match &to_x {
+        _ if !at.needs(1) => None,
+        Some(to_x) if !at.tracking => Some(neg(to_x)?),
+        _ => Some(gradient(target, x)?),
+    };
+    Ok(smallvec![to_x.filter(|_| at.needs(0)), to_target])
 }
 
 /// The tangent of `x - target`, the two inputs of a loss.

@@ -1,18 +1,19 @@
 //! The negative log-likelihood of classes.
 
 use crate::dtype::Scalar;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::Reduction;
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::extremes_along::placed;
-use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select};
+use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select, whole};
+use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
 /// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample
@@ -85,6 +86,11 @@ pub(super) fn class_dim(x: &[usize]) -> usize {
 }
 
 impl NllLoss {
+    /// The parameters, under torch's names.
+    fn parameters(&self) -> Attributes {
+        shown! { reduction: self.reduction, ignore_index: self.ignored }
+    }
+
     /// The shape of the losses of single samples.
     fn single_shape(&self, x: &[usize]) -> Vec<usize> {
         let mut shape = x.to_vec();
@@ -102,7 +108,7 @@ impl Op for NllLoss {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        shown! { reduction: self.reduction, ignore_index: self.ignored }
+        self.parameters()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -154,12 +160,33 @@ impl Op for NllLoss {
         for saved in [target, weight].into_iter().flatten() {
             at.load(saved)?;
         }
-        let Some(x) = x else { unreachable!("the input is kept") };
-        let (Targets { dim, index, coefficient, .. }, mut g) = (&self.targets, single(gradients).clone());
-        if self.reduction == Reduction::None {
-            g = reshape::reshape_to(&g, index.layout().shape())?;
+        let (Some(x), Some(target)) = (x, target) else { unreachable!("both are kept") };
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let (loss, shape) = (self.clone(), Dims::from_slice(x.layout().shape()));
+        let back = move |inputs: &[&Tensor]| {
+            let Targets { dim, index, coefficient, .. } = &loss.targets;
+            let mut g = inputs[0].clone();
+            if loss.reduction == Reduction::None {
+                g = reshape::reshape_to(&g, index.layout().shape())?;
+            }
+            placed(&mul(coefficient, &g)?, *dim, index, &shape)
+        };
+        let mut shown = self.parameters();
+        let (g, mut inputs): (&Tensor, SmallVec<[&Tensor; 4]>) = (single(gradients), SmallVec::new());
+        inputs.extend([g, &x, &target]);
+        inputs.extend(&self.weight);
+        let names: &[&str] = match &self.weight {
+            Some(_) => &["", "", "target", "weight", ""],
+            None => &["", "", "target", ""],
+        };
+        if self.weight.is_none() {
+            shown.push(("weight", Shown::NoTensor));
         }
-        let x = placed(&mul(coefficient, &g)?, *dim, index, at.load(x)?.layout().shape())?;
+        let name = match self.targets.index.ndim() {
+            ..=2 => "NllLossBackwardBackward0",
+            _ => "NllLoss2DBackwardBackward0",
+        };
+        let x = whole::backward(at, (name, names), (2, 0b11, shown), &inputs, back)?;
         Ok(smallvec![Some(x), None])
     }
 
@@ -217,6 +244,17 @@ pub fn nll_loss(
     let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
     if let Some(&target) = samples.iter().find(outside) {
         return Err(Error::TargetRange { target }.into());
+    }
+    if matches!(shape.len(), 3 | 5..) {
+        // Places are in one line, of pictures that are one line high.
+        let (first, rest) = (shape[0], shape[2..].iter().product());
+        let flat = reshape::reshape_to(x, &[first, shape[1], 1, rest])?;
+        let target = reshape::reshape_to(target, &[first, 1, rest])?;
+        let loss = nll_loss(&flat, &target, weight, reduction, ignored)?;
+        return match reduction {
+            Reduction::None => reshape::reshape_to(&loss, target_shape),
+            _ => Ok(loss),
+        };
     }
     let weights = weight.map(|weight| weight.array().widened()).transpose()?;
     let targets = dispatch!(float dtype.wide(), T => {

@@ -5,10 +5,10 @@ use smallvec::{SmallVec, smallvec};
 use super::Reduction;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{add, clamp, div, log, mul, neg, sub};
+use crate::ops::{add, clamp, div, log, mul, neg, sub, whole};
 use crate::tensor::Tensor;
 
 /// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
@@ -74,9 +74,28 @@ impl Op for BinaryCrossEntropy {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = loaded(saved, at)?;
-        let share = self.reduction.share(single(gradients), x.numel())?;
-        let toward = |index| self.toward(index, &x, &target, &share);
-        (0..2).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
+        let (count, loss) = (x.numel(), self.clone());
+        let to_x = move |inputs: &[&Tensor]| {
+            let share = loss.reduction.share(inputs[0], count)?;
+            loss.toward(0, inputs[1], inputs[2], &share)
+        };
+        let mut told = shown! { reduction: self.reduction };
+        let (mut names, mut inputs): (&[&str], SmallVec<[&Tensor; 4]>) = (super::TWICE, SmallVec::new());
+        inputs.extend([single(gradients), &x, &target]);
+        match &self.weight {
+            Some(weight) => {
+                names = &["grad_output", "self", "target", "weight", ""];
+                inputs.push(weight);
+            }
+            None => told.push(("weight", Shown::NoTensor)),
+        }
+        let name = ("BinaryCrossEntropyBackwardBackward0", names);
+        let to_x = at.needs(0).then(|| whole::backward(at, name, (3, 0, told), &inputs, to_x));
+        let to_target = || {
+            let share = self.reduction.share(single(gradients), count)?;
+            self.toward(1, &x, &target, &share)
+        };
+        Ok(smallvec![to_x.transpose()?, at.needs(1).then(to_target).transpose()?])
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

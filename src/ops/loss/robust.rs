@@ -8,8 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, compare, div, fixed, mul, neg, select, sub};
-use crate::shape;
+use crate::ops::{abs, compare, div, fixed, mul, select, sub, whole};
 use crate::tensor::Tensor;
 
 /// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
@@ -29,6 +28,13 @@ impl RobustLoss {
     fn is_small(&self) -> impl Fn(f64) -> bool + Copy + Sync + use<> {
         let (bound, smooth) = (self.bound, self.smooth);
         move |z: f64| if smooth { z.abs() < bound } else { z.abs() <= bound }
+    }
+
+    /// The parameters, under torch's names.
+    fn parameters(&self) -> Attributes {
+        let mut shown = shown! { reduction: self.reduction };
+        shown.push((if self.smooth { "beta" } else { "delta" }, self.bound.into()));
+        shown
     }
 
     /// ∂y/∂z, from constants so that it is differentiated as what it is: linear or constant.
@@ -55,9 +61,7 @@ impl Op for RobustLoss {
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
-        let mut shown = shown! { reduction: self.reduction };
-        shown.push((if self.smooth { "beta" } else { "delta" }, self.bound.into()));
-        shown
+        self.parameters()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -85,11 +89,17 @@ impl Op for RobustLoss {
 
     fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = (at.load(x)?, at.load(target)?);
-        let count = shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product();
-        let share = self.reduction.share(single(gradients), count)?;
-        let to_x = mul(&self.slope(&sub(&x, &target)?)?, &share)?;
-        let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
-        Ok(smallvec![at.needs(0).then_some(to_x), to_target])
+        let count = super::count(&x, &target)?;
+        super::both_ways(at, &x, &target, |x, target| {
+            let smooth =
+                if self.smooth { "SmoothL1LossBackwardBackward0" } else { "HuberLossBackwardBackward0" };
+            let (told, loss) = ((3, 0, self.parameters()), self.clone());
+            let inputs = [single(gradients), x, target];
+            whole::backward(at, (smooth, super::TWICE), told, &inputs, move |inputs| {
+                let share = loss.reduction.share(inputs[0], count)?;
+                mul(&loss.slope(&sub(inputs[1], inputs[2])?)?, &share)
+            })
+        })
     }
 
     fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

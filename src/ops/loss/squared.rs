@@ -9,8 +9,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
-use crate::ops::{binary, mul, neg, sub};
-use crate::shape;
+use crate::ops::{binary, mul, sub, whole};
 use crate::tensor::Tensor;
 
 /// y = Σ (x - t)², or the mean, or each
@@ -50,11 +49,15 @@ impl Op for MseLoss {
 
     fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = (at.load(x)?, at.load(target)?);
-        let count = shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product();
-        let scale = mul(&self.reduction.share(single(gradients), count)?, 2.0)?;
-        let to_x = mul(&sub(&x, &target)?, &scale)?;
-        let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
-        Ok(smallvec![at.needs(0).then_some(to_x), to_target])
+        let (count, reduction) = (super::count(&x, &target)?, self.reduction);
+        super::both_ways(at, &x, &target, |x, target| {
+            let names = ("MseLossBackwardBackward0", super::TWICE);
+            let told = (3, 0, shown! { reduction: reduction });
+            whole::backward(at, names, told, &[single(gradients), x, target], move |inputs| {
+                let scale = mul(&reduction.share(inputs[0], count)?, 2.0)?;
+                mul(&sub(inputs[1], inputs[2])?, &scale)
+            })
+        })
     }
 
     fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

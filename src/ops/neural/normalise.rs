@@ -11,6 +11,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
+use crate::ops::whole::{self, Whole};
 use crate::ops::{accumulate, add, cast, create, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -39,6 +40,11 @@ struct Normalise {
     /// Mean and variance so far, which the node shows.
     running: [Option<Tensor>; 2],
 }
+
+/// torch's names of what recorded gradients are computed from, and of these.
+const LAYER_TWICE: &[&str] = &["grad_out", "input", "mean", "rstd", "weight", "", "", "", "", ""];
+const BATCH_TWICE: &[&str] =
+    &["grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd", "", "", ""];
 
 impl Normalise {
     fn mean(&self, x: &Tensor) -> Result<Tensor> {
@@ -86,6 +92,85 @@ impl Normalise {
         whole.extend(affine);
         let sum = accumulate::sum_to(gradient, &whole)?;
         reshape::reshape(&sum, &shape::signed(like))
+    }
+
+    /// The gradients that are needed of x, of the weight and of the bias.
+    fn gradients(
+        &self,
+        x: &Tensor,
+        weight: Option<&Tensor>,
+        g: &Tensor,
+        needs: &dyn Fn(usize) -> bool,
+    ) -> Result<Gradients> {
+        let (standard, scale) = self.standard(x)?;
+        let mut result: Gradients = SmallVec::new();
+        result.push(match needs(0) {
+            true => {
+                let h = weight.as_ref().map_or(Ok(g.clone()), |weight| mul(g, &self.seen(weight)?))?;
+                Some(self.pass(&h, &standard, &scale)?)
+            }
+            false => None,
+        });
+        if let Some(weight) = weight {
+            let flat = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
+            let toward = || self.gathered(&mul(g, &flat)?, weight.layout().shape());
+            result.push(needs(1).then(toward).transpose()?);
+        }
+        if self.biased {
+            let shape: Vec<usize> = self.parameter.iter().map(|&size| size as usize).collect();
+            result.push(needs(result.len()).then(|| self.gathered(g, &shape)).transpose()?);
+        }
+        Ok(result)
+    }
+
+    /// All gradients, as the one operation that torch records.
+    fn recorded(&self, [x, weight, bias]: [Option<&Tensor>; 3], g: &Tensor) -> Result<Gradients> {
+        let Some(x) = x else { unreachable!("the input is kept") };
+        let plain = x.detach();
+        let mean = self.mean(&reshape::reshape(&plain, &self.groups)?)?;
+        let (scale, nothing) = (self.standard(&plain)?.1, create::empty(&[0], x.dtype())?);
+        let flat = |found: &Tensor| match self.given {
+            Some(_) => Ok(nothing.clone()),
+            None => reshape::reshape(found, &[-1]),
+        };
+        let (place, name, names, inputs, shown) = match self.name {
+            "NativeLayerNormBackward0" => (
+                4,
+                "NativeLayerNormBackwardBackward0",
+                LAYER_TWICE,
+                [Some(g), Some(x), Some(&mean), Some(&scale), weight, bias, None],
+                shown! { normalized_shape: &*self.parameter },
+            ),
+            _ => (
+                2,
+                "NativeBatchNormBackwardBackward0",
+                BATCH_TWICE,
+                [
+                    Some(g),
+                    Some(x),
+                    weight,
+                    self.running[0].as_ref(),
+                    self.running[1].as_ref(),
+                    Some(&flat(&mean)?),
+                    Some(&flat(&scale)?),
+                ],
+                shown! { eps: self.eps, train: self.given.is_none() },
+            ),
+        };
+        let absent = inputs.iter().enumerate().filter(|(_, input)| input.is_none());
+        // The bias is not kept either.
+        let linear = absent.fold(u64::from(place == 4) << 5, |bits, (index, _)| bits | 1 << index);
+        let (own, weighted) = (self.clone(), self.weighted);
+        let parts = move |inputs: &[&Tensor]| {
+            let weight = weighted.then(|| inputs[place]);
+            let found = own.gradients(inputs[1], weight, inputs[0], &|_| true)?;
+            Ok(found.into_iter().flatten().collect())
+        };
+        let names = &names[..7 + 1 + usize::from(self.weighted) + usize::from(self.biased)];
+        let inputs: SmallVec<[&Tensor; 7]> = inputs.iter().map(|input| input.unwrap_or(&nothing)).collect();
+        let counted = if place == 4 { 6 } else { 5 };
+        let whole = Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) };
+        Ok(whole::whole(whole, &inputs)?.into_iter().map(Some).collect())
     }
 }
 
@@ -177,32 +262,22 @@ impl Op for Normalise {
         ]
     }
 
-    fn vjp(&self, [x, weight, ..]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(
+        &self,
+        [x, weight, bias, ..]: &Self::Saved,
+        at: &At<'_>,
+        gradients: &Gradients,
+    ) -> Result<Gradients> {
         // As exact as the forward.
         let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
         let (Some(x), weight, g) = (load(x)?, load(weight)?, &cast::widened(single(gradients))?) else {
             unreachable!("the input is kept")
         };
-        let (standard, scale) = self.standard(&x)?;
-        let mut result: Gradients = SmallVec::new();
-        result.push(match at.needs(0) {
-            true => {
-                let h = weight.as_ref().map_or(Ok(g.clone()), |weight| mul(g, &self.seen(weight)?))?;
-                Some(self.pass(&h, &standard, &scale)?)
-            }
-            false => None,
-        });
-        if let Some(weight) = &weight {
-            let flat = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
-            let toward = || self.gathered(&mul(g, &flat)?, weight.layout().shape());
-            result.push(at.needs(1).then(toward).transpose()?);
+        match at.tracking && self.name != "NativeGroupNormBackward0" {
+            true => self.recorded([Some(&x), weight.as_ref(), load(bias)?.as_ref()], g),
+            false => self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index)),
         }
-        if self.biased {
-            let shape: Vec<usize> = self.parameter.iter().map(|&size| size as usize).collect();
-            result.push(at.needs(result.len()).then(|| self.gathered(g, &shape)).transpose()?);
-        }
-        Ok(result)
     }
 
     fn jvp(

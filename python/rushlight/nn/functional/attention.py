@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._precision import lowered
@@ -39,58 +39,31 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
+    if dropout_p == 0.0 and _is_fused(query, key, value, attn_mask, enable_gqa):
+        return _fused(query, key, value, attn_mask, is_causal, scale)
     if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    if not _is_one(query, key, value, attn_mask, dropout_p):
-        return _weigh(query, key, value, attn_mask, dropout_p, is_causal, scale)
-    if attn_mask is not None and attn_mask.dtype is native.bool:
-        attn_mask = _as_summand(attn_mask, query)
-
-    def parts(query: Tensor, key: Tensor, value: Tensor, *mask: Tensor) -> tuple[Tensor, Tensor]:
-        result = _weigh(query, key, value, mask[0] if mask else None, 0.0, is_causal, scale)
-        scores = _scores(query, key, mask[0] if mask else None, is_causal, scale)
-        return result, scores.logsumexp(-1)
-
-    masks = () if attn_mask is None else (attn_mask,)
-    result, _ = native._as_one(
-        parts,
-        (
-            "_scaled_dot_product_flash_attention_for_cpu",
-            "ScaledDotProductFlashAttentionForCpuBackward0",
-            f"query key value {'attn_mask ' if masks else ''}output logsumexp",
-        ),
-        (3, 0, 0b10),
-        {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale, **({} if masks else {"attn_mask": None})},
-        query,
-        key,
-        value,
-        *masks,
-    )
-    return result
+        key, value = _for_heads(query, key), _for_heads(query, value)
+    kind = query.dtype
+    if kind in (native.float16, native.bfloat16):
+        # The scores are sums, which half types are too short for.
+        query, key, value = query.float(), key.float(), value.float()
+        attn_mask = attn_mask.float() if attn_mask is not None and attn_mask.dtype is kind else attn_mask
+    scores = _scores(query, key, attn_mask, is_causal, scale)
+    weights = native._safe_softmax(scores, -1)
+    if dropout_p > 0.0:
+        weights = native.dropout(weights, dropout_p, True)
+    return (weights @ value).to(kind)
 
 
-def _is_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float) -> bool:
-    """Tell whether torch has one operation for all of it."""
-    operands = (query, key, value)
-    if any(x.dim() != 4 or 0 in x.shape or x.stride(-1) != 1 for x in operands):
-        return False
-    if dropout_p > 0.0 or not query.shape[:2] == key.shape[:2] == value.shape[:2]:
-        return False
-    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
-        return False
-    return attn_mask is None or (attn_mask.dim() in (2, 4) and not attn_mask.requires_grad)
-
-
-def _as_summand(mask: Tensor, like: Tensor) -> Tensor:
-    """Return what is added to scores instead of leaving them out."""
-    return native.zeros(mask.shape, dtype=like.dtype).masked_fill(~mask, -math.inf)
+def _for_heads(query: Tensor, x: Tensor) -> Tensor:
+    """Return keys or values as often as there are heads of queries that share them."""
+    return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
 
 
 def _scores(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
-    """Return how well each key answers each query."""
+    """Return how well every key answers every query."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     # Half of it on each side, where it keeps numbers small.
     half = math.sqrt(abs(scale))
@@ -98,29 +71,64 @@ def _scores(
     scores = query @ native._nn.mul_number(key.transpose(-2, -1), half)
     if is_causal:
         attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
-    if attn_mask is not None:
-        scores = scores + (_as_summand(attn_mask, query) if attn_mask.dtype is native.bool else attn_mask)
-    return scores
+    if attn_mask is None:
+        return scores
+    return scores + _added(attn_mask, query)
 
 
-def _weigh(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None,
-    dropout_p: float,
-    is_causal: bool,
-    scale: float | None,
+def _added(mask: Tensor, query: Tensor) -> Tensor:
+    """Return a mask as what is added to scores."""
+    if mask.dtype is not native.bool:
+        return mask
+    return native.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
+
+
+def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, grouped: bool) -> bool:
+    """Whether torch records one node: of samples with several heads, all in one form."""
+    if mask is not None and (mask.requires_grad or mask.dim() not in (2, 4)):
+        return False
+    tensors = (query, key, value)
+    if not query.is_floating_point() or any(x.dim() != 4 or 0 in x.shape for x in tensors):
+        return False
+    samples, heads, _, size = query.shape
+    count = key.shape[1]
+    form = (samples, count if grouped else heads, key.shape[2], size)
+    agree = key.shape == value.shape == form and heads % count == 0
+    return agree and all(x.stride(-1) == 1 for x in tensors)
+
+
+def _fused(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
-    kind = query.dtype
-    if kind in (native.float16, native.bfloat16):
-        # The scores are sums, which half types are too short for.
-        query, key, value = query.float(), key.float(), value.float()
-        attn_mask = attn_mask.float() if attn_mask is not None and attn_mask.dtype is kind else attn_mask
-    weights = native._safe_softmax(_scores(query, key, attn_mask, is_causal, scale), -1)
-    if dropout_p > 0.0:
-        weights = native.dropout(weights, dropout_p, True)
-    return (weights @ value).to(kind)
+    """Return the attention as one operation, which keeps no weights: they are calculated again."""
+
+    def attend(query: Tensor, key: Tensor, value: Tensor, *masks: Tensor) -> tuple[Tensor, Tensor]:
+        if key.shape[1] != query.shape[1]:
+            key, value = _for_heads(query, key), _for_heads(query, value)
+        scores = _scores(query, key, masks[0] if masks else None, is_causal, scale)
+        total = native.logsumexp(scores.detach(), -1)
+        answer = native._safe_softmax(scores, -1) @ value
+        if not query.is_contiguous():
+            answer = native.empty_like(query.detach()).copy_(answer)
+        return answer, native.where(total == -math.inf, 0.0, total).to(total.dtype)
+
+    parameters: dict[str, Any] = {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale}
+    masks = () if mask is None else (_added(mask, query),)
+    if mask is None:
+        parameters["attn_mask"] = ...
+    names = f"query key value{' attn_mask' * len(masks)} output logsumexp"
+    title = "_scaled_dot_product_flash_attention_for_cpu"
+    answer, _ = native._as_one(
+        attend,
+        (title, "ScaledDotProductFlashAttentionForCpuBackward0", names),
+        (3, 0, 2),
+        parameters,
+        query,
+        key,
+        value,
+        *masks,
+    )
+    return answer
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:

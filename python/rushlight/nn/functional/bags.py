@@ -101,9 +101,12 @@ def embedding_bag(
             result = empty.index_add(0, of_bag, found)
             if mode == "mean":
                 result = result / counts.clamp(min=1).unsqueeze(1)
-        return result, every_bag, counts, counts
+        if mode == "sum":
+            return result, every_bag, native.zeros_like(counts), native.zeros_like(counts)
+        return result, every_bag, counts, _greatest(found, result, of_bag, numbers) if mode == "max" else counts
 
-    places = [given, offsets]
+    # torch counts an input more, whether or not it is there.
+    shares = native.zeros(0) if per_sample_weights is None else per_sample_weights
     result, *_ = native._as_one(
         bagged,
         (
@@ -111,9 +114,9 @@ def embedding_bag(
             "EmbeddingBagBackward0",
             "weight per_sample_weights indices offsets - result1 result2 result3"
             if weighed
-            else "- indices offsets - result1 result2 result3",
+            else "- - indices offsets - result1 result2 result3",
         ),
-        (2 if weighed else 1, 0 if weighed or mode == "max" else 1, 0),
+        (2, 0 if weighed else 2 if mode == "max" else 3, 0),
         {
             "mode": _MODES.index(mode),
             "padding_idx": -1 if padding_idx is None else padding_idx,
@@ -123,10 +126,23 @@ def embedding_bag(
             **({} if weighed else {"weight": ..., "per_sample_weights": ...}),
         },
         weight,
-        *([] if per_sample_weights is None else [per_sample_weights]),
-        *places,
+        shares,
+        given,
+        offsets,
     )
     return result
+
+
+def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) -> Tensor:
+    """Return which rows the greatest elements of every bag are of: the first ones, or row 0 of an empty bag."""
+    found, result = found.detach(), result.detach()
+    places = native.arange(len(found)).unsqueeze(1).expand(found.shape)
+    places = native.where(found == result[of_bag], places, len(found))
+    bags = of_bag.unsqueeze(1).expand(found.shape)
+    first = native.zeros(result.shape, dtype=native.int64).scatter_reduce(
+        0, bags, places, "amin", include_self=False
+    )
+    return numbers[first] if len(numbers) else first
 
 
 def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_weights: Tensor | None) -> None:

@@ -83,9 +83,19 @@ def _pool(
         index = within if index is None else index * size + within
     assert index is not None
     index = index.flatten(2 + count)
-    found = x.flatten(2).gather(2, index.flatten(2)).view(index.shape)
-    values, places = found.max(-1)
-    indices = index.gather(-1, places.unsqueeze(-1)).squeeze(-1)
+    windows = index
+
+    def greatest(x: Tensor) -> tuple[Tensor, Tensor]:
+        values, places = x.flatten(2).gather(2, windows.flatten(2)).view(windows.shape).max(-1)
+        return values, windows.gather(-1, places.unsqueeze(-1)).squeeze(-1)
+
+    values, indices = native._as_one(
+        greatest,
+        (name, f"FractionalMaxPool{count}DBackward0", "self - result1"),
+        (1, 0, 2),
+        {"kernel_size": kernel, "output_size": sizes},
+        x,
+    )
     return (values, indices) if batched else (values.squeeze(0), indices.squeeze(0))
 
 

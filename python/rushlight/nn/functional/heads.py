@@ -95,6 +95,8 @@ def _projected(
     if apart is None:
         if together is None:
             raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        if key is value:
+            return _projected_together(inputs, together, bias)
         weights = together.chunk(3)
     for name, weight in zip("qkv", weights, strict=True):
         if weight is None:
@@ -103,10 +105,29 @@ def _projected(
     return [native._nn.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
 
 
+def _projected_together(
+    inputs: tuple[Tensor, Tensor, Tensor], weight: Tensor, bias: Tensor | None
+) -> list[Tensor]:
+    """Return what goes through the weights where keys are values too: one product for all that is the same."""
+    query, key, _ = inputs
+    width = query.shape[-1]
+
+    def parts(x: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> list[Tensor]:
+        projected = native._nn.linear(x, weight, bias).unflatten(-1, (count, width)).unsqueeze(0)
+        whole = projected.transpose(0, -2).squeeze(-2).contiguous()
+        return [whole[place] for place in range(count)]
+
+    if query is key:
+        return parts(query, weight, bias, 3)
+    own, shared = weight.split([width, 2 * width])
+    own_bias, shared_bias = (None, None) if bias is None else bias.split([width, 2 * width])
+    return [native._nn.linear(query, own, own_bias), *parts(key, shared, shared_bias, 2)]
+
+
 def _headed(x: Tensor, static: Tensor | None, name: str, heads: int, size: int) -> Tensor:
     """Return what each head of each sample gets of `x`, or what is given in its place."""
     if static is None:
-        return x.reshape(x.shape[0], heads, size).transpose(0, 1)
+        return x.view(x.shape[0], heads, size).transpose(0, 1)
     for place, wanted in ((0, heads), (2, size)):
         if static.size(place) != wanted:
             raise AssertionError(
@@ -126,6 +147,23 @@ def _for_heads(padding: Tensor, count: int, source: int, heads: int, more: int) 
     padding = native.constant_pad_nd(padding, (0, more)) if more else padding
     padding = padding.view(count, 1, 1, -1).expand(-1, heads, -1, -1)
     return padding.reshape(count * heads, 1, -1)
+
+
+def _without_weights(
+    parts: tuple[Tensor, Tensor, Tensor],
+    mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    shape: tuple[int, ...],
+) -> Tensor:
+    """Return what the heads make of queries, keys and values together, a row for each query."""
+    count, heads, target, size = shape
+    if mask is not None:
+        alone = mask.size(0) == 1 and mask.dim() == 3
+        mask = mask.unsqueeze(0) if alone else mask.view(count, heads, -1, mask.size(-1))
+    query, key, value = (part.view(count, heads, -1, size) for part in parts)
+    answer = scaled_dot_product_attention(query, key, value, mask, dropout_p, is_causal)
+    return answer.permute(2, 0, 1, 3).reshape(target * count, heads * size)
 
 
 def multi_head_attention_forward(
@@ -169,7 +207,9 @@ def multi_head_attention_forward(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
             "`generate_square_subsequent_mask` to create this mask."
         )
-    mask = _added(attn_mask, "attn_mask", None, "", query)
+    # Then the attention itself knows what comes later.
+    is_causal = is_causal and key_padding_mask is None and not need_weights
+    mask = None if is_causal else _added(attn_mask, "attn_mask", None, "", query)
     if width != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
     size = width // num_heads
@@ -203,24 +243,20 @@ def multi_head_attention_forward(
     if padding is not None:
         padding = _for_heads(padding, count, source, num_heads, more)
         mask = padding if mask is None else mask + padding
-    dropout_p = dropout_p if training else 0.0
-    if need_weights:
-        logits = (q * math.sqrt(1 / size)) @ k.mT
-        shares = (logits if mask is None else logits + mask).softmax(-1)
-        if dropout_p > 0.0:
-            shares = native.dropout(shares, dropout_p, True)
-        joined = (shares @ v).transpose(0, 1)
-    else:
-        q, k, v = (x.view(count, num_heads, -1, size) for x in (q, k, v))
-        if mask is not None:
-            mask = mask.unsqueeze(0) if len(mask) == 1 else mask.view(count, num_heads, -1, k.shape[2])
-        joined = scaled_dot_product_attention(q, k, v, mask, dropout_p).permute(2, 0, 1, 3)
-    output = native._nn.linear(joined.reshape(target * count, width), out_proj_weight, out_proj_bias)
-    output = output.view(target, count, -1)
+    kept = dropout_p if training else 0.0
+    if not need_weights:
+        shape = (count, num_heads, target, size)
+        output = _without_weights((q, k, v), mask, kept, is_causal, shape)
+        output = native._nn.linear(output, out_proj_weight, out_proj_bias).view(target, count, -1)
+        return (output if batched else output.squeeze(1)), None
+    q, turned = q * math.sqrt(1.0 / size), k.transpose(-2, -1)
+    shares = (native.bmm(q, turned) if mask is None else native.baddbmm(mask, q, turned)).softmax(-1)
+    if kept > 0.0:
+        shares = native.dropout(shares, kept, True)
+    joined = native.bmm(shares, v).transpose(0, 1).reshape(target * count, width)
+    output = native._nn.linear(joined, out_proj_weight, out_proj_bias).view(target, count, -1)
     if not batched:
         output = output.squeeze(1)
-    if not need_weights:
-        return output, None
     shares = shares.view(count, num_heads, target, -1)
     if average_attn_weights:
         shares = shares.mean(1)

@@ -48,7 +48,7 @@ def hinge_embedding_loss(
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
-    far = native.where(target != 1, (margin - input).clamp_min(0), zeros)
+    far = native.where(target != 1, (native.full_like(input, margin) - input).clamp_min_(0), zeros)
     near = native.where(target != -1, input, zeros)
     return reduced(far + near, reduction)
 

@@ -266,13 +266,26 @@ def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + before + behind < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
-        parts = [input.narrow(dim, size - before, before)] if before > 0 else []
-        start, end = max(-before, 0), size - max(-behind, 0)
-        parts.append(input.narrow(dim, start, end - start))
+    dims = [(input.dim() - 1 - pair, pad[2 * pair], pad[2 * pair + 1]) for pair in range(len(pad) // 2)]
+    shape = list(input.shape)
+    for dim, before, behind in dims:
+        shape[dim] += before + behind
+    padded = input.new_empty(shape)
+    middle = padded
+    for dim, before, behind in dims:
+        start, end = max(-before, 0), input.shape[dim] - max(-behind, 0)
+        middle = middle.narrow(dim, max(before, 0), end - start)
+        input = input.narrow(dim, start, end - start)
+    middle.copy_(input)
+    for dim, before, behind in dims:
+        size = padded.shape[dim]
+        if before > 0:
+            last = padded.narrow(dim, size - before - max(behind, 0), before)
+            padded.narrow(dim, 0, before).copy_(last)
         if behind > 0:
-            parts.append(input.narrow(dim, 0, behind))
-        input = native.cat(parts, dim)
-    return input
+            first = padded.narrow(dim, max(before, 0), behind)
+            padded.narrow(dim, size - behind, behind).copy_(first)
+    return padded
 
 
 _MODES = {3: ("linear",), 4: ("bilinear", "bicubic", "lanczos"), 5: ("trilinear",)}

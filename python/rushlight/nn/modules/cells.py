@@ -40,8 +40,8 @@ def _gru_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
     own_reset, own_update, own_new = functional.linear(hidden, weight, bias).unsafe_chunk(3, 1)
     reset = (own_reset + reset).sigmoid()
     update = (own_update + update).sigmoid()
-    new = (new + own_new * reset).tanh()
-    return ((hidden - new) * update + new,)
+    new = (new + own_new.mul_(reset)).tanh()
+    return ((hidden - new).mul_(update) + new,)
 
 
 # What a layer does at each place of a sequence, by its mode.

@@ -113,7 +113,9 @@ class MultiheadAttention(Module):
         """Return the answers to the queries, and the weights of the values in them."""
         swapped = self.batch_first and query.dim() == 3
         if swapped:
-            query, key, value = (x.transpose(1, 0) for x in (query, key, value))
+            # What is the same stays the same.
+            turned = {id(x): x.transpose(1, 0) for x in (query, key, value)}
+            query, key, value = (turned[id(x)] for x in (query, key, value))
         output, weights = multi_head_attention_forward(
             query,
             key,

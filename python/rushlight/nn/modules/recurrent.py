@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -169,9 +170,14 @@ class RNNBase(Module):
                 hx = tuple(part.unsqueeze(1) for part in self._parts(hx))
         states = self._states(input, hx, None)
         self._check_mapped("input", input, states)
-        steps = list(input.unbind(1 if self.batch_first else 0))
-        shown, last = self._layers(steps, states)
-        output = native.stack(shown, 1 if self.batch_first else 0)
+        if self.batch_first:
+            input = input.transpose(0, 1)
+        if len(input) == 0:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        output, last = self._layers(input, None, states)
+        if self.batch_first:
+            # In place but for LSTM, as torch names these nodes.
+            output = output.transpose(0, 1) if self.mode == "LSTM" else output.transpose_(0, 1)
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             last = tuple(part.squeeze(1) for part in last)
@@ -183,10 +189,10 @@ class RNNBase(Module):
             hx = tuple(part.index_select(1, order) for part in self._parts(hx))
         states = self._states(data, hx, sizes)
         self._check_mapped("data", data, states)
-        shown, last = self._layers(list(data.split(sizes.tolist())), states)
+        output, last = self._layers(data, sizes.tolist(), states)
         if back is not None:
             last = tuple(part.index_select(1, back) for part in last)
-        return PackedSequence(native.cat(shown), sizes, order, back), self._answer(last)
+        return PackedSequence(output, sizes, order, back), self._answer(last)
 
     def _check_mapped(self, overload: str, input: Tensor, states: State) -> None:
         check_mapped(f"{self.mode.lower()}.{overload}", input, *states, *self._flat_weights, fallback=False)
@@ -228,53 +234,69 @@ class RNNBase(Module):
         self.check_hidden_size(parts[1], cell, "Expected hidden[1] size {}, got {}")
         return parts
 
-    def _layers(self, steps: list[Tensor], states: State) -> tuple[list[Tensor], State]:
+    def _layers(self, input: Tensor, sizes: list[int] | None, states: State) -> tuple[Tensor, State]:
+        """Go through the layers: along the first dimension, or along the parts of `sizes` if it is packed."""
         directions = 2 if self.bidirectional else 1
+        starts = list(zip(*(part.unbind(0) for part in states), strict=True))
         lasts: list[State] = []
         for layer in range(self.num_layers):
             ways = []
             for way in range(directions):
                 place = layer * directions + way
-                start = tuple(part[place] for part in states)
-                shown, last = self._along(steps, start, self.all_weights[place], way == 1)
+                shown, last = self._along(input, sizes, starts[place], self.all_weights[place], way == 1)
                 ways.append(shown)
                 lasts.append(last)
-            steps = ways[0] if directions == 1 else [native.cat(pair, -1) for pair in zip(*ways, strict=True)]
+            input = ways[0] if directions == 1 else native.cat(ways, 2 if sizes is None else -1)
             if self.dropout > 0 and self.training and layer < self.num_layers - 1:
-                whole = functional.dropout(native.cat(steps), self.dropout, True)
-                steps = list(whole.split([len(step) for step in steps]))
-        return steps, tuple(native.stack(parts) for parts in zip(*lasts, strict=True))
+                input = functional.dropout(input, self.dropout, True)
+        return input, tuple(native.stack(parts) for parts in zip(*lasts, strict=True))
 
     def _along(
-        self, steps: list[Tensor], state: State, weights: list[Parameter], back: bool
-    ) -> tuple[list[Tensor], State]:
+        self, input: Tensor, sizes: list[int] | None, start: State, weights: list[Parameter], back: bool
+    ) -> tuple[Tensor, State]:
         """Go along the steps; those of a packed sequence get smaller as sequences end."""
-        step, start = STEPS[self.mode], state
+        step, state = STEPS[self.mode], start
         weight_ih, weight_hh, *others = weights
         bias_ih, bias_hh = others[:2] if self.bias else (None, None)
         projection = weights[-1] if self.proj_size else None
-        sizes = [len(one) for one in steps]
         # The inputs of all steps at once: one product instead of many.
-        gates = functional.linear(native.cat(steps), weight_ih, bias_ih).split(sizes) if steps else ()
-        count = sizes[-1] if back and sizes else len(state[0])
-        state = tuple(part[:count] for part in state)
+        gates = _parts(functional.linear(input, weight_ih, bias_ih), sizes)
+        count = len(state[0])
+        if back and sizes:
+            count = sizes[-1]
+            state = _narrowed(state, 0, count)
         shown: list[Tensor] = []
         ended: list[State] = []
-        for place in reversed(range(len(steps))) if back else range(len(steps)):
-            if sizes[place] < count:
-                ended.append(tuple(part[sizes[place] :] for part in state))
-                state = tuple(part[: sizes[place]] for part in state)
-            elif sizes[place] > count:
-                late = tuple(part[count : sizes[place]] for part in start)
+        for gate in reversed(gates) if back else gates:
+            size = len(gate)
+            if size < count:
+                ended.append(_narrowed(state, size, count))
+                state = _narrowed(state, 0, size)
+            elif size > count:
+                late = _narrowed(start, count, size)
                 state = tuple(native.cat(pair) for pair in zip(state, late, strict=True))
-            count = sizes[place]
-            state = step(gates[place], state, weight_hh, bias_hh)
+            count = size
+            state = step(gate, state, weight_hh, bias_hh)
             if projection is not None:
                 state = (functional.linear(state[0], projection), *state[1:])
             shown.append(state[0])
-        if ended:
+        if sizes is not None and not back:
             state = tuple(native.cat(parts) for parts in zip(state, *reversed(ended), strict=True))
-        return (shown[::-1] if back else shown), state
+        if back:
+            shown.reverse()
+        return native.stack(shown) if sizes is None else native.cat(shown), state
+
+
+def _parts(whole: Tensor, sizes: list[int] | None) -> tuple[Tensor, ...]:
+    """Return what there is at every step."""
+    if sizes is None:
+        return whole.unbind(0)
+    ends = itertools.accumulate(sizes)
+    return tuple(whole.narrow(0, end - size, size) for size, end in zip(sizes, ends, strict=True))
+
+
+def _narrowed(state: State, start: int, end: int) -> State:
+    return tuple(part.narrow(0, start, end - start) for part in state)
 
 
 def _typed(**arguments: tuple[Any, type]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _rushlight as native
@@ -111,7 +111,7 @@ def pack_padded_sequence(
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
-    if any(later > earlier for earlier, later in pairwise(counts)):
+    if any(later > earlier for earlier, later in itertools.pairwise(counts)):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
             "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
@@ -145,13 +145,15 @@ def pad_packed_sequence(
             f"total_length={total_length} and max sequence length being {longest}"
         )
     count, rest = sizes[0], tuple(data.shape[1:])
-    steps = []
-    for part in data.split(sizes):
-        missing = data.new_full((count - len(part), *rest), padding_value)
-        steps.append(native.cat([part, missing]) if len(missing) else part)
-    padding = data.new_full((count, *rest), padding_value)
-    steps += [padding] * ((total_length or longest) - longest)
-    padded = native.stack(steps, 1 if batch_first else 0)
+    padded = data.new_full((total_length or longest, count, *rest), padding_value)
+    start = offset = 0
+    for size, run in itertools.groupby(sizes):
+        length = len(list(run))
+        steps = data.narrow(0, offset, length * size).view(length, size, *rest)
+        padded[start : start + length, :size].copy_(steps)
+        start, offset = start + length, offset + length * size
+    if batch_first:
+        padded = padded.transpose(0, 1)
     lengths = native.tensor([sum(size > place for size in sizes) for place in range(count)])
     if back is not None:
         return padded.index_select(0 if batch_first else 1, back), lengths[back]
@@ -180,21 +182,25 @@ def pad_sequence(
     check_mapped("pad_sequence", *sequences, fallback=False)
     if padding_side not in ("left", "right"):
         raise RuntimeError("Expected padding_side to be one of left or right, but got {padding_side}.")
-    longest = max(len(sequence) for sequence in sequences)
-    padded = []
-    for sequence in sequences:
-        missing = sequence.new_full((longest - len(sequence), *sequence.shape[1:]), padding_value)
-        parts = [sequence, missing] if padding_side == "right" else [missing, sequence]
-        padded.append(native.cat(parts))
-    return native.stack(padded, 0 if batch_first else 1)
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    longest, dim = max(len(sequence) for sequence in sequences), 0 if batch_first else 1
+    shape = [longest, *sequences[0].shape[1:]]
+    shape.insert(dim, len(sequences))
+    padded = sequences[0].new_full(shape, padding_value)
+    for place, sequence in enumerate(sequences):
+        start = 0 if padding_side == "right" else longest - len(sequence)
+        padded.select(dim, place).narrow(0, start, len(sequence)).copy_(sequence)
+    return padded
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """Return the sequences that were padded."""
+    """Return the sequences that were padded. Unless `batch_first`, what is given is transposed in place."""
     if not batch_first:
-        padded_sequences = padded_sequences.transpose(0, 1)
-    pairs = zip(padded_sequences.unbind(0), lengths.tolist(), strict=True)
-    return [sequence[:length] for sequence, length in pairs]
+        padded_sequences.transpose_(0, 1)
+    places = native.arange(padded_sequences.shape[1])
+    pairs = zip(padded_sequences.unbind(0), lengths, strict=False)
+    return [sequence[places < length] for sequence, length in pairs]
 
 
 def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:

@@ -4,7 +4,7 @@ use super::{Affine, Normalise, run};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
-use crate::ops::{add_, batch, cast, moments, mul, mul_, numbers, pow, reduce, reshape, rsqrt};
+use crate::ops::{add, add_, batch, cast, moments, mul, mul_, pow, reduce, reshape, rsqrt};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -205,7 +205,7 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     let ndim = x.ndim() as i64;
     let dims: Vec<i64> = (1..=normalized.len() as i64).map(|behind| ndim - behind).collect();
     let square = reduce::mean(&pow(x, 2)?, Some(&dims), true, None)?;
-    let square = numbers::add_number(&square, eps.unwrap_or(least).into())?;
+    let square = add(&square, eps.unwrap_or(least))?;
     let y = mul(x, &rsqrt(&square)?)?;
     let y = weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))?;
     cast::to_dtype(&y, dtype)
