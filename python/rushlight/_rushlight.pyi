@@ -77,9 +77,6 @@ int64: dtype
 long: dtype
 float32: dtype
 float: dtype
-float16: dtype
-half: dtype
-bfloat16: dtype
 float64: dtype
 double: dtype
 complex64: dtype
@@ -2344,6 +2341,10 @@ class _nn:
     def special_xlog1py(input: Tensor, other: _Number, *, out: Tensor | None = None) -> Tensor: ...
     @staticmethod
     def add_number(input: Tensor, other: _Number) -> Tensor: ...
+    @staticmethod
+    def div_number(input: Tensor, other: _Number) -> Tensor: ...
+    @staticmethod
+    def slice(input: Tensor, dim: _int, start: _int | None = None, end: _int | None = None) -> Tensor: ...
     @staticmethod
     def sub_number(input: Tensor, other: _Number) -> Tensor: ...
     @staticmethod
