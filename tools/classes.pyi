@@ -74,6 +74,9 @@ int64: dtype
 long: dtype
 float32: dtype
 float: dtype
+float16: dtype
+half: dtype
+bfloat16: dtype
 float64: dtype
 double: dtype
 complex64: dtype

@@ -299,6 +299,9 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
     if shown:
         plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
+    if plain.dtype is _rushlight.bfloat16:
+        # numpy has no such type.
+        plain, shown = plain.view(_rushlight.int16), "bfloat16"
     return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
 
 
@@ -307,7 +310,9 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = ""
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
-    if shown:
+    if shown == "bfloat16":
+        made = made.view(_rushlight.bfloat16)
+    elif shown:
         made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
     if cls is Tensor:
         return made.requires_grad_(requires_grad)

@@ -20,7 +20,7 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
         if add_dense(&a, b, true)? {
             return Ok(a);
         }
-        if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+        if a.is_sole() && a.is_contiguous() && b.dtype().can_cast(a.dtype()) {
             super::add_(&a, b)?;
             return Ok(a);
         }
@@ -185,7 +185,9 @@ fn any_nan(array: &Array) -> bool {
         // Without a way out in the middle the loop is done several elements at a time.
         Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
         None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
-    }, else { false })
+    }, else {
+        array.dtype.is_half() && array.widened().is_ok_and(|wide| any_nan(&wide))
+    })
 }
 
 /// The layout with every element that is repeated there once.

@@ -110,6 +110,7 @@ pub struct ToCopy {
 
 impl Op for ToCopy {
     type Saved = ToCopy;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "ToCopyBackward0"
@@ -141,6 +142,11 @@ impl super::apply::Keepsake for ToCopy {}
 /// The tensor as another type; itself if it has it.
 pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
+}
+
+/// The tensor in single precision if it is of a half type, else itself.
+pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
+    to_dtype(x, x.dtype().wide())
 }
 
 /// A copy of the same type, recorded as a conversion.

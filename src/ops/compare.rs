@@ -38,7 +38,9 @@ impl Question {
 fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     Ok(match numbers {
         Numbers::Array(array) => Numbers::Array(copy::as_type(&array, dtype)?.into_owned()),
-        Numbers::Scalar(scalar) => Numbers::Scalar(dispatch!(all dtype, T => scalar.to::<T>().to_scalar())),
+        Numbers::Scalar(scalar) => {
+            Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar()))
+        }
     })
 }
 
@@ -71,7 +73,7 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
         DType::Bool | DType::UInt8 => ask::<u8>(question, &a, &b),
         DType::Int8 | DType::Int16 | DType::Int32 => ask::<i32>(question, &a, &b),
         DType::Int64 => ask::<i64>(question, &a, &b),
-        DType::Float32 => ask::<f32>(question, &a, &b),
+        DType::Float32 | DType::Float16 | DType::BFloat16 => ask::<f32>(question, &a, &b),
         DType::Float64 => ask::<f64>(question, &a, &b),
         _ if !matches!(question, Question::Equal | Question::NotEqual) => {
             Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
@@ -203,7 +205,7 @@ fn predicate(
     {
         return y;
     }
-    let x = x.array();
+    let x = x.array().widened()?;
     let answers = match x.dtype {
         DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
         DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
@@ -311,7 +313,7 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
         return y;
     }
     let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
-    let close = match result_type([&a, &b]) {
+    let close = match result_type([&a, &b]).wide() {
         DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
         dtype if dtype.is_complex() => {
             let holds = move |a, b| Bool::new(tolerance.holds_complex(a, b));

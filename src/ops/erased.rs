@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 use super::apply::{self, Keep, Op, Outputs, Recorded};
 use super::batch::{Answer, Call};
+use super::half;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::node::{RuleBox, boxed};
@@ -28,8 +30,14 @@ pub(super) trait AnyOp: Send + Sync {
     fn holding(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>>;
     /// A handle that lasts.
     fn owned(&self) -> Arc<dyn AnyOp>;
-    /// The numbers.
+    /// The element type that the caller has named for the result.
+    fn result(&self) -> Option<DType>;
+    /// The type that results are rounded to.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType>;
+    /// The numbers, of any element type.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    /// `forward` on the types that operations calculate in.
+    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs>;
     /// The operation for many samples at once.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
     /// Runs and records it.
@@ -70,7 +78,19 @@ impl<O: Op> AnyOp for O {
         Arc::new(self.clone())
     }
 
+    fn result(&self) -> Option<DType> {
+        Op::result(self)
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        Op::rounding(self, inputs)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        half::forward(self, inputs)
+    }
+
+    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Op::forward(self, inputs)
     }
 

@@ -2,7 +2,7 @@
 //! again: masks, which elements were chosen. They have no history.
 
 use super::operand::{Numbers, Value};
-use super::{batch, binary, intercept, unary};
+use super::{batch, binary, copy, intercept, unary};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -18,13 +18,14 @@ pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
     {
         return y;
     }
-    let x = x.array();
+    let (dtype, x) = (x.dtype(), x.array());
+    let x = x.widened()?;
     let y = dispatch!(float x.dtype, T => {
         unary::compute::<T, T>(&x, x.dtype, move |x| T::from_f64(f(x.to_f64())))?
     }, else {
-        return Err(Error::NotImplementedFor { operation: "derivative", dtype: x.dtype }.into())
+        return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
     });
-    Ok(Tensor::from_array(y))
+    copy::rounded(y, dtype).map(Tensor::from_array)
 }
 
 /// `f` of every pair of elements, broadcast, in the type of the first tensor.
@@ -47,12 +48,12 @@ pub(super) fn zip(
         return y;
     }
     let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));
-    let y = dispatch!(float dtype, T => {
+    let y = dispatch!(float dtype.wide(), T => {
         binary::combine::<T, T>(&a, &b, move |a, b| T::from_f64(f(a.to_f64(), b.to_f64())))?
     }, else {
         return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
     });
-    Ok(Tensor::from_array(y))
+    copy::rounded(y, dtype).map(Tensor::from_array)
 }
 
 /// `x` with infinity in the place of zeros, so that what is divided by them vanishes.

@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Outputs, Overwrite};
 use super::erased::AnyOp;
 use super::operand::{Operand, Value};
-use super::view;
+use super::{half, view};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
@@ -419,7 +419,7 @@ pub(super) fn written_with(
 pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
     let (own, target, apart) = (op.clone(), inputs[0].array(), kept(apart));
     let write = move |_: &[Value]| {
-        own.overwrite(&target, &references(&apart))?;
+        half::overwrite(&own, &target, &references(&apart))?;
         Ok(Outputs::new())
     };
     let operation = Operation::new(op.name(), owned(inputs), Arc::new(write));

@@ -41,6 +41,7 @@ pub mod gated;
 pub mod gather;
 mod generator;
 mod given;
+mod half;
 pub mod in_place;
 pub mod incomplete;
 pub mod index;

@@ -426,6 +426,10 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
         return compute_complex(&x, &|x| op.complex(x));
     }
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
+        if dtype.is_half() {
+            let y = forward(&op, &x.widened()?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
         if !E::LEAVES_INTEGERS {
             unreachable!("integers were converted or refused");
         }

@@ -352,7 +352,7 @@ impl Tensor {
         if self.differs() {
             return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
-        let array = self.array();
+        let array = self.array().widened()?;
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
                 .unwrap_or_else(|| unreachable!("there is one element"))),
@@ -363,6 +363,13 @@ impl Tensor {
     /// The elements in row-major order, converted.
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         let array = self.array();
+        if array.dtype.is_half() {
+            return array
+                .view::<i16>()
+                .iter()
+                .map(|bits| resolve::wide(*bits, array.dtype).convert())
+                .collect();
+        }
         dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
     }
 

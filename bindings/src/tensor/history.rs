@@ -224,7 +224,7 @@ impl TensorBase {
     }
 
     #[setter]
-    fn set_grad_dtype(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_grad_dtype(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let dtype = match as_dtype(value) {
             Some(dtype) => Some(dtype),
             None if value.is_none() => None,
@@ -234,6 +234,8 @@ impl TensorBase {
                 return Err(PyRuntimeError::new_err(text));
             }
         };
+        // A gradient that is looked for where there cannot be one is warned of.
+        self.grad(py)?;
         self.tensor().check_grad_dtype(dtype).map_err(raise)?;
         self.check_leaf_of_grad_dtype("set")?;
         self.tensor().set_grad_dtype(dtype);

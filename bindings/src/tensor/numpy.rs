@@ -34,7 +34,8 @@ const ODD_STRIDE: &str = "given numpy array strides not a multiple of the elemen
     array to reallocate the memory.";
 const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
     between byte orders is currently not supported.";
-const DTYPES: &str = "float64, float32, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
+const DTYPES: &str =
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
 /// The list in torch, which has more types, for arrays that no type would hold.
 const TORCH_DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
     uint32, uint16, uint8, and bool.";
@@ -116,6 +117,7 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
         Some("i2") => DType::Int16,
         Some("i4") => DType::Int32,
         Some("i8") => DType::Int64,
+        Some("f2") => DType::Float16,
         Some("f4") => DType::Float32,
         Some("f8") => DType::Float64,
         Some("c8") => DType::Complex64,
@@ -230,6 +232,9 @@ fn code(dtype: DType) -> String {
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
+    if tensor.dtype() == DType::BFloat16 {
+        return Err(PyTypeError::new_err("Got unsupported ScalarType BFloat16"));
+    }
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;

@@ -87,14 +87,15 @@ fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
         tangent: tangent.as_deref(),
         default_dtype: default_dtype::get(),
     };
-    let array = tensor.array();
+    let dtype = tensor.dtype();
+    let array = tensor.array().widened().map_err(raise)?;
     let shape = array.layout.shape();
     Ok(dispatch!(all array.dtype, T => {
         let view = array.view::<T>();
         let element = |position: usize| {
             view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
         };
-        render(element, array.dtype, shape, &heading, &print_options())
+        render(element, dtype, shape, &heading, &print_options())
     }))
 }
 

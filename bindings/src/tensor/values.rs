@@ -46,7 +46,7 @@ impl TensorBase {
         if tensor.differs() {
             check_memory(tensor)?;
         }
-        let array = tensor.array();
+        let array = tensor.array().widened().map_err(raise)?;
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
         });

@@ -83,6 +83,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether complex numbers are taken.
     const COMPLEX: bool = false;
 
+    /// Whether a number as the second operand stays as exact as it is beside half types.
+    const EXACT_NUMBERS: bool = false;
+
+    /// The operation with its parameters as exact as a half type is.
+    fn in_half(&self, _dtype: DType) -> Self {
+        *self
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
