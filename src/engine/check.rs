@@ -20,7 +20,7 @@ pub(super) fn fit(
         return Ok(gradient);
     }
     let layout = gradient.layout();
-    let gradient = if layout.is_alike(&form.layout) {
+    let gradient = if layout.is_alike(form.layout) {
         gradient
     } else if shape::is_expandable(form.layout.shape(), layout.shape()) {
         accumulate::sum_to(&gradient, form.layout.shape())?
