@@ -254,8 +254,8 @@ impl Snapshot {
         same && known.next().is_none()
     }
 
-    /// A member that is taken apart, unless it is held by more than before, or holds what it did not. Others that
-    /// were taken apart before it may have taken from it.
+    /// A member that is taken apart, unless it is held by more than before, or holds what it did not.
+    /// Others that were taken apart before it may have taken from it.
     fn going(&self, place: u32) -> Option<census::Thing> {
         let (thing, before) = (self.census.thing(place), self.census.held(place));
         let mut known = self.census.handles(place) <= self.handles[place as usize];

@@ -155,6 +155,9 @@ fn name_of(function: &Bound<'_, PyAny>) -> String {
     function.getattr("__name__").and_then(|name| name.extract()).unwrap_or_else(|_| "<unknown>".to_owned())
 }
 
+/// What a handle is made again from: its number and the dictionaries that it takes the hook out of.
+type Parts<'py> = (u64, Vec<Bound<'py, PyAny>>);
+
 /// Takes a hook out again: by `remove()`, or at the end of a `with` block.
 #[pyclass(module = "rushlight.utils.hooks", subclass, dict, weakref, frozen)]
 pub(crate) struct RemovableHandle {
@@ -202,10 +205,7 @@ impl RemovableHandle {
     }
 
     /// Copies go with copies of the dictionaries. The hooks of tensors stay behind.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (u64, Vec<Bound<'py, PyAny>>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
         let references = match &self.on {
             On::Engine(_) => &[][..],
             On::Dictionaries(references) => references,

@@ -95,7 +95,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::mapping::{
         alike_in_all, below, close, enter, get_unwrapped, is_batchedtensor, is_innermost, leave,
-        maybe_get_bdim, maybe_get_level, nesting, open, randomness, unwrap, within,
+        maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
     use super::memory::{memory_of, on_memory, whole_memory};

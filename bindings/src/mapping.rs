@@ -140,13 +140,6 @@ pub(crate) fn alike_in_all<'py>(
     wrap(py, batch::alike_in_all(tensor.get().tensor()))
 }
 
-/// Return along which dimension of what it is around the samples of a tensor lie, -1 for none.
-#[pyfunction]
-#[pyo3(name = "_maybe_get_bdim")]
-pub(crate) fn maybe_get_bdim(tensor: &Bound<'_, PyAny>) -> i64 {
-    batched(tensor).and_then(Tensor::batch).and_then(|batch| batch.dim).map_or(-1, |dim| dim as i64)
-}
-
 /// Return the level that a batched tensor belongs to, -1 for none.
 #[pyfunction]
 #[pyo3(name = "_maybe_get_level")]

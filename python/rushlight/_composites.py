@@ -188,7 +188,7 @@ def block_diag(*tensors: Any) -> Tensor:
         return native.cat(rows)
 
     count = len(parts)
-    if count > 64:  # So many inputs can be told apart by a node.
+    if count > 64:  # A node that is one of its parts tells so many inputs apart at the most.
         return joined(*parts)
     (result,) = native._as_one(
         joined,

@@ -227,8 +227,8 @@ def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     raise RuntimeError(
         f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types "
         f"that implement {way} and for which {doing or 'that function'} returns another instance of the same "
-        f"subclass. You should either properly implement {way} for your subclass or override __deepcopy__() if it "
-        f"is intended behavior for {way} to return an instance of a different type."
+        f"subclass. You should either properly implement {way} for your subclass or override __deepcopy__() "
+        f"if it is intended behavior for {way} to return an instance of a different type."
     )
 
 

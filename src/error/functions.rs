@@ -1,4 +1,5 @@
-//! Failures of writes to views, of functions that the host has written and of packed tensors: see Note [Families of failures].
+//! Failures of writes to views, of functions that the host has written and of packed tensors: see Note
+//! [Families of failures].
 
 macro_rules! functions {
     ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*

@@ -171,8 +171,8 @@ pub(crate) fn boundary(form: Form, onward: Option<Edge>) -> NodeRef {
 /// Where no transform begins.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// Whether any path from `start` leads to a leaf that was made inside of no more than `depth` transforms, or into a transform that goes on, other than the one
-/// that began at `since`.
+/// Whether any path from `start` leads to a leaf that was made inside of no more than `depth` transforms,
+/// or into a transform that goes on, other than the one that began at `since`.
 pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
     let mut seen = HashSet::new();
     let mut pending: SmallVec<[&NodeRef; 16]> = smallvec![start];

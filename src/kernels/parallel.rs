@@ -100,8 +100,8 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The body of a loop: `Fn(A) + Sync`, but with a table of functions that holds it once. That of a closure holds
-/// it a second time as an `FnOnce`, which nobody calls.
+/// The body of a loop: `Fn(A) + Sync`, but with a table of functions that holds it once. That of a closure
+/// holds it a second time as an `FnOnce`, which nobody calls.
 pub(super) trait Body<A>: Sync {
     /// Does its part.
     fn run(&self, part: A);

@@ -12,17 +12,16 @@ use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, P
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
-use rushlight::Error;
 use rushlight::graph::Place;
 use rushlight::ops::custom;
 
 use crate::collector::{visit_held, visit_host};
-use crate::error::raise;
 use crate::hooks::RemovableHandle;
 use crate::node::{input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number};
 use crate::returns::ToPython;
 use crate::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
+use rule::user_backward;
 use state::{State, Wishes};
 
 pub(crate) use rule::{context_in, context_of};
@@ -77,16 +76,13 @@ impl FunctionBase {
             (state.freed, state.kept.len())
         };
         if let Some(run) = freed {
-            let node = Self::node(slf);
-            return Err(raise(
-                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
-            ));
+            return Err(Self::freed_by(slf, run));
         }
         let raw = (0..count).map(|index| Py::new(slf.py(), SavedTensor::of_context(slf, index)));
         PyTuple::new(slf.py(), raw.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The same, under its old name.
+    /// What `save_for_backward` was given, under the old name.
     #[getter]
     fn saved_variables<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
@@ -114,6 +110,11 @@ impl FunctionBase {
     #[getter]
     fn metadata(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         metadata(slf.py(), &Self::node(slf))
+    }
+
+    /// The one of `backward` and `vjp` that the user has written.
+    fn _get_user_fn<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        user_backward(&slf.get_type().getattr("_forward_cls")?)
     }
 
     /// The position on the tape.

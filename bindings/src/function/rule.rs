@@ -227,7 +227,7 @@ fn answered(answer: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<O
 }
 
 /// The one of `backward` and `vjp` that the user has written.
-fn user_backward<'py>(class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn user_backward<'py>(class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let base = function_class(py)?;
     let (backward, vjp) = (class.getattr(intern!(py, "backward"))?, class.getattr(intern!(py, "vjp"))?);

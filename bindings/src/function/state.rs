@@ -105,6 +105,12 @@ impl FunctionBase {
         node
     }
 
+    /// The error for whoever asks for what a run has freed.
+    pub(super) fn freed_by(slf: &Bound<'_, Self>, run: Origin) -> PyErr {
+        let node = Self::node(slf);
+        raise(Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into())
+    }
+
     /// What was kept, as tensors.
     pub(super) fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
@@ -119,10 +125,7 @@ impl FunctionBase {
             return Err(PyRuntimeError::new_err(SPENT));
         }
         if let Some(run) = freed {
-            let node = Self::node(slf);
-            return Err(raise(
-                Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into(),
-            ));
+            return Err(Self::freed_by(slf, run));
         }
         if empty {
             return Ok(PyTuple::empty(py));

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
 from .._rushlight import Tensor, _is_fwd_grad_enabled
+from .._samples import refuse
 from .grad_mode import _Decorates, _Flag, inference_mode
 
 if TYPE_CHECKING:
@@ -180,10 +181,7 @@ def _refuse_samples(operation: str, *tensors: Tensor) -> None:
     """Refuse tensors that stand for many samples, unless a transform inside of the mapping follows them."""
     for tensor in tensors:
         if _core._is_batchedtensor(tensor) and not _core._is_tracked_inside(tensor):
-            raise RuntimeError(
-                f"Batching rule not implemented for aten::{operation}; the fallback path doesn't work on "
-                "out= or view ops."
-            )
+            refuse("MappedView", operation)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -82,15 +82,6 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     _forward_cls: type[Function]
 
-    def _get_user_fn(self) -> Callable[..., Any]:
-        backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
-        if backward is not Function.backward and vjp is not Function.vjp:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
-                "only implement one of them."
-            )
-        return vjp if vjp is not Function.vjp else backward
-
     def apply(self, *args: Any) -> Any:  # type: ignore[override]
         """Call the user's backward."""
         if self._forward_cls.boxed_grads_call:

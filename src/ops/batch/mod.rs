@@ -8,6 +8,7 @@ mod call;
 mod elementwise;
 mod failures;
 mod random;
+mod room;
 mod together;
 mod views;
 mod writes;
@@ -22,7 +23,7 @@ use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
 use super::tangents::trace_given;
 use super::underived::check_parts;
-use super::{cast, create, expand, part, reduce};
+use super::{expand, part};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
 use crate::graph::{Rule, Source, boundary, mode};
@@ -36,6 +37,7 @@ pub(super) use random::{
     creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
     refuse_shared,
 };
+pub use room::{no_room, room_shape, with_room};
 pub(super) use together::{alike_or, together};
 pub(super) use views::{lay_out, view};
 pub(super) use writes::{each_in_place, through, write, write_traced};
@@ -193,8 +195,8 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
     expand::expand(&samples.value, &shape)
 }
 
-/// Whether no transform of derivatives is open within the innermost mapping of this thread. Derivatives within one take apart what
-/// consists of other operations, so that the mapping meets the parts.
+/// Whether no transform of derivatives is open within the innermost mapping of this thread. Derivatives
+/// within one take apart what consists of other operations, so that the mapping meets the parts.
 pub fn is_innermost() -> bool {
     Mapping::innermost().is_none_or(|mapping| boundary::depth() <= mapping.transforms())
 }
@@ -279,41 +281,6 @@ fn all_samples(tensors: &mut dyn Iterator<Item = &Tensor>, mapping: &Arc<Mapping
 
 fn all_shared(outputs: Outputs) -> Answer {
     outputs.into_iter().map(Samples::shared).collect()
-}
-
-/// The highest mapping of which `x` does not have memory for every sample of `other`.
-pub fn no_room(x: &Tensor, other: &Tensor) -> Option<Arc<Mapping>> {
-    let mapping = highest([x, other])?;
-    let (x, other) = (samples(x, &mapping), samples(other, &mapping));
-    if x.dim.is_none() && other.dim.is_some() { Some(mapping) } else { no_room(&x.value, &other.value) }
-}
-
-/// The failure of a write to `x`, seen as one of all samples of `other`.
-pub fn room_shape(x: &Tensor, other: &Tensor) -> Error {
-    let output = x.layout().shape().to_vec();
-    let mut broadcast =
-        shape::broadcast(&output, other.layout().shape()).map_or(output.clone(), |shape| shape.to_vec());
-    let (mut x, mut other) = (x.clone(), other.clone());
-    while let Some(mapping) = highest([&x, &other]) {
-        let (inner, given) = (samples(&x, &mapping), samples(&other, &mapping));
-        if inner.dim.is_none() && given.dim.is_some() {
-            broadcast.insert(0, mapping.size());
-        }
-        (x, other) = (inner.value, given.value);
-    }
-    Error::OutputShape { output, broadcast }
-}
-
-/// The tensor with memory for every sample of others, so that what is made of those can be written to
-/// it. Nobody else may hold it.
-pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
-    others.iter().try_fold(x, |x, other| {
-        if no_room(&x, other).is_none() {
-            return Ok(x);
-        }
-        let zero = reduce::sum(&create::zeros_like(&other.detach())?, None, false, None)?;
-        crate::ops::add(&x, &cast::to_dtype(&zero, x.dtype())?)
-    })
 }
 
 /// What `f` makes of the samples of a batched tensor along a first dimension, and of how many there

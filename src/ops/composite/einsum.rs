@@ -105,8 +105,8 @@ impl Term {
     }
 }
 
-/// The product of two tensors of one rank, summed over some dimensions, which stay with size one. A dimension of
-/// size one meets any size of the other.
+/// The product of two tensors of one rank, summed over some dimensions, which stay with size one. A
+/// dimension of size one meets any size of the other.
 fn contracted(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Tensor> {
     if summed.is_empty() {
         // It may be of two types.
