@@ -10,9 +10,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::record::{record_new, trace};
-use super::{
-    batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole,
-};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
