@@ -219,7 +219,9 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
     match weight {
         Operand::Scalar(weight) => apply(LerpNumber { weight }, &[a, b]),
         Operand::Tensor(weight) => {
-            same(weight.dtype(), "weight")?;
+            if weight.ndim() > 0 {
+                same(weight.dtype(), "weight")?;
+            }
             // What does not fit is told of the ends first.
             crate::shape::broadcast(a.layout().shape(), b.layout().shape())
                 .and_then(|ends| crate::shape::broadcast(&ends, weight.layout().shape()))?;

@@ -110,9 +110,13 @@ impl Op for Cumsum {
         shown! { dim: self.given }
     }
 
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
         let x = copy::as_type(&x, dtype)?;
         let y = match (dtype.is_complex(), x.layout.ndim()) {
             // Nothing to sum, and the parts are not to be.
@@ -179,9 +183,13 @@ impl Op for Cumprod {
         shown! { dim: self.given }
     }
 
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
         let x = copy::as_type(&x, dtype)?;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {

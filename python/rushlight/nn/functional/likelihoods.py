@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
@@ -131,6 +132,7 @@ def kl_div(
     >>> torch.nn.functional.kl_div(p.log(), q, reduction="sum")
     tensor(0.1308)
     """
+    input, target = exact(input, target)
     check_mapped("kl_div", input, target)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
@@ -163,6 +165,7 @@ def poisson_nll_loss(
     >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.tensor([0.0, 2.0]), reduction="none")
     tensor([1., 1.])
     """
+    input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
