@@ -45,7 +45,8 @@ fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> 
 /// Whether two tensors can be the parts of complex numbers.
 fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
     let (left, right) = (a.dtype(), b.dtype());
-    if !left.is_float() || !right.is_float() {
+    let fits = |dtype: DType| dtype.is_float() && dtype != DType::BFloat16;
+    if !fits(left) || !fits(right) {
         return Err(Error::PartsDType { left, right }.into());
     }
     if left != right {

@@ -105,12 +105,13 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         let py = data.py();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), SLOW_ARRAYS, 1)?;
     }
-    let array = dispatch!(all dtype, T => {
+    let array = dispatch!(all dtype.wide(), T => {
         let mut elements: Vec<T> = Vec::new();
         collect(data, &shape, 0, &mut elements)?;
         Array::from_slice(&shape, &elements)
     });
-    Ok(Tensor::from_array(array.map_err(raise)?))
+    let tensor = Tensor::from_array(array.map_err(raise)?);
+    ops::cast::to_dtype(&tensor, dtype).map_err(raise)
 }
 
 /// Whether the interpreter sees a sequence.
