@@ -164,6 +164,9 @@ pub(crate) struct RemovableHandle {
     on: On,
 }
 
+/// The number of a hook, and the dictionaries that it is in.
+type Named<'py> = (u64, Vec<Bound<'py, PyAny>>);
+
 /// Where the hook is.
 enum On {
     /// At a tensor or node.
@@ -202,10 +205,7 @@ impl RemovableHandle {
     }
 
     /// Copies go with copies of the dictionaries. The hooks of tensors stay behind.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (u64, Vec<Bound<'py, PyAny>>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Named<'py>)> {
         let references = match &self.on {
             On::Engine(_) => &[][..],
             On::Dictionaries(references) => references,
