@@ -18,7 +18,8 @@ pub(crate) struct ElementType(DType);
 static OBJECTS: PyOnceLock<[Py<PyAny>; DType::ALL.len()]> = PyOnceLock::new();
 
 /// Shorter names under which an element type is found in the package.
-const ALIASES: [(&str, DType); 7] = [
+const ALIASES: [(&str, DType); 8] = [
+    ("half", DType::Float16),
     ("float", DType::Float32),
     ("double", DType::Float64),
     ("short", DType::Int16),
@@ -88,6 +89,7 @@ impl ElementType {
     #[getter]
     fn abbr(&self) -> String {
         let kind = match self.0 {
+            DType::BFloat16 => return "bf16".to_owned(),
             DType::Bool => 'b',
             DType::UInt8 => 'u',
             dtype if dtype.is_float() => 'f',

@@ -143,7 +143,7 @@ fn checked(
 
 /// The name of a tensor type in messages; torch has another one for the later types here.
 fn type_in_messages(dtype: DType) -> String {
-    if dtype.is_complex() || dtype == DType::Bool {
+    if dtype.is_complex() || matches!(dtype, DType::Bool | DType::BFloat16) {
         format!("CPU{}Type", dtype.title())
     } else {
         tensor_type_name(dtype)

@@ -6,21 +6,26 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
-use rushlight::Result;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rushlight::dtype::Scalar;
 use rushlight::graph::Shown;
 use rushlight::ops::apply::Outputs;
 use rushlight::ops::intercept::{self, Interceptor};
+use rushlight::ops::minded;
 use rushlight::ops::operand::Value;
+use rushlight::tensor::Minding;
+use rushlight::{Result, Tensor};
 
 use crate::arguments::Arguments;
+use crate::dtype::asked;
 use crate::error::{carry, raise};
 use crate::profile;
 use crate::returns::ToPython;
-use crate::tensor::object::{Reference, as_tensor};
+use crate::tensor::object::{Reference, as_tensor, wrap_as};
 
 /// An operation that is about to run.
 #[pyclass(name = "_Operation", module = "rushlight._rushlight", frozen)]
@@ -50,6 +55,18 @@ impl Operation {
         PyTuple::new(py, self.0.operands.iter().map(object).collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// What it holds beside them, such as indices.
+    #[getter]
+    fn beside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        listed(py, Ok(self.0.beside.iter().cloned().collect()))
+    }
+
+    /// How many of the operands, the last ones, are those.
+    #[getter]
+    fn held(&self) -> usize {
+        self.0.held
+    }
+
     /// What else it is known by, under torch's names.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -62,7 +79,8 @@ impl Operation {
                 Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
-                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed | Shown::Saved(_) => {}
+                Shown::Saved(places) => attributes.set_item(name, places.clone())?,
+                Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed => {}
             }
         }
         Ok(attributes)
@@ -76,9 +94,27 @@ impl Operation {
 
     /// Hands it on to the next interceptor, or computes it: a list of tensors.
     fn proceed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let outputs = self.0.proceed().map_err(raise)?;
-        PyList::new(py, outputs.into_iter().map(|y| y.to_python(py)).collect::<PyResult<Vec<_>>>()?)
+        listed(py, self.0.proceed())
     }
+
+    /// Computes it of other operands, if they are of the same shapes and types: a list of tensors.
+    fn of<'py>(&self, py: Python<'py>, operands: Vec<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let own = self.0.operands.iter().zip(&operands);
+        let value = |(own, other): (&Value, &Bound<'_, PyAny>)| {
+            as_tensor(other).map_or_else(|| own.clone(), |tensor| Value::Tensor(tensor.clone()))
+        };
+        self.0.of(own.map(value).collect()).map(|outputs| listed(py, outputs)).transpose()
+    }
+
+    /// Computes it, whoever would like to see it: a list of tensors.
+    fn compute<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        listed(py, self.0.compute())
+    }
+}
+
+fn listed(py: Python<'_>, outputs: Result<Outputs>) -> PyResult<Bound<'_, PyList>> {
+    let outputs = outputs.map_err(raise)?;
+    PyList::new(py, outputs.into_iter().map(|y| y.to_python(py)).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// A mode of Python's.
@@ -86,19 +122,7 @@ struct PythonInterceptor(Reference<PyAny>);
 
 impl Interceptor for PythonInterceptor {
     fn intercept(&self, operation: &Arc<intercept::Operation>) -> Result<Outputs> {
-        let answered = |py: Python<'_>| {
-            let call = innermost_call(py);
-            let shown = Operation(operation.clone());
-            let answer =
-                py.import("rushlight._operators")?.call_method1("intercept", (self.0.get(), shown, call))?;
-            let tensor = |object: PyResult<Bound<'_, PyAny>>| {
-                let object = object?;
-                let found = || Ok(PyTypeError::new_err(not_a_tensor(&object)?));
-                as_tensor(&object).cloned().map_or_else(|| Err(found().unwrap_or_else(|error| error)), Ok)
-            };
-            answer.try_iter()?.map(tensor).collect::<PyResult<Outputs>>()
-        };
-        Python::attach(answered).map_err(carry)
+        Python::attach(|py| answer(py, Some(self.0.get()), operation)).map_err(carry)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -106,8 +130,117 @@ impl Interceptor for PythonInterceptor {
     }
 }
 
+/// The classes that mind an operand.
+struct Classes;
+
+impl Interceptor for Classes {
+    fn intercept(&self, operation: &Arc<intercept::Operation>) -> Result<Outputs> {
+        Python::attach(|py| answer(py, None, operation)).map_err(carry)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Has the engine show operations to classes that mind them.
+pub(crate) fn listen() {
+    intercept::register_minder(Box::new(Classes));
+    minded::prepare();
+}
+
+/// What `mode`, or the classes of the operands, answer in the place of an operation.
+fn answer(
+    py: Python<'_>,
+    mode: Option<&Py<PyAny>>,
+    operation: &Arc<intercept::Operation>,
+) -> PyResult<Outputs> {
+    let call = innermost_call(py);
+    let shown = Operation(operation.clone());
+    let answer = py.import("rushlight._operators")?.call_method1("intercept", (mode, shown, call))?;
+    let tensor = |object: PyResult<Bound<'_, PyAny>>| {
+        let object = object?;
+        let found = || Ok(PyRuntimeError::new_err(not_a_tensor(&object)?));
+        as_tensor(&object).cloned().map_or_else(|| Err(found().unwrap_or_else(|error| error)), Ok)
+    };
+    answer.try_iter()?.map(tensor).collect()
+}
+
 fn not_a_tensor(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(format!("Unable to cast {} to Tensor", object.repr()?))
+    Ok(format!("Unable to cast {} to Tensor", object.str()?))
+}
+
+/// Whether instances of a class are shown operations: it has a `__torch_dispatch__` that does not decline.
+pub(crate) fn minds(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = class.py();
+    let find =
+        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_dispatch_impl").map(Bound::unbind);
+    let declining = DECLINING.get_or_try_init(py, find)?;
+    Ok(class.getattr_opt(intern!(py, "__torch_dispatch__"))?.is_some_and(|found| !found.is(declining)))
+}
+
+/// Call `func` with no class shown what it does: the `__torch_dispatch__` of classes that do not want to see it.
+#[pyfunction]
+#[pyo3(name = "_disabled_torch_dispatch_impl", signature = (func, _types, args = None, kwargs = None))]
+pub(crate) fn declining<'py>(
+    func: &Bound<'py, PyAny>,
+    _types: &Bound<'py, PyAny>,
+    args: Option<&Bound<'py, PyTuple>>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    intercept::set_minding(false);
+    let answer = match args {
+        Some(args) => func.call(args, kwargs),
+        None => func.call((), kwargs),
+    };
+    intercept::set_minding(true);
+    answer
+}
+
+/// Show operations of this thread to no class, or to classes again: as often as it was said.
+#[pyfunction]
+#[pyo3(name = "_set_minding")]
+pub(crate) fn set_minding(minding: bool) {
+    intercept::set_minding(minding);
+}
+
+/// Whether classes of this thread are shown operations, if there are any.
+#[pyfunction]
+#[pyo3(name = "_is_minding")]
+pub(crate) fn is_minding() -> bool {
+    intercept::is_minding()
+}
+
+/// A tensor of a class that minds it, without numbers.
+#[pyfunction]
+#[pyo3(name = "_make_hollow")]
+pub(crate) fn make_hollow<'py>(
+    class_: &Bound<'py, PyType>,
+    sizes: Vec<i64>,
+    strides: Option<Vec<i64>>,
+    offset: usize,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = asked("_make_wrapper_subclass", "dtype", 6, dtype)?;
+    let made = minded::hollow(&sizes, strides.as_deref(), offset, dtype).map_err(raise)?;
+    let object = wrap_as(class_, made)?;
+    if let Some(tensor) = as_tensor(&object) {
+        tensor.foreign().mind(Minding::Hollow);
+    }
+    Ok(object)
+}
+
+/// Whether a tensor has no numbers.
+#[pyfunction]
+#[pyo3(name = "_is_hollow")]
+pub(crate) fn is_hollow(tensor: &Bound<'_, PyAny>) -> bool {
+    as_tensor(tensor).is_some_and(Tensor::is_hollow)
+}
+
+/// Refuses what would show the memory of a tensor that its class minds.
+pub(crate) fn check_unminded(tensor: &Tensor, told: impl FnOnce() -> String) -> PyResult<()> {
+    if tensor.is_minded() && intercept::is_minding() { Err(PyRuntimeError::new_err(told())) } else { Ok(()) }
 }
 
 /// Show operations of this thread to `mode` from now on, until it is popped.
@@ -173,10 +306,10 @@ pub(crate) fn call(
     run: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let _profiled = profile::called(arguments);
-    if !intercept::is_intercepting() {
+    let py = arguments.py();
+    if !(intercept::is_intercepting() || intercept::is_minding() && is_minded(arguments)?) {
         return run();
     }
-    let py = arguments.py();
     let values = PyDict::new(py);
     for (name, object) in arguments.named()? {
         values.set_item(if name == "input" { "self" } else { name }, object)?;
@@ -189,6 +322,24 @@ pub(crate) fn call(
         Ok(result) if !seen => Ok(settle(arguments.name, &values, result.into_bound(py))?.unbind()),
         result => result,
     }
+}
+
+/// Whether the class of an argument, or of an element of one, minds it.
+fn is_minded(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
+    let minded = |object: &Bound<'_, PyAny>| as_tensor(object).is_some_and(Tensor::is_minded);
+    for (_, object) in arguments.named()? {
+        if minded(&object) {
+            return Ok(true);
+        }
+        if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+            for element in object.try_iter()? {
+                if minded(&element?) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Shows a call that came to no operation of the engine, with what it answered; answers what is to be.

@@ -86,7 +86,10 @@ mod _rushlight {
         allocated_bytes, graph_of, holders_of, idle_bytes, look_around, storage_of, trim_memory,
     };
     #[pymodule_export]
-    use super::intercept::{Operation, beneath_interceptor, interceptors, pop_interceptor, push_interceptor};
+    use super::intercept::{
+        Operation, beneath_interceptor, declining as declining_dispatch, interceptors, is_hollow, is_minding,
+        make_hollow, pop_interceptor, push_interceptor, set_minding,
+    };
     #[pymodule_export]
     use super::inventory::signatures;
     #[pymodule_export]
@@ -131,6 +134,7 @@ mod _rushlight {
         backward::listen();
         origin::listen();
         anomaly::listen();
+        intercept::listen();
         dtype::install(module)?;
         device::install(module)?;
         limits::install(module)?;

@@ -54,25 +54,26 @@ impl FloatLimits {
     /// The distance from one to the next number.
     #[getter]
     fn eps(&self) -> f64 {
-        self.pick(f32::EPSILON, f64::EPSILON)
+        self.pick([9.765_625e-4, 0.007_812_5], f32::EPSILON, f64::EPSILON)
     }
 
     /// The greatest number.
     #[getter]
     fn max(&self) -> f64 {
-        self.pick(f32::MAX, f64::MAX)
+        self.0.greatest()
     }
 
     /// The least number.
     #[getter]
     fn min(&self) -> f64 {
-        self.pick(f32::MIN, f64::MIN)
+        -self.0.greatest()
     }
 
     /// The smallest positive number of full precision.
     #[getter]
     fn smallest_normal(&self) -> f64 {
-        self.pick(f32::MIN_POSITIVE, f64::MIN_POSITIVE)
+        let single = f32::MIN_POSITIVE;
+        self.pick([6.103_515_625e-5, f64::from(single)], single, f64::MIN_POSITIVE)
     }
 
     /// The same under its older name.
@@ -84,7 +85,12 @@ impl FloatLimits {
     /// The decimal digits that can be relied on, as a power of ten.
     #[getter]
     fn resolution(&self) -> f64 {
-        if self.0 == DType::Float32 { 1e-6 } else { 1e-15 }
+        match self.0 {
+            DType::Float16 => 1e-3,
+            DType::BFloat16 => 1e-2,
+            DType::Float32 => 1e-6,
+            _ => 1e-15,
+        }
     }
 
     /// The name of the type.
@@ -108,8 +114,14 @@ impl FloatLimits {
 }
 
 impl FloatLimits {
-    fn pick(&self, single: f32, double: f64) -> f64 {
-        if self.0 == DType::Float32 { f64::from(single) } else { double }
+    /// What is that of half precision, of `bfloat16`, of single and of double precision.
+    fn pick(&self, [half, brief]: [f64; 2], single: f32, double: f64) -> f64 {
+        match self.0 {
+            DType::Float16 => half,
+            DType::BFloat16 => brief,
+            DType::Float32 => f64::from(single),
+            _ => double,
+        }
     }
 }
 
@@ -163,6 +175,12 @@ fn general(value: f64) -> String {
     }
     let text = format!("{value:.5e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    if let Ok(places @ 1..=4) = exponent.trim_start_matches('-').parse::<usize>()
+        && value.abs() < 1.0
+    {
+        let text = format!("{value:.*}", places + 5);
+        return text.trim_end_matches('0').to_owned();
+    }
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
     let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
     format!("{digits}e{sign}{exponent:0>2}")

@@ -16,6 +16,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
 
+use crate::intercept;
 use crate::signature::matching::Call;
 use crate::tensor::object::{tensor_class, tensor_type};
 
@@ -61,10 +62,30 @@ pub(crate) fn ever() -> bool {
 
 /// A class below `Tensor` was made.
 pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
+    let py = class.py();
+    let name = intern!(py, "__torch_function__");
+    if intercept::minds(class)? {
+        // A class that minds its tensors sees operations; calls it sees only if it says so.
+        let inherited = tensor_class(py).getattr_opt(name)?.map(|own| own.getattr("__func__")).transpose()?;
+        let found = class.getattr_opt(name)?.and_then(|own| own.getattr("__func__").ok());
+        if let (Some(inherited), Some(found)) = (inherited, found)
+            && inherited.is(&found)
+        {
+            class.setattr(name, declining_function(py)?)?;
+        }
+    }
     if handler(class)?.is_some() {
         EVER.store(true, Ordering::Relaxed);
     }
     Ok(())
+}
+
+/// The `__torch_function__` that declines.
+fn declining_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let find =
+        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_function_impl").map(Bound::unbind);
+    Ok(DECLINING.get_or_try_init(py, find)?.bind(py))
 }
 
 /// Call `func` as it is: the `__torch_function__` of classes that do not want to see calls.
@@ -143,11 +164,8 @@ pub(crate) fn pop_mode() -> Option<Py<PyAny>> {
 
 /// The `__torch_function__` of a class, unless it has none or one that declines.
 fn handler<'py>(class: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = class.py();
-    let find =
-        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_function_impl").map(Bound::unbind);
-    let declining = DECLINING.get_or_try_init(py, find)?;
+    let declining = declining_function(py)?;
     let found = class.getattr_opt(intern!(py, "__torch_function__"))?;
     Ok(found.filter(|found| !found.is(declining)))
 }

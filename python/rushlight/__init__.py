@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs
 
+    from . import amp as amp
     from . import cuda as cuda
     from . import distributions as distributions
     from . import fft as fft
@@ -76,6 +77,16 @@ if TYPE_CHECKING:
     from ._spectra import istft as istft
     from ._spectra import kaiser_window as kaiser_window
     from ._spectra import stft as stft
+    from .amp._state import autocast_decrement_nesting as autocast_decrement_nesting
+    from .amp._state import autocast_increment_nesting as autocast_increment_nesting
+    from .amp._state import clear_autocast_cache as clear_autocast_cache
+    from .amp._state import get_autocast_dtype as get_autocast_dtype
+    from .amp._state import is_autocast_cache_enabled as is_autocast_cache_enabled
+    from .amp._state import is_autocast_enabled as is_autocast_enabled
+    from .amp._state import set_autocast_cache_enabled as set_autocast_cache_enabled
+    from .amp._state import set_autocast_dtype as set_autocast_dtype
+    from .amp._state import set_autocast_enabled as set_autocast_enabled
+    from .amp.autocast_mode import autocast as autocast
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -87,6 +98,8 @@ else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={
+            "_C",
+            "amp",
             "cuda",
             "distributions",
             "fft",
@@ -110,6 +123,16 @@ else:
         },
         names={
             "affine_grid_generator": "._losses",
+            "autocast": ".amp",
+            "autocast_decrement_nesting": ".amp._state",
+            "autocast_increment_nesting": ".amp._state",
+            "clear_autocast_cache": ".amp._state",
+            "get_autocast_dtype": ".amp._state",
+            "is_autocast_cache_enabled": ".amp._state",
+            "is_autocast_enabled": ".amp._state",
+            "set_autocast_cache_enabled": ".amp._state",
+            "set_autocast_dtype": ".amp._state",
+            "set_autocast_enabled": ".amp._state",
             "bartlett_window": "._spectra",
             "bilinear": "._losses",
             "blackman_window": "._spectra",

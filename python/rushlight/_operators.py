@@ -6,8 +6,11 @@ come from the call of the native function that led there, by their names.
 
 from __future__ import annotations
 
+import re
+import sys
+
 from . import _rushlight
-from ._ops import Call, table
+from ._ops import Call, operator_of, table
 from ._rushlight import Tensor
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -21,40 +24,94 @@ _MISSING = object()
 
 
 def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | None) -> list[Tensor]:
-    """Have `mode` answer in the place of an operation of the engine."""
+    """Have `mode`, or if there is none the classes of the operands, answer in the place of an operation."""
     shown = _shown(operation, *(call or ("", {})))
-    if shown is None:
+    if shown is None and mode is not None:
         return operation.proceed()  # type: ignore[no-any-return]
-    func, args, kwargs = shown
-    returns = func._schema.returns
-    computed: list[Tensor] = []
+    if shown is None:
+        shown = _unnamed(operation), operation.operands, {}
+    shown_call = _Intercepted(*shown, operation)
+    answer = shown_call.show(mode)
+    if operation.in_place:
+        return [shown_call.args[0]]
+    answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    if len(answers) < operation.outputs:
+        # The engine keeps more of some operations than torch shows.
+        answers += (shown_call.computed or operation.compute())[len(answers) :]
+    return answers[: operation.outputs]
 
-    def proceed() -> Any:
-        computed[:] = operation.proceed()
-        if operation.in_place:
-            return args[0]
+
+class _Intercepted(Call):
+    """A call that an operation of the engine becomes."""
+
+    def __init__(
+        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], operation: Any
+    ) -> None:
+        super().__init__(func, args, kwargs)
+        self.operation = operation
+        self.computed: list[Tensor] = []
+
+    def _answer(self, computed: list[Tensor]) -> Any:
+        """Return what was computed as torch would."""
+        self.computed = computed
+        returns = self.func._schema.returns
         if returns[0].kind.endswith("[]"):
             return list(computed)
         return computed[0] if len(returns) == 1 or len(computed) == 1 else tuple(computed)
 
-    answer = Call(func, args, kwargs, proceed).show(mode)
-    answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
-    if len(answers) < operation.outputs:
-        # The engine keeps more of some operations than torch shows.
-        answers += (computed or operation.proceed())[len(answers) :]
-    return answers[: operation.outputs]
+    def proceed(self) -> Any:
+        """Hand it on to the next interceptor, or to classes, or compute it."""
+        computed = self.operation.proceed()
+        return self.args[0] if self.operation.in_place else self._answer(computed)
+
+    def again(self, replaced: dict[int, Tensor]) -> Any:
+        """Compute it with other tensors in the place of those with these identities, if it can be."""
+        operands = self.operation.operands
+        if any(isinstance(one, Tensor) and id(one) not in replaced for one in operands):
+            return NotImplemented
+        if self.operation.in_place:
+            if _rushlight._is_minding() or any(id(other) != own for own, other in replaced.items()):
+                return NotImplemented
+            self.operation.compute()
+            return self.args[0]
+        computed = self.operation.of([replaced.get(id(one), one) for one in operands])
+        return NotImplemented if computed is None else self._answer(computed)
 
 
 def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
     """Show a call that came to no operation of the engine, with what it answered; return what is answered."""
     name = _CALLED.get(name, name)
-    for func in table()[0]["-"]:
-        if (
-            func._packet.__name__ == name
-            and (bound := _bind(func, _operands(func, given), given)) is not None
-        ):
-            return _Settled(func, *bound, result).proceed()
+    known = [func for func in table()[0]["-"] if func._packet.__name__ == name]
+    # Of several the first that takes all that was given and gets all that it wants.
+    for func in sorted(known, key=lambda func: not _fits(func, given)):
+        if not any(argument.takes_tensors for argument in func._schema.arguments):
+            given = {**given, "device": sys.modules[__package__].device(given.get("device") or "cpu")}
+        if (bound := _bind(func, _operands(func, given), given, {})) is not None:
+            answer = _Settled(func, *bound, result).proceed()
+            return given["self"] if name.endswith("_") and func._schema.is_mutable else answer
+    if isinstance(result, Tensor) and _rushlight._is_minding():
+        _check_filled(name, given, result)
     return result
+
+
+def _fits(func: OpOverload, given: Mapping[str, Any]) -> bool:
+    """Tell whether an operator takes everything that was given, and is given all that it has to be."""
+    arguments = {argument.name: argument for argument in func._schema.arguments}
+    missing = (name for name, argument in arguments.items() if not argument.has_default)
+    taken = all(name in arguments or name in _OPTIONS or value is None for name, value in given.items())
+    return taken and all(given.get(name) is not None for name in missing)
+
+
+_OPTIONS = ("requires_grad", "out", "generator", "names")
+
+
+def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:
+    """Refuse what was computed of tensors without numbers and no class has been shown."""
+    for one in given.values():
+        for tensor in one if isinstance(one, (list, tuple)) else (one,):
+            is_hollow = isinstance(tensor, Tensor) and _rushlight._is_hollow(tensor)
+            if is_hollow and _rushlight._memory_of(tensor) != _rushlight._memory_of(result):
+                raise NotImplementedError(f"Could not run 'aten::{name}', which no class was shown.")
 
 
 _CALLED = {"item": "_local_scalar_dense"}
@@ -64,12 +121,14 @@ class _Settled(Call):
     """A call that has been made: what is at the end of the row of interceptors is what it answered."""
 
     def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        super().__init__(func, args, kwargs, None)
+        super().__init__(func, args, kwargs)
         self.result = result
 
     def proceed(self) -> Any:
-        """Show it to the next interceptor, if there is one."""
-        return _rushlight._beneath_interceptor(self.show) if _rushlight._interceptors() else self.result
+        """Show it to the next interceptor, if there is one, or to the classes of the arguments."""
+        if _rushlight._interceptors():
+            return _rushlight._beneath_interceptor(self.show)
+        return self.show(None) if self.minding() else self.result
 
 
 def _operands(func: OpOverload, given: Mapping[str, Any]) -> list[Any]:
@@ -82,16 +141,61 @@ def _shown(
     operation: Any, name: str, given: Mapping[str, Any]
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]] | None:
     key = f"{operation.node}_" if operation.in_place else operation.node
-    for func in table()[0].get(key, ()):
+    operators = table()[0].get(key, ())
+    if key[0].islower() and "::" not in key:
+        operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
+        if not all(isinstance(operand, Tensor) for operand in operation.operands):
+            operators.reverse()  # What takes numbers comes behind what takes tensors.
+    if key == "torch::autograd::Implicit":
+        torch = sys.modules[__package__]
+        options = {"pin_memory": False, "memory_format": torch.preserve_format}
+        return torch.ops.aten.ones_like.default, operation.operands, options
+    operands = operation.operands[: len(operation.operands) - operation.held]
+    for func in operators:
+        attributes = operation.attributes
+        beside = _beside(func, operation.beside, attributes)
         own = func._packet.__name__.strip("_") == name
-        known = {**operation.attributes, **given} if own else {**given, **operation.attributes}
-        if (bound := _bind(func, operation.operands, known)) is not None:
+        known = {**attributes, **beside, **given} if own else {**given, **attributes, **beside}
+        if (bound := _bind(func, operands, known, beside)) is not None:
             return func, *bound
     return None
 
 
+def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return what an operation holds beside its inputs by the names that such have."""
+    found: dict[str, Any] = {}
+    left = list(held)
+    arguments = func._schema.arguments if left else []
+    names = {argument.name for argument in arguments}
+    wanted = next((some for some in _BESIDE if names & some), frozenset())
+    for argument in arguments:
+        if argument.name not in wanted:
+            continue
+        if argument.kind.endswith("[]"):
+            places = attributes.get(argument.name, range(len(left)))
+            found[argument.name] = [None if place is None else left[place] for place in places]
+        elif left:
+            found[argument.name] = left.pop(0)
+    return found
+
+
+# What operations hold beside their inputs is one of the first, or if there is no such argument of the others.
+_BESIDE = (
+    frozenset({"condition", "index", "indices", "mask"}),
+    frozenset({"weight", "running_mean", "running_var"}),
+)
+
+
+def _unnamed(operation: Any) -> OpOverload:
+    """Return an operator for an operation that torch has no name for: it can be called as it was."""
+    name = re.sub(r"Backward\d+$", "", operation.node.rpartition(":")[2])
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() + "_" * operation.in_place
+    kinds = ["Tensor" if isinstance(operand, Tensor) else "Scalar" for operand in operation.operands]
+    return operator_of(name, tuple(kinds), operation.outputs)
+
+
 def _bind(
-    func: OpOverload, operands: Sequence[Any], given: Mapping[str, Any]
+    func: OpOverload, operands: Sequence[Any], given: Mapping[str, Any], beside: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """Return the arguments as the dispatcher passes them on: without defaults at the end."""
     arguments = func._schema.arguments
@@ -109,10 +213,14 @@ def _bind(
         left = [operand for operand in left if all(operand is not other for other in apart.values())]
     else:
         apart = {}
+    names = {argument.name for argument in arguments}
+    apart.update({name: value for name, value in beside.items() if name in names})
     taken: list[tuple[Argument, Any]] = []
     for argument in arguments:
         value = apart.get(argument.name, _MISSING)
         value = _value(argument, left, given) if value is _MISSING else value
+        if isinstance(value, Tensor) and argument.kind.endswith("[]"):
+            value = [value]
         if value is _MISSING:
             return None
         taken.append((argument, value))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
+_DECLINING = _rushlight._disabled_torch_dispatch_impl
+
 _running = threading.local()  # The calls of operators that interceptors are shown, innermost last.
 
 
@@ -126,13 +128,14 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it. Of an interceptor that was shown this call, hand it on."""
         calls: list[Call] = getattr(_running, "calls", [])
-        if calls and calls[-1].is_of(self, args, kwargs):
-            return calls[-1].proceed()
+        if calls and calls[-1].func is self:
+            return calls[-1].go_on(args, kwargs)
         return self.compute(*args, **kwargs)
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Compute it."""
-        return _function(self)(*args, **kwargs)
+        """Compute it. Calls are shown to nobody here, operations are."""
+        with _rushlight._DisableTorchFunctionSubclass():
+            return _function(self)(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
@@ -187,41 +190,78 @@ class OpOverloadPacket:
 class Call:
     """A call of an operator, as an interceptor is shown it, and how it goes on."""
 
-    def __init__(
-        self,
-        func: OpOverload,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        go_on: Callable[[], Any] | None,
-    ) -> None:
-        self.func, self.args, self.kwargs, self._go_on = func, args, kwargs, go_on
+    def __init__(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.func, self.args, self.kwargs = func, args, kwargs
+        self._is_with_class = False
 
     def proceed(self) -> Any:
-        """Hand it on to the next interceptor, or compute it."""
-        return self._go_on() if self._go_on is not None else None
+        """Hand it on to the next interceptor, or to classes, or compute it."""
+        raise NotImplementedError
 
-    def is_of(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Tell whether it is the call of that operator with these very arguments."""
-        if func is not self.func or len(args) != len(self.args) or kwargs.keys() != self.kwargs.keys():
-            return False
-        same = all(given is own for given, own in zip(args, self.args, strict=True))
-        return same and all(given is self.kwargs[name] for name, given in kwargs.items())
+    def again(self, replaced: dict[int, Tensor]) -> Any:
+        """Compute it with other tensors in the place of those with these identities, if it can be."""
+        return NotImplemented
+
+    def go_on(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Compute the operator. Called as it was, or with other tensors, this very call goes on."""
+        replaced: dict[int, Tensor] = {}
+        if _replace((self.args, self.kwargs), (args, kwargs), replaced):
+            if not self._is_with_class and all(id(other) == own for own, other in replaced.items()):
+                return self.proceed()
+            if (answer := self.again(replaced)) is not NotImplemented:
+                return answer
+        return self.func.compute(*args, **kwargs)
+
+    def minding(self) -> list[Tensor]:
+        """Return the arguments whose classes are shown operations: one of each, derived classes first."""
+        found: list[Tensor] = []
+        if not _rushlight._is_minding():
+            return found
+        for given in (*self.args, *self.kwargs.values()):
+            for one in given if isinstance(given, (list, tuple)) else (given,):
+                kind = type(one)
+                if not isinstance(one, Tensor) or kind.__torch_dispatch__ is _DECLINING:
+                    continue
+                if all(type(other) is not kind for other in found):
+                    above = (place for place, other in enumerate(found) if issubclass(kind, type(other)))
+                    found.insert(next(above, len(found)), one)
+        return found
 
     def show(self, mode: Any) -> Any:
-        """Have an interceptor answer in its place."""
+        """Have `mode`, or where it declines or is none the classes of the arguments, answer in its place."""
+        minding = self.minding()
+        types = tuple(map(type, minding))
         calls = _running.__dict__.setdefault("calls", [])
-        calls.append(self)
-        try:
-            answer = mode.__torch_dispatch__(self.func, (), self.args, self.kwargs)
-        finally:
-            calls.pop()
-        if answer is NotImplemented:
-            raise TypeError(
-                f"Multiple dispatch failed for 'torch._ops.{self.func}'; all __torch_dispatch__ handlers "
-                f"returned NotImplemented:\n\n  - mode object {mode}\n\nFor more information, try "
-                "re-running with TORCH_LOGS=not_implemented"
-            )
-        return answer
+        for one in [mode, *minding] if mode is not None else minding:
+            before, self._is_with_class = self._is_with_class, one is not mode
+            calls.append(self)
+            try:
+                answer = one.__torch_dispatch__(self.func, types, self.args, self.kwargs)
+            finally:
+                calls.pop()
+                self._is_with_class = before
+            if answer is not NotImplemented:
+                return answer
+        told = [f"  - mode object {mode}\n"] if mode is not None else []
+        told += [f"  - tensor subclass {kind}\n" for kind in types]
+        raise TypeError(
+            f"Multiple dispatch failed for 'torch._ops.{self.func}'; all __torch_dispatch__ handlers "
+            f"returned NotImplemented:\n\n{''.join(told)}\nFor more information, try re-running with "
+            "TORCH_LOGS=not_implemented"
+        )
+
+
+def _replace(own: Any, given: Any, replaced: dict[int, Tensor]) -> bool:
+    """Tell whether arguments differ in nothing but tensors, and note which has taken the place of which."""
+    if isinstance(own, Tensor):
+        return isinstance(given, Tensor) and replaced.setdefault(id(own), given) is given
+    if isinstance(own, dict):
+        same = isinstance(given, dict) and own.keys() == given.keys()
+        return same and all(_replace(value, given[name], replaced) for name, value in own.items())
+    if isinstance(own, (list, tuple)):
+        same = isinstance(given, (list, tuple)) and len(own) == len(given)
+        return same and all(_replace(*pair, replaced) for pair in zip(own, given, strict=True))
+    return own is given or (type(own) is type(given) and bool(own == given))
 
 
 @cache
@@ -248,6 +288,16 @@ def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
         for overload in packet._overloads.values()
     }
     return {node: [texts[text] for text in found if text in texts] for node, found in nodes.items()}, packets
+
+
+@cache
+def operator_of(name: str, kinds: tuple[str, ...], outputs: int) -> OpOverload:
+    """Return an operator that is in no table, which takes such arguments and gives so many tensors."""
+    taken = ", ".join(
+        f"{kind} {'other' * bool(place) or 'self'}{place or ''}" for place, kind in enumerate(kinds)
+    )
+    schema = FunctionSchema(f"{name}({taken}) -> ({', '.join(['Tensor'] * outputs)})")
+    return OpOverloadPacket(name, [schema]).default
 
 
 def _in_place(text: str) -> FunctionSchema | None:

@@ -146,7 +146,8 @@ def _refuse_where(condition: Tensor, bounds: Sequence[Tensor], words: str) -> No
 
 def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     """Return how many elements of each row lie in each of `bins` ranges of one width."""
-    rows = rows.reshape(len(rows), rows.numel() // len(rows))
+    rows, kind = rows.reshape(len(rows), rows.numel() // len(rows)), rows.dtype
+    rows = rows.float() if kind in (native.float16, native.bfloat16) else rows
     of_elements = low == high and rows.shape[1] > 0
     not_finite = "torch.histc: range of [{low}, {high}] is not finite"
     lower, upper = _bounds_of(rows, None if of_elements else (low, high), not_finite)
@@ -163,7 +164,7 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     places = places - (rows < edges.gather(1, places)).long()
     places = places + ((rows >= edges.gather(1, places + 1)) & (places < bins - 1)).long()
     counts = native.zeros(len(rows), bins, dtype=rows.dtype)
-    return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype))]
+    return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype)).to(kind)]
 
 
 def histc(

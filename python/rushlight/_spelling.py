@@ -28,6 +28,8 @@ _SPELLINGS = {
     "int16": ("Short", "short", "short int"),
     "int32": ("Int", "int", "int"),
     "int64": ("Long", "long", "long int"),
+    "float16": ("Half", "half", "c10::Half"),
+    "bfloat16": ("BFloat16", "bfloat16", "c10::BFloat16"),
     "float32": ("Float", "float", "float"),
     "float64": ("Double", "double", "double"),
     "complex64": ("ComplexFloat", "complexfloat", "c10::complex<float>"),
@@ -50,8 +52,8 @@ class _DType:
         if not spelling:
             return f"torch.{self.name}"
         title, word, declared = _SPELLINGS[self.name]
-        # These two have no type that torch would name otherwise.
-        late = title == "Bool" or title.startswith("Complex")
+        # These have no type that torch would name otherwise.
+        late = title in ("Bool", "BFloat16") or title.startswith("Complex")
         of_tensor = f"CPU{title}Type" if late else f"torch.{title}Tensor"
         return {"Float": title, "float": word, "C": declared, "type": of_tensor}[spelling]
 

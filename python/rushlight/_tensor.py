@@ -6,7 +6,13 @@
 from __future__ import annotations
 
 from . import _pieces, _rushlight, _samples, _searches
-from ._rushlight import Tensor, _accumulate, _handle_torch_function, _has_torch_function
+from ._rushlight import (
+    Tensor,
+    _accumulate,
+    _disabled_torch_dispatch_impl,
+    _handle_torch_function,
+    _has_torch_function,
+)
 from .autograd.differentiate import backward as _backward
 from .autograd.grad_mode import no_grad as _no_grad
 
@@ -62,6 +68,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     >>> torch.tensor([1, 2]).type_as(torch.tensor(0.5))
     tensor([1., 2.])
     """
+    if not isinstance(other, Tensor):
+        found = type(other).__name__
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {found}")
     return self.to(other.dtype)
 
 
@@ -210,17 +219,35 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """Copy the memory of a tensor of another class into one that the class makes."""
-    empty = self.numel() == 0
+    empty = self.numel() == 0 or _rushlight._is_hollow(self)
     made = self.clone() if empty else self.new_empty([])
     if type(made) is type(self):
         return made if empty else made.set_(_copy_on_shared_memory(self, memo))
     kind, way, doing = ("wrapper", "clone()", "cloning") if empty else ("non-wrapper", "new_empty()", "")
     raise RuntimeError(
-        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types that "
-        f"implement {way} and for which {doing or 'that function'} returns another instance of the same subclass. "
-        f"You should either properly implement {way} for your subclass or override __deepcopy__() if it is "
-        f"intended behavior for {way} to return an instance of a different type."
+        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types "
+        f"that implement {way} and for which {doing or 'that function'} returns another instance of the same "
+        f"subclass. You should either properly implement {way} for your subclass or override __deepcopy__() if it "
+        f"is intended behavior for {way} to return an instance of a different type."
     )
+
+
+def _form_of_hollow(self: Tensor) -> tuple[Any, ...]:
+    """Return what a tensor without numbers is made anew of."""
+    return type(self), tuple(self.shape), self.stride(), self.storage_offset(), self.dtype, self.requires_grad
+
+
+def _hollow(
+    cls: type[Tensor],
+    size: tuple[int, ...],
+    strides: tuple[int, ...],
+    storage_offset: int,
+    dtype: Any,
+    requires_grad: bool,
+) -> Tensor:
+    """Make a tensor without numbers of such a form."""
+    made: Tensor = _rushlight._make_hollow(cls, list(size), list(strides), storage_offset, dtype)
+    return made.requires_grad_(requires_grad)
 
 
 def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
@@ -244,13 +271,16 @@ def __copy__(self: Tensor) -> Tensor:
 
     warn_if_has_hooks(self)
     _check_storage(self)
-    # Writes to the one are not counted by the other.
-    copied = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
-    copied = copied.set_(self.detach())
-    if type(self) is not Tensor:
-        copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
-    elif self.requires_grad:
-        copied.requires_grad_()
+    if _rushlight._is_hollow(self):
+        copied = _hollow(*_form_of_hollow(self))
+    else:
+        # Writes to the one are not counted by the other.
+        copied = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
+        copied = copied.set_(self.detach())
+        if type(self) is not Tensor:
+            copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
+        elif self.requires_grad:
+            copied.requires_grad_()
     attributes = getattr(self, "__dict__", None)
     if attributes:
         copied.__dict__.update(attributes)
@@ -263,10 +293,15 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     warn_if_has_hooks(self)
     _check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
+    if _rushlight._is_hollow(self):
+        return _hollow, _form_of_hollow(self), attributes or None
     plain = self.detach()
     shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
     if shown:
         plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
+    if plain.dtype is _rushlight.bfloat16:
+        # numpy has no such type.
+        plain, shown = plain.view(_rushlight.int16), "bfloat16"
     return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
 
 
@@ -275,7 +310,9 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = ""
     from ._rushlight import from_numpy
 
     made = from_numpy(array).clone()
-    if shown:
+    if shown == "bfloat16":
+        made = made.view(_rushlight.bfloat16)
+    elif shown:
         made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
     if cls is Tensor:
         return made.requires_grad_(requires_grad)
@@ -369,6 +406,12 @@ def __torch_function__(
     return default(cls, func, types, args, kwargs)
 
 
+def _make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
+    from ._wrappers import make_wrapper_subclass
+
+    return make_wrapper_subclass(*args, **kwargs)
+
+
 def _shown(method: Any) -> Any:
     """Return a method that shows its calls to those who want to see them."""
 
@@ -385,6 +428,8 @@ def _shown(method: Any) -> Any:
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
     setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
+    setattr(tensor_class, "__torch_dispatch__", _disabled_torch_dispatch_impl)  # noqa: B010
+    setattr(tensor_class, "_make_wrapper_subclass", staticmethod(_make_wrapper_subclass))  # noqa: B010
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)

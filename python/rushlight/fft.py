@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._precision import exact
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -59,9 +60,12 @@ def _scale(norm: str | None, forward: bool) -> int:
 
 def _inexact(input: Tensor, complex: bool) -> Tensor:
     """Return the tensor in a floating-point or complex type, or in a complex one."""
+    (input,) = exact(input)
     kind = input.dtype
     if not (kind.is_floating_point or kind.is_complex):
         kind = native.get_default_dtype()
+    if kind in (native.float16, native.bfloat16):
+        raise RuntimeError(f"Unsupported dtype {scalar_name(input)}")
     return input.to(kind.to_complex() if complex else kind)
 
 

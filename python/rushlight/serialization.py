@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _DTYPES = {
+    "HalfStorage": native.float16,
+    "BFloat16Storage": native.bfloat16,
     "FloatStorage": native.float32,
     "DoubleStorage": native.float64,
     "LongStorage": native.int64,
@@ -191,8 +193,9 @@ class _Unpickler(pickle.Unpickler):
 def _elements(content: bytearray, dtype: Any) -> Tensor:
     import numpy
 
-    name = str(dtype).removeprefix("torch.")
-    return native.from_numpy(numpy.frombuffer(content, dtype=name))
+    known = native.int16 if dtype is native.bfloat16 else dtype
+    name = str(known).removeprefix("torch.")
+    return native.from_numpy(numpy.frombuffer(content, dtype=name)).view(dtype)
 
 
 def _refusal(name: str) -> str:
@@ -255,6 +258,7 @@ def save(
                 elements = elements.conj()
             if tensor.is_neg():
                 elements = native._neg_view(elements)
+            elements = elements.view(native.int16) if elements.dtype is native.bfloat16 else elements
             archive.writestr(f"{_ARCHIVE}/data/{key}", elements.numpy().tobytes())
         archive.writestr(f"{_ARCHIVE}/version", "3\n")
 

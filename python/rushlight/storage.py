@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from ._rushlight import Tensor, _memory_of, _whole_memory, float32, uint8, zeros
+from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +161,18 @@ def untyped_storage(tensor: Tensor) -> UntypedStorage:
     whole = _whole_memory(tensor)
     if whole is None:
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
+    if _is_hollow(tensor):
+        absent = _Absent.__new__(_Absent)
+        absent._shown = whole
+        return absent
     return _untyped(whole)
+
+
+class _Absent(UntypedStorage):
+    """The memory that a tensor without numbers would have."""
+
+    def data_ptr(self) -> int:
+        raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
 
 
 def typed_storage(tensor: Tensor) -> TypedStorage:

@@ -7,10 +7,11 @@
 ///
 /// | word | types | bound |
 /// |---|---|---|
-/// | `all` (no `else`) | every one | `Element` |
+/// | `stored` (no `else`) | every one | `Element` |
+/// | `all` (no `else`) | all but the half types: see Note [Half types] | `Element` |
 /// | `bits` (no `else`) | one for each size, see `DType::bits`: for kernels that only move elements | `Element` |
-/// | `ordered` | all but the complex ones | `Ordered` |
-/// | `ring` | all but bool | `Ring` |
+/// | `ordered` | `all` but the complex ones | `Ordered` |
+/// | `ring` | `all` but bool | `Ring` |
 /// | `number` | integers and real numbers | `Number` |
 /// | `integer` | | `Number` |
 /// | `float` | real numbers | `Real` |
@@ -83,6 +84,13 @@ macro_rules! dispatch {
             }
         })
     };
+    (stored $dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::dtype::DType::Float16 => $crate::dispatch!(@one $T, $crate::dtype::Half, $body),
+            $crate::dtype::DType::BFloat16 => $crate::dispatch!(@one $T, $crate::dtype::BFloat16, $body),
+            other => $crate::dispatch!(all other, $T => $body),
+        }
+    };
     (bits $dtype:expr, $T:ident => $body:expr) => {
         match $dtype.size() {
             1 => $crate::dispatch!(@one $T, u8, $body),
@@ -101,8 +109,8 @@ mod tests {
     #[test]
     fn every_type_is_dispatched_to_its_own_rust_type() {
         for dtype in DType::ALL {
-            assert_eq!(dispatch!(all dtype, T => T::DTYPE), dtype);
-            assert_eq!(dispatch!(all dtype, T => std::mem::size_of::<T>()), dtype.size());
+            assert_eq!(dispatch!(stored dtype, T => T::DTYPE), dtype);
+            assert_eq!(dispatch!(stored dtype, T => std::mem::size_of::<T>()), dtype.size());
             assert_eq!(dispatch!(bits dtype, T => T::DTYPE), dtype.bits());
             assert_eq!(dtype.bits().size(), dtype.size());
         }

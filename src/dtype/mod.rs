@@ -4,8 +4,10 @@
 #[macro_use]
 mod dispatch;
 mod element;
+mod half;
 
 pub use element::{Bool, Element, Number, Ordered, Real, Ring};
+pub use half::{BFloat16, Half};
 pub use num_complex::Complex;
 
 /// The element type of a tensor. The order is the order of promotion within a category.
@@ -24,6 +26,10 @@ pub enum DType {
     Int32,
     /// Signed 64-bit integers.
     Int64,
+    /// Half precision.
+    Float16,
+    /// Single precision with a shorter fraction.
+    BFloat16,
     /// Single precision.
     Float32,
     /// Double precision.
@@ -51,6 +57,13 @@ pub enum DType {
 // not answer them, they are of the category `Pending`, and no kernel is compiled for them. Who asks a
 // tensor for its numbers gets them resolved; views, writes and what is saved deal with the memory.
 
+// Note [Half types]
+// ----
+// Two types are there to be stored and moved: no kernel calculates with them. The doors of operations give
+// the forward numbers of single precision instead, and round what it answers; the doors of elementwise
+// operations are in `unary` and `binary`, that of all others is `ops/half.rs`. Rules are written in
+// operations, and so calculate with half types as these do.
+
 /// The coarse order in which promotion looks at types first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
@@ -68,13 +81,15 @@ pub enum Category {
 
 impl DType {
     /// Every element type, in declaration order.
-    pub const ALL: [DType; 10] = [
+    pub const ALL: [DType; 12] = [
         DType::Bool,
         DType::UInt8,
         DType::Int8,
         DType::Int16,
         DType::Int32,
         DType::Int64,
+        DType::Float16,
+        DType::BFloat16,
         DType::Float32,
         DType::Float64,
         DType::Complex64,
@@ -85,7 +100,7 @@ impl DType {
     pub const fn size(self) -> usize {
         match self.resolved() {
             DType::Bool | DType::UInt8 | DType::Int8 => 1,
-            DType::Int16 => 2,
+            DType::Int16 | DType::Float16 | DType::BFloat16 => 2,
             DType::Int32 | DType::Float32 => 4,
             DType::Int64 | DType::Float64 | DType::Complex64 => 8,
             _ => 16,
@@ -96,7 +111,7 @@ impl DType {
     pub const fn category(self) -> Category {
         match self {
             DType::Bool => Category::Bool,
-            DType::Float32 | DType::Float64 => Category::Float,
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => Category::Float,
             DType::Complex64 | DType::Complex128 => Category::Complex,
             other if other.is_pending() => Category::Pending,
             _ => Category::Integer,
@@ -106,6 +121,36 @@ impl DType {
     /// Whether values of this type are real numbers with a fraction.
     pub const fn is_float(self) -> bool {
         matches!(self.category(), Category::Float)
+    }
+
+    /// Whether this is one of the two types that nothing is calculated in: see Note [Half types].
+    pub const fn is_half(self) -> bool {
+        matches!(self, DType::Float16 | DType::BFloat16)
+    }
+
+    /// The number as a floating-point type holds it.
+    pub fn rounded(self, x: f64) -> f64 {
+        match self {
+            DType::Float16 => Half::from_f64(x).to_f64(),
+            DType::BFloat16 => BFloat16::from_f64(x).to_f64(),
+            DType::Float32 => f64::from(x as f32),
+            _ => x,
+        }
+    }
+
+    /// The greatest number of a floating-point type.
+    pub const fn greatest(self) -> f64 {
+        match self {
+            DType::Float16 => 65504.0,
+            DType::BFloat16 => 3.389_531_389_251_535_5e38,
+            DType::Float32 => f32::MAX as f64,
+            _ => f64::MAX,
+        }
+    }
+
+    /// The type that numbers of this type are calculated in.
+    pub const fn wide(self) -> DType {
+        if self.is_half() { DType::Float32 } else { self }
     }
 
     /// Whether values of this type have an imaginary part.
@@ -173,7 +218,7 @@ impl DType {
     /// The complex type whose parts are of this type, for those that have one.
     pub const fn to_complex(self) -> DType {
         match self {
-            DType::Float32 => DType::Complex64,
+            DType::Float16 | DType::BFloat16 | DType::Float32 => DType::Complex64,
             DType::Float64 => DType::Complex128,
             other => other,
         }
@@ -199,6 +244,8 @@ impl DType {
             DType::Int16 => "int16",
             DType::Int32 => "int32",
             DType::Int64 => "int64",
+            DType::Float16 => "float16",
+            DType::BFloat16 => "bfloat16",
             DType::Float32 => "float32",
             DType::Float64 => "float64",
             DType::Complex64 => "complex64",
@@ -215,6 +262,8 @@ impl DType {
             DType::Int16 => "Short",
             DType::Int32 => "Int",
             DType::Int64 => "Long",
+            DType::Float16 => "Half",
+            DType::BFloat16 => "BFloat16",
             DType::Float32 => "Float",
             DType::Float64 => "Double",
             DType::Complex64 => "ComplexFloat",
@@ -229,8 +278,9 @@ impl DType {
 
     /// The smallest type that holds both.
     pub fn promote(self, other: DType) -> DType {
-        use DType::{Complex64, Complex128, Float64, Int8, Int16, UInt8};
+        use DType::{BFloat16, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, UInt8};
         match (self, other) {
+            (Float16, BFloat16) | (BFloat16, Float16) => Float32,
             (UInt8, Int8) | (Int8, UInt8) => Int16,
             (Complex64, Float64) | (Float64, Complex64) => Complex128,
             _ => self.max(other),
@@ -351,7 +401,11 @@ mod tests {
                 let joined = a.promote(b);
                 assert_eq!(joined, b.promote(a));
                 assert!(joined.category() >= a.category());
-                assert!(joined == a || joined == b || matches!(joined, DType::Int16 | DType::Complex128));
+                assert!(
+                    joined == a
+                        || joined == b
+                        || matches!(joined, DType::Int16 | DType::Float32 | DType::Complex128)
+                );
             }
         }
         assert_eq!(DType::UInt8.promote(DType::Int8), DType::Int16);

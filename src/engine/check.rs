@@ -2,13 +2,20 @@
 //! sum that undoes broadcasting.
 
 use crate::error::{Error, Result};
-use crate::graph::{Form, NodeRef};
+use crate::graph::NodeRef;
 use crate::ops::accumulate;
 use crate::shape;
 use crate::tensor::Tensor;
 
-/// The gradient in the form of the tensor that it belongs to.
-pub(super) fn fit(gradient: Tensor, form: &Form, node: &NodeRef, index: usize) -> Result<Tensor> {
+/// The gradient in the form of the tensor that it belongs to, which is an output of `target`.
+pub(super) fn fit(
+    gradient: Tensor,
+    target: &NodeRef,
+    output: u32,
+    node: &NodeRef,
+    index: usize,
+) -> Result<Tensor> {
+    let form = target.form(output);
     if gradient.is_of_form(form) {
         return Ok(gradient);
     }
@@ -21,5 +28,9 @@ pub(super) fn fit(gradient: Tensor, form: &Form, node: &NodeRef, index: usize) -
         let (got, expected) = (layout.shape().to_vec(), form.layout.shape().to_vec());
         return Err(Error::GradientShape { function: node.name(), index, got, expected }.into());
     };
-    accumulate::to_dtype(gradient, form.dtype)
+    let takes_any = || target.leaf().is_some_and(|leaf| leaf.grad_dtype().is_none());
+    match gradient.dtype().is_float() && form.dtype.is_float() && takes_any() {
+        true => Ok(gradient),
+        false => accumulate::to_dtype(gradient, form.dtype),
+    }
 }

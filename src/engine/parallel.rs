@@ -108,7 +108,7 @@ pub(super) fn run(
     for ((slot, target), gradient) in plan.roots.iter().enumerate().zip(roots) {
         let slot = plan.roots[..slot].iter().filter(|earlier| earlier.task == target.task).count() as u32;
         let node = &run.jobs[target.task as usize].node;
-        let gradient = check::fit(gradient.clone(), node.form(target.output), node, 0)?;
+        let gradient = check::fit(gradient.clone(), node, target.output, node, 0)?;
         if let Some(job) = run.answer((*target, slot), Some(gradient)) {
             run.offer(job);
         }

@@ -46,8 +46,8 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
         sweep.arrivals.push(Arrivals { buffer: Buffer::default(), waiting: task.arrivals });
     }
     for (target, gradient) in plan.roots.iter().zip(roots) {
-        let form = plan.tasks[target.task as usize].node.form(target.output);
-        let gradient = check::fit(gradient.clone(), form, plan.tasks[target.task as usize].node, 0)?;
+        let node = plan.tasks[target.task as usize].node;
+        let gradient = check::fit(gradient.clone(), node, target.output, node, 0)?;
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
     for (position, &task) in plan.order.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Step<'_> {
         for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
             let Some(edge) = edge else { continue };
             if let Some(gradient) = result.take() {
-                *result = Some(check::fit(gradient, edge.node.form(edge.output), self.node, index)?);
+                *result = Some(check::fit(gradient, &edge.node, edge.output, self.node, index)?);
             }
         }
         if self.options.create_graph {
@@ -333,7 +333,7 @@ fn watched(
 
 /// Does at once what the node of a leaf does in a run, apart from its hooks.
 pub(super) fn accumulate_now(node: &NodeRef, leaf: &Tensor, gradient: Tensor) -> Result<()> {
-    let gradient = check::fit(gradient, node.form(0), node, 0)?;
+    let gradient = check::fit(gradient, node, 0, node, 0)?;
     check_leaf(leaf)?;
     let watchers = leaf.hooks_if_any().map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     watched(leaf, Some(gradient), mode::is_grad_enabled(), &watchers)

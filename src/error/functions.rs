@@ -38,6 +38,8 @@ macro_rules! functions {
     PackedAlready {},
     /// An operation whose interceptor answered another number of tensors than it gives.
     Intercepted { node: String, got: usize, expected: usize },
+    /// An operation computed on a tensor without numbers, which its class did not answer.
+    HollowOperand {},
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.

@@ -79,7 +79,9 @@ macro_rules! layers {
     /// More or fewer columns than windows.
     FoldPlaces { size: Vec<i64>, kernel: Vec<i64>, dilation: Vec<i64>, padding: Vec<i64>, stride: Vec<i64>, rows: usize, columns: usize, places: usize, got: usize },
     /// Weights of another type than what is normalised.
-    NormaliseDType { dtype: DType },
+    NormaliseDType {},
+    /// Not half types, and parameters of another type than the input.
+    NormaliseMixed {},
     /// Another number of statistics or weights than of channels.
     BatchNormCount { argument: &'static str, expected: usize, got: usize },
     /// Statistics that are missing when they are all there is.

@@ -25,6 +25,8 @@ macro_rules! matrices {
     BatchSizes { batch1: usize, columns1: usize, batch2: usize, rows2: usize },
     /// An argument that is not a batch of matrices.
     NotBatch { argument: &'static str },
+    /// Half types, where numbers have to be exact.
+    LowPrecision { operation: &'static str, dtype: DType },
     /// An argument of another type than the one before.
     ScalarTypeExpected { expected: DType, got: DType },
     /// A matrix and a vector whose sizes do not fit, and the size of what is added.

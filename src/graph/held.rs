@@ -63,7 +63,10 @@ impl Held {
         }
         let version = tensor.version();
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
-        let packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
+        let mut packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
+        if packed.is_none() && own.is_some() {
+            packed = packing::whole(tensor, true).transpose()?;
+        }
         let what = match (own, packed) {
             (None, None) => What::Whole(tensor.clone()),
             (Some(edge), None) => What::Output(tensor.array(), edge.output, Beside::of(tensor)),
@@ -92,10 +95,8 @@ impl Held {
     pub fn load(&self, node: &NodeRef) -> Result<Tensor> {
         let own = |output| Some(Edge { node: node.clone(), output });
         let tensor = match &self.what {
-            What::Packed(packed, edge) => return Ok(Tensor::apart(packed.unpack()?.array(), edge.clone())),
-            What::PackedOutput(packed, output) => {
-                return Ok(Tensor::apart(packed.unpack()?.array(), own(*output)));
-            }
+            What::Packed(packed, edge) => return unpacked(&**packed, edge.clone()),
+            What::PackedOutput(packed, output) => return unpacked(&**packed, own(*output)),
             What::Whole(tensor) => tensor.clone(),
             What::Output(array, output, beside) => {
                 let tensor = Tensor::with_history(array.clone(), own(*output));
@@ -128,4 +129,16 @@ impl Held {
     pub(super) fn what(&self) -> &What {
         &self.what
     }
+}
+
+/// The tensor that was packed, with this history.
+fn unpacked(packed: &dyn Kept, edge: Option<Edge>) -> Result<Tensor> {
+    let tensor = packed.unpack()?;
+    if !tensor.is_minded() {
+        return Ok(Tensor::apart(tensor.array(), edge));
+    }
+    if tensor.gradient_edge()?.is_none() {
+        tensor.set_edge(edge);
+    }
+    Ok(tensor)
 }

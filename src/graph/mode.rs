@@ -149,15 +149,25 @@ impl SpecialGuard {
     /// Something unusual begins.
     #[allow(clippy::new_without_default)] // It does something.
     pub fn new() -> Self {
-        SPECIAL.fetch_add(1, Ordering::Relaxed);
+        begin_special();
         SpecialGuard(())
     }
 }
 
 impl Drop for SpecialGuard {
     fn drop(&mut self) {
-        SPECIAL.fetch_sub(1, Ordering::Relaxed);
+        end_special();
     }
+}
+
+/// Something unusual begins that lasts as long as something that has no room for a guard.
+pub(crate) fn begin_special() {
+    SPECIAL.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Ends what `begin_special` began.
+pub(crate) fn end_special() {
+    SPECIAL.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// A new level, larger than every one before: of forward mode, of batching, of any transform.

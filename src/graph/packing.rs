@@ -2,7 +2,7 @@
 //! unpacks them when backward wants them. One pair of functions counts on a thread, the innermost.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
@@ -133,9 +133,28 @@ pub fn ever() -> bool {
     EVER.load(Ordering::Relaxed)
 }
 
+/// Something stands for saved tensors from now on.
+pub(crate) fn expect_kept() {
+    EVER.store(true, Ordering::Relaxed);
+}
+
+type KeepWhole = fn(&Tensor, bool) -> Result<Box<dyn Kept>>;
+
+static WHOLE: OnceLock<KeepWhole> = OnceLock::new();
+
+/// Says how a tensor is kept that its class minds, and an output of the node that keeps it.
+pub(crate) fn register_whole(keep: KeepWhole) {
+    let _ = WHOLE.set(keep);
+}
+
+/// What stands for a tensor, or an output of the node that keeps it, if its class minds it.
+pub(super) fn whole(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Kept>>> {
+    if tensor.is_minded() { WHOLE.get().map(|keep| keep(tensor, is_output)) } else { None }
+}
+
 /// Packs `tensor`, which must not be written to meanwhile.
 pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
-    EVER.store(true, Ordering::Relaxed);
+    expect_kept();
     let _off = GradModeGuard::off();
     let version = tensor.version();
     let packed = packer.pack(tensor)?;

@@ -98,6 +98,11 @@ pub trait Kept: Send + Sync {
     /// The tensor. Its history, if it has any, is replaced by that of the saved one.
     fn unpack(&self) -> Result<Tensor>;
 
+    /// The memory that was saved and the version that it had, if it was written to since.
+    fn written(&self) -> Option<(&Array, u32)> {
+        None
+    }
+
     /// What of it is the host's, for whoever looks for circles.
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
@@ -193,6 +198,10 @@ impl SavedTensor {
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
         let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
+        if let Some(Ok(whole)) = packing::whole(tensor, false) {
+            packing::expect_kept();
+            return saved.packed(whole);
+        }
         if let Some(batch) = tensor.batch() {
             saved.keep_batch(batch);
         }
@@ -361,8 +370,19 @@ impl Special {
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
             Special::Kept { kept, facts } => {
+                if let Some((memory, version)) = kept.written() {
+                    let edge = facts.source.edge(node).filter(|edge| edge.node.leaf().is_none());
+                    let place = edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
+                    return Err(writes::modified(node, memory, version, place));
+                }
                 let unpacked = packing::unpack(&**kept)?;
                 let edge = if tracking { facts.source.edge(node) } else { None };
+                if unpacked.is_minded() {
+                    if edge.is_some() && unpacked.gradient_edge()?.is_none() {
+                        unpacked.set_edge(edge);
+                    }
+                    return Ok(unpacked);
+                }
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
                 (Tensor::apart(unpacked.array(), edge), tangents)
             }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
-use crate::graph::{Form, mode, tangents};
+use crate::graph::{FormRef, mode, tangents};
 use crate::kernels::{map, zip};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -20,7 +20,7 @@ pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
         if add_dense(&a, b, true)? {
             return Ok(a);
         }
-        if a.is_sole() && a.is_contiguous() && a.dtype() == b.dtype() {
+        if a.is_sole() && a.is_contiguous() && b.dtype().can_cast(a.dtype()) {
             super::add_(&a, b)?;
             return Ok(a);
         }
@@ -38,7 +38,7 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
 }
 
 /// One in every element of a gradient of this form.
-pub fn ones(form: &Form) -> Result<Tensor> {
+pub fn ones(form: FormRef<'_>) -> Result<Tensor> {
     let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
     super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }
@@ -80,6 +80,9 @@ fn add_elements(a: &Array, b: &Array) -> bool {
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
 /// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
+    if gradient.is_minded() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
+        return super::minded::detach(&gradient);
+    }
     let fits = {
         let layout = gradient.layout();
         layout.is_plain() && (like.is_contiguous() || !like.is_dense())
@@ -87,7 +90,11 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     };
     // torch takes over what shares its memory too, as a view that nobody else holds.
     let (taken, shared) = (fits && gradient.is_only_handle(), !gradient.is_sole());
-    let first = if taken && !shared { gradient.detach() } else { copy_like(&gradient, like)? };
+    let first = match taken && !shared {
+        true if mode::special() => super::minded::detach(&gradient)?,
+        true => gradient.detach(),
+        false => copy_like(&gradient, like)?,
+    };
     if taken && mode::special() {
         // A copy has the tangents of the gradient; what is taken over loses them with its history.
         tangents::live().into_iter().for_each(|level| first.set_tangent(level, None));
@@ -135,9 +142,9 @@ pub fn sum_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if lead > 0 { super::view::reshape_to(&sum, shape) } else { Ok(sum) }
 }
 
-/// Ones of the shape and type of `x`.
-pub fn ones_like(x: &Tensor) -> Result<Tensor> {
-    super::create::ones_like(x)
+/// The gradient that a root starts with: one.
+pub fn implicit(root: &Tensor) -> Result<Tensor> {
+    super::create::implicit(root)
 }
 
 /// Zeros of the shape and type of `x`.
@@ -178,7 +185,9 @@ fn any_nan(array: &Array) -> bool {
         // Without a way out in the middle the loop is done several elements at a time.
         Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
         None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
-    }, else { false })
+    }, else {
+        array.dtype.is_half() && array.widened().is_ok_and(|wide| any_nan(&wide))
+    })
 }
 
 /// The layout with every element that is repeated there once.

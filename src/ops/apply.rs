@@ -7,7 +7,7 @@ use super::batch::{self, Answer, Call};
 use super::erased::AnyOp;
 use super::in_place::{self, Write};
 use super::record::trace;
-use super::{copy, intercept, tangents, watch};
+use super::{copy, half, intercept, tangents, watch};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
@@ -25,6 +25,8 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output shows the memory of the first input.
     const VIEW: bool = false;
+    /// Whether the elements are only moved, of whatever type they are: see Note [Half types].
+    const MOVES: bool = Self::VIEW;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -37,6 +39,21 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// How many tensors it gives for these inputs.
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
         1
+    }
+
+    /// The element type that the caller has named for the result: what calculates in it gets single
+    /// precision in the place of a half type.
+    fn result(&self) -> Option<DType> {
+        None
+    }
+
+    /// The type that results are rounded to, where an input is of a half type.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        let types = |least: usize| {
+            let counted = inputs.iter().filter(move |input| input.ndim() >= least);
+            counted.map(|input| input.dtype()).filter(|dtype| dtype.is_float()).reduce(DType::promote)
+        };
+        self.result().or_else(|| types(1)).or_else(|| types(0))
     }
 
     /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
@@ -328,7 +345,7 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if !O::VIEW && watch::is_long(op.effort(inputs)) {
         return watch::at_length(false, || apply(op, inputs));
     }
-    let outputs = op.forward(inputs)?;
+    let outputs = half::forward(&op, inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep { inputs, outputs: &outputs, needed });
         Recorded { op, saved }
@@ -423,7 +440,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     match intercept::is_active() {
         true => intercept::overwritten(&op, inputs, &apart)?,
-        false => op.overwrite(&target, &apart)?,
+        false => half::overwrite(&op, &target, &apart)?,
     }
     write.finish(rule)
 }

@@ -69,6 +69,7 @@ impl Elementwise2 for Plus {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn shown(&self) -> Attributes {
@@ -111,7 +112,12 @@ impl Elementwise2 for Add {
     const NAME: &'static str = "add";
     const NODE: &'static str = "AddBackward0";
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -162,7 +168,12 @@ impl Elementwise2 for Sub {
     const NAME: &'static str = "sub";
     const NODE: &'static str = "SubBackward0";
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Sub);
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -210,6 +221,10 @@ impl Elementwise2 for Rsub {
     const NODE: &'static str = "RsubBackward0";
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
 
     fn shown(&self) -> Attributes {
         shown! { alpha: self.alpha }
@@ -260,6 +275,7 @@ impl Elementwise2 for Mul {
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
@@ -297,6 +313,7 @@ impl Elementwise2 for Div {
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {

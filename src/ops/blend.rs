@@ -47,7 +47,7 @@ impl Pointwise for Addcmul {
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
-            _ => mul(&mul(t, kept.input(3 - index))?, Operand::Scalar(self.value)),
+            _ => mul(t, &mul(kept.input(3 - index), self.value)?),
         }
     }
 }
@@ -85,13 +85,12 @@ impl Pointwise for Addcdiv {
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        let value = Operand::Scalar(self.value);
         match index {
             0 => Ok(t.clone()),
-            1 => mul(&div(t, kept.input(2))?, value),
+            1 => mul(t, &div(Operand::Scalar(self.value), kept.input(2))?),
             _ => {
                 let (a, b) = (kept.input(1), kept.input(2));
-                neg(&mul(&mul(t, &div(a, &mul(b, b)?)?)?, value)?)
+                mul(&neg(t)?, &div(&mul(a, self.value)?, &mul(b, b)?)?)
             }
         }
     }
@@ -220,7 +219,9 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
     match weight {
         Operand::Scalar(weight) => apply(LerpNumber { weight }, &[a, b]),
         Operand::Tensor(weight) => {
-            same(weight.dtype(), "weight")?;
+            if weight.ndim() > 0 {
+                same(weight.dtype(), "weight")?;
+            }
             // What does not fit is told of the ends first.
             crate::shape::broadcast(a.layout().shape(), b.layout().shape())
                 .and_then(|ends| crate::shape::broadcast(&ends, weight.layout().shape()))?;

@@ -1,6 +1,6 @@
 //! Copies and conversions with a history: `clone`, `to` another type, `copy_`, `fill_`, `zero_`.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
@@ -110,6 +110,7 @@ pub struct ToCopy {
 
 impl Op for ToCopy {
     type Saved = ToCopy;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "ToCopyBackward0"
@@ -141,6 +142,11 @@ impl super::apply::Keepsake for ToCopy {}
 /// The tensor as another type; itself if it has it.
 pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
+}
+
+/// The tensor in single precision if it is of a half type, else itself.
+pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
+    to_dtype(x, x.dtype().wide())
 }
 
 /// A copy of the same type, recorded as a conversion.
@@ -229,7 +235,22 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         written?;
         return write.finish(|_| Fill { name });
     }
-    copy::fill(&x.memory(), value)?;
+    let memory = x.memory();
+    match x.is_minded() {
+        true => {
+            let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
+                ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
+                _ => smallvec![x.into(), value.into()],
+            };
+            let node = match name {
+                "FillBackward2" => "FillBackward0",
+                "FillBackward3" => "FillBackward1",
+                name => name,
+            };
+            intercept::written(node, &operands, move || copy::fill(&memory, value))?;
+        }
+        false => copy::fill(&memory, value)?,
+    }
     write.finish(|_| Fill { name })
 }
 

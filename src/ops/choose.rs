@@ -54,7 +54,7 @@ pub fn multinomial(
     let repeated = replacement && count > 1;
     let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
     let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
-    dispatch!(float dtype, T => {
+    dispatch!(float dtype.wide(), T => {
         let weights: Vec<T> = weights.to_vec();
         if let Some(weight) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight.is_finite())) {
             return Err(match repeated {
@@ -74,7 +74,7 @@ pub fn multinomial(
             return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
         }
         // Waiting times whose rates are the weights: the first to come are chosen.
-        let times = Array::zeroed(&layout, dtype)?;
+        let times = Array::zeroed(&layout, dtype.wide())?;
         fill_exponential(&mut generator, elements::<T>(&times), 1.0);
         elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
         sort::argtopk(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());

@@ -171,10 +171,14 @@ impl Op for Clamp {
         named.filter_map(|(name, shown)| Some((name, shown?))).collect()
     }
 
+    fn result(&self) -> Option<DType> {
+        Some(self.dtype)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let (min, max) = (self.min.numbers(inputs), self.max.numbers(inputs));
-        let dtype = self.dtype;
+        let dtype = self.dtype.wide();
         let y = dispatch!(number dtype, T => match (min, max) {
             (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
                 let (min, max): (T, T) = (min.to(), max.to());

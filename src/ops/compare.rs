@@ -2,10 +2,11 @@
 //! the truth values become numbers, the gradient is zero.
 
 use super::in_place::Write;
-use super::operand::{Numbers, Operand, result_type};
-use super::{batch, binary, cast, copy, in_place, unary};
+use super::operand::{Numbers, Operand, Value, result_type};
+use super::{batch, binary, cast, copy, in_place, intercept, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::tensor::{Array, Tensor};
 
 /// The questions that elements are asked.
@@ -37,7 +38,9 @@ impl Question {
 fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     Ok(match numbers {
         Numbers::Array(array) => Numbers::Array(copy::as_type(&array, dtype)?.into_owned()),
-        Numbers::Scalar(scalar) => Numbers::Scalar(dispatch!(all dtype, T => scalar.to::<T>().to_scalar())),
+        Numbers::Scalar(scalar) => {
+            Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar()))
+        }
     })
 }
 
@@ -70,7 +73,7 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
         DType::Bool | DType::UInt8 => ask::<u8>(question, &a, &b),
         DType::Int8 | DType::Int16 | DType::Int32 => ask::<i32>(question, &a, &b),
         DType::Int64 => ask::<i64>(question, &a, &b),
-        DType::Float32 => ask::<f32>(question, &a, &b),
+        DType::Float32 | DType::Float16 | DType::BFloat16 => ask::<f32>(question, &a, &b),
         DType::Float64 => ask::<f64>(question, &a, &b),
         _ if !matches!(question, Question::Equal | Question::NotEqual) => {
             Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
@@ -83,6 +86,13 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
 fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
     let (a, b) = (a.into(), b.into());
     if let Some(y) = batch::pair_if_batched(a, b, |a, b| compare(question, a, b)) {
+        return y;
+    }
+    let computed = move |operands: &[Value]| compare(question, &operands[0], &operands[1]);
+    let operator = question.name().trim_end_matches("_cpu");
+    if mode::special()
+        && let Some(y) = intercept::minded(operator, &[a, b], computed)
+    {
         return y;
     }
     Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
@@ -120,6 +130,9 @@ pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Te
 
 /// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
 pub(super) fn overwrite(x: &Tensor, values: &Tensor, name: &'static str) -> Result<()> {
+    if x.is_minded() {
+        return cast::copy_(x, values);
+    }
     let write = Write::begin(&[x])?;
     in_place::check_result(x, values)?;
     if let Some(mapping) = batch::highest([x, values]) {
@@ -176,15 +189,24 @@ pub fn ge_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
 /// complex number both parts are asked, and `others` says whether the answers have to be the same: it
 /// is the answer where no part says otherwise.
 fn predicate(
+    name: &'static str,
     x: &Tensor,
     others: bool,
-    single: impl Fn(f32) -> bool + Copy + Sync,
-    double: impl Fn(f64) -> bool + Copy + Sync,
+    single: fn(f32) -> bool,
+    double: fn(f64) -> bool,
 ) -> Result<Tensor> {
-    if let Some(y) = batch::unary(x, |x| predicate(x, others, single, double)) {
+    if let Some(y) = batch::unary(x, |x| predicate(name, x, others, single, double)) {
         return y;
     }
-    let x = x.array();
+    let computed = move |operands: &[Value]| {
+        predicate(name, intercept::first(operands), others, single, double)
+    };
+    if mode::special()
+        && let Some(y) = intercept::minded(name, &[x.into()], computed)
+    {
+        return y;
+    }
+    let x = x.array().widened()?;
     let answers = match x.dtype {
         DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
         DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
@@ -210,17 +232,17 @@ fn predicate(
 
 /// Whether elements are not numbers.
 pub fn isnan(x: &Tensor) -> Result<Tensor> {
-    predicate(x, false, f32::is_nan, f64::is_nan)
+    predicate("isnan", x, false, f32::is_nan, f64::is_nan)
 }
 
 /// Whether elements are infinite.
 pub fn isinf(x: &Tensor) -> Result<Tensor> {
-    predicate(x, false, f32::is_infinite, f64::is_infinite)
+    predicate("isinf", x, false, f32::is_infinite, f64::is_infinite)
 }
 
 /// Whether elements are neither infinite nor something else than numbers.
 pub fn isfinite(x: &Tensor) -> Result<Tensor> {
-    predicate(x, true, f32::is_finite, f64::is_finite)
+    predicate("isfinite", x, true, f32::is_finite, f64::is_finite)
 }
 
 /// Whether elements are real: without an imaginary part.
@@ -241,13 +263,13 @@ fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
 /// Whether elements are +∞.
 pub fn isposinf(x: &Tensor) -> Result<Tensor> {
     refuse_complex(x, "isposinf")?;
-    predicate(x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
+    predicate("isposinf", x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
 }
 
 /// Whether elements are -∞.
 pub fn isneginf(x: &Tensor) -> Result<Tensor> {
     refuse_complex(x, "isneginf")?;
-    predicate(x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
+    predicate("isneginf", x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
 }
 
 /// How near two numbers have to be.
@@ -292,7 +314,7 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
         return y;
     }
     let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
-    let close = match result_type([&a, &b]) {
+    let close = match result_type([&a, &b]).wide() {
         DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
         dtype if dtype.is_complex() => {
             let holds = move |a, b| Bool::new(tolerance.holds_complex(a, b));

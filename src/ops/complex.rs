@@ -45,7 +45,8 @@ fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> 
 /// Whether two tensors can be the parts of complex numbers.
 fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
     let (left, right) = (a.dtype(), b.dtype());
-    if !left.is_float() || !right.is_float() {
+    let fits = |dtype: DType| dtype.is_float() && dtype != DType::BFloat16;
+    if !fits(left) || !fits(right) {
         return Err(Error::PartsDType { left, right }.into());
     }
     if left != right {
@@ -299,7 +300,11 @@ pub fn conj_physical(x: &Tensor) -> Result<Tensor> {
 
 /// `conj_physical` in place.
 pub fn conj_physical_(x: &Tensor) -> Result<()> {
-    if x.dtype().is_complex() { unary::apply_in_place(ConjPhysical, x) } else { x.bump_version() }
+    if x.dtype().is_complex() {
+        return unary::apply_in_place(ConjPhysical, x);
+    }
+    super::in_place::check(x, records(&[x]))?;
+    x.bump_version()
 }
 
 /// What a change t of x changes of s = x/|x|: (t - s Re(conj(s) t)) / |x|, and 0 for x = 0. The map is its

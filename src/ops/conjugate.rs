@@ -173,7 +173,7 @@ fn check_pairs(memory: &Array) -> Result<()> {
 /// Complex numbers of which a last dimension of two holds the parts.
 pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
-    if !dtype.is_float() {
+    if !dtype.is_float() || dtype.is_half() {
         return Err(Error::PairsDType { dtype }.into());
     }
     check_pairs(&x.memory())?;

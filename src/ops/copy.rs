@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::repeated;
-use crate::dtype::{Bool, Complex, DType, Element, Scalar};
+use crate::dtype::{BFloat16, Bool, Complex, DType, Element, Half, Scalar};
 use crate::error::Result;
 use crate::kernels::{map, moves};
 use crate::shape::{Layout, SharedLayout};
@@ -36,8 +36,32 @@ pub(super) fn converted(array: &Array, dtype: DType) -> Result<Array> {
     dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
         let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
         map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
-    }, else { return to_complex(array, dtype) }), else { return from_complex(array, dtype) });
+    }, else { return if dtype.is_half() { to_half(array, dtype) } else { to_complex(array, dtype) } }), else {
+        return if array.dtype.is_half() { from_half(array, dtype) } else { from_complex(array, dtype) }
+    });
     Ok(copy)
+}
+
+/// Elements in row-major order as numbers of a half type, by way of single precision.
+fn to_half(array: &Array, dtype: DType) -> Result<Array> {
+    let array = as_type(array, DType::Float32)?;
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    match dtype {
+        DType::Float16 => map::map(array.view(), copy.fresh(), Half::from_f32),
+        _ => map::map(array.view(), copy.fresh(), BFloat16::from_f32),
+    }
+    Ok(copy)
+}
+
+/// Numbers of a half type in row-major order as another type, by way of single precision.
+fn from_half(array: &Array, dtype: DType) -> Result<Array> {
+    let wide = array.widened()?;
+    if dtype == DType::Float32 { Ok(wide) } else { converted(&wide, dtype) }
+}
+
+/// What was calculated in single precision as a half type, if it is to be one; as it is otherwise.
+pub(super) fn rounded(array: Array, dtype: DType) -> Result<Array> {
+    if dtype.is_half() { converted_in_order(&array, dtype) } else { Ok(array) }
 }
 
 /// Elements in row-major order as complex numbers: real ones by way of double precision.
@@ -110,7 +134,7 @@ pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
         return write(target, &super::binary::expanded(&value, target.layout.shape()));
     }
     repeated::in_turn(target, &[], &mut |target, _| {
-        dispatch!(all target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
+        dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
         Ok(())
     })
 }
@@ -132,7 +156,9 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         false => source,
     };
     if !target.layout.is_non_overlapping() {
-        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| write(target, &source[0]));
+        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| {
+            write(target, &source[0])
+        });
     }
     dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())

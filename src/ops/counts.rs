@@ -4,7 +4,7 @@ use super::distribution::elements;
 use super::generator::{Generator, given};
 use super::random::drawn_from;
 use super::underived::unknown;
-use super::{batch, binary, expand, join, part};
+use super::{batch, binary, copy, expand, join, part};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::random::{Generator as Numbers, counts};
@@ -19,17 +19,18 @@ fn drawn(
 ) -> Result<Array> {
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)), dtype)?;
-    let [first, second] = inputs.map(|x| binary::expanded(x, &sizes));
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)), dtype.wide())?;
+    let [first, second] = [inputs[0].widened()?, inputs[1].widened()?];
+    let [first, second] = [first, second].map(|x| binary::expanded(&x, &sizes));
     let mut generator = given(generator).lock();
-    dispatch!(float dtype, T => {
+    dispatch!(float dtype.wide(), T => {
         let (first, second) = (first.view::<T>(), second.view::<T>());
         let pairs = first.iter().zip(second.iter());
         for (out, (a, b)) in elements::<T>(&drawn).iter_mut().zip(pairs) {
             *out = T::from_f64(draw(&mut generator, a.to_f64(), b.to_f64()));
         }
     }, else { return Err(Error::NotImplementedFor { operation: "poisson_cpu", dtype }.into()) });
-    Ok(drawn)
+    copy::rounded(drawn, dtype)
 }
 
 /// Counts with the means that a tensor holds.
@@ -38,13 +39,8 @@ pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> 
         return batch::drawn_from(means, &|means| poisson(means, generator));
     }
     let array = means.array();
-    if array.dtype.is_float() {
-        let negative = dispatch!(float array.dtype, T => {
-            array.view::<T>().iter().any(|&mean| mean < T::from_f64(0.0))
-        }, else { false });
-        if negative {
-            return Err(Error::PoissonRate {}.into());
-        }
+    if array.dtype.is_float() && means.to_vec::<f64>().iter().any(|&mean| mean < 0.0) {
+        return Err(Error::PoissonRate {}.into());
     }
     let y = drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))?;
     drawn_from(&[means], y, "PoissonBackward0")
@@ -58,6 +54,9 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         }
     }
     let (expected, found): (DType, DType) = (count.dtype(), probability.dtype());
+    if expected.is_half() {
+        return Err(Error::NotImplementedFor { operation: "binomial_cpu", dtype: expected }.into());
+    }
     if expected != found {
         return Err(Error::BinomialDTypes { expected, found }.into());
     }

@@ -3,10 +3,11 @@
 
 use smallvec::SmallVec;
 
-use super::batch;
+use super::{batch, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::profile;
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, profile};
 use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -80,7 +81,7 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
         Array::uninit(layout, dtype)?
     };
     let _profiled = profile::step("fill_");
-    dispatch!(all dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+    dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
     Ok(Tensor::from_array(array))
 }
 
@@ -100,10 +101,32 @@ pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     like(x, value, dtype)
 }
 
+/// The gradient that a root starts with: one.
+pub(super) fn implicit(root: &Tensor) -> Result<Tensor> {
+    match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
+        true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
+            plainly_like(x, Scalar::Int(1), x.dtype())
+        }),
+        false => ones_like(root),
+    }
+}
+
 fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
         return y;
     }
+    if x.is_minded() && x.dtype() == dtype {
+        let (node, attributes) = match value {
+            Scalar::Int(0) => ("ZerosLike", Attributes::new()),
+            Scalar::Int(1) => ("OnesLike", Attributes::new()),
+            value => ("FullLike", shown! { fill_value: value }),
+        };
+        return intercept::beside(node, attributes, x, move |x| plainly_like(x, value, dtype));
+    }
+    plainly_like(x, value, dtype)
+}
+
+fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     let layout = x.layout();
     if layout.is_contiguous() {
         return filled(&layout, value, dtype);
@@ -124,7 +147,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     let diagonal =
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
     let diagonal = matrix.array().with_layout(diagonal);
-    dispatch!(all dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    dispatch!(stored dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)
 }
 
@@ -143,9 +166,10 @@ pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
             value.im == 0.0 && check_value(Scalar::Float(value.re), dtype).is_ok()
         }
         (Scalar::Bool(_), _) | (_, DType::Bool | DType::Float64) | (Scalar::Int(_), DType::Float32) => true,
+        (value, DType::Float16 | DType::BFloat16) => within(value.to_f64(), dtype),
         (Scalar::Int(value), DType::UInt8) => (-255..=255).contains(&value),
         (Scalar::Int(value), _) => integers(dtype).contains(&i128::from(value)),
-        (Scalar::Float(value), DType::Float32) => !value.is_finite() || value.abs() <= f64::from(f32::MAX),
+        (Scalar::Float(value), DType::Float32) => within(value, dtype),
         (Scalar::Float(value), _) => {
             let range = integers(dtype);
             value >= *range.start() as f64 && value <= *range.end() as f64
@@ -155,6 +179,11 @@ pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
         true => Ok(()),
         false => Err(Error::ValueOverflow { name: name_in_c(dtype) }.into()),
     }
+}
+
+/// Whether a floating-point type holds the number, if it is finite.
+fn within(value: f64, dtype: DType) -> bool {
+    !value.is_finite() || value.abs() <= dtype.greatest()
 }
 
 /// The integers that an integer type holds.
@@ -177,6 +206,8 @@ pub(super) fn name_in_c(dtype: DType) -> &'static str {
         DType::Int16 => "int16_t",
         DType::Int32 => "int",
         DType::Int64 => "int64_t",
+        DType::Float16 => "c10::Half",
+        DType::BFloat16 => "c10::BFloat16",
         DType::Float32 => "float",
         DType::Float64 => "double",
         DType::Complex64 => "c10::complex<float>",

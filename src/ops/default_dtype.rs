@@ -1,15 +1,16 @@
 //! The floating-point type of what does not name one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
-static DOUBLE: AtomicBool = AtomicBool::new(false);
+/// The place of the type in `DType::ALL`.
+static DEFAULT: AtomicU8 = AtomicU8::new(DType::Float32 as u8);
 
 /// The default type.
 pub fn get() -> DType {
-    if DOUBLE.load(Ordering::Relaxed) { DType::Float64 } else { DType::Float32 }
+    DType::ALL[usize::from(DEFAULT.load(Ordering::Relaxed))]
 }
 
 /// Sets the default type, which must be a floating-point one.
@@ -17,6 +18,6 @@ pub fn set(dtype: DType) -> Result<()> {
     if !dtype.is_float() {
         return Err(Error::DefaultDType {}.into());
     }
-    DOUBLE.store(dtype == DType::Float64, Ordering::Relaxed);
+    DEFAULT.store(dtype as u8, Ordering::Relaxed);
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::num::NonZeroU64;
 
+use super::copy;
 use super::create::integers;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -166,7 +167,10 @@ impl Distribution {
 
     /// Draws every element of an array in row-major order. The parameters were checked.
     /// `in_blocks` says that long runs of normal numbers may be drawn in blocks.
-    pub(super) fn draw(&self, generator: &mut Generator, out: &Array, in_blocks: bool) {
+    pub(super) fn draw(&self, generator: &mut Generator, out: &Array, in_blocks: bool) -> Result<()> {
+        if out.dtype.is_half() {
+            return self.draw_half(generator, out, in_blocks);
+        }
         match *self {
             Distribution::Uniform { low, high } => {
                 dispatch!(float out.dtype, T => kernels::fill_uniform(generator, elements::<T>(out), low, high), else {
@@ -211,6 +215,43 @@ impl Distribution {
                 });
             }
         }
+        Ok(())
+    }
+}
+
+impl Distribution {
+    /// `draw` of numbers of a half type: in single precision, and rounded.
+    #[cold]
+    fn draw_half(&self, generator: &mut Generator, out: &Array, in_blocks: bool) -> Result<()> {
+        let wide = Array::uninit(&out.layout, DType::Float32)?;
+        let distribution = match *self {
+            Distribution::Natural => {
+                Distribution::Integers { low: 0, high: greatest(out.dtype) + 1, from_zero: true }
+            }
+            Distribution::From { low } => {
+                Distribution::Integers { low, high: greatest(out.dtype) + 1, from_zero: false }
+            }
+            ref other => other.clone(),
+        };
+        match distribution {
+            Distribution::Normal { mean, std } if in_blocks && out.layout.numel() >= 16 => {
+                let numbers = elements::<f32>(&wide);
+                let (whole, rest) = (numbers.len() / 16 * 16, numbers.len() % 16);
+                kernels::fill_normal(generator, &mut numbers[..whole], mean, std);
+                if rest > 0 {
+                    // What is left over is not drawn before the last sixteen are drawn anew.
+                    kernels::fill_normal(generator, &mut numbers[whole + rest - 16..], mean, std);
+                }
+            }
+            distribution => distribution.draw(generator, &wide, in_blocks)?,
+        }
+        if let Distribution::Uniform { low, high } = *self {
+            let end = out.dtype.rounded(high);
+            // Rounding may reach the end, which does not belong to the interval.
+            let at_end = |x: &&mut f32| out.dtype.rounded(f64::from(**x)) == end;
+            elements::<f32>(&wide).iter_mut().filter(at_end).for_each(|x| *x = low as f32);
+        }
+        copy::write(out, &wide)
     }
 }
 
@@ -238,6 +279,8 @@ pub(super) fn elements<T: Element>(array: &Array) -> &mut [T] {
 fn greatest(dtype: DType) -> i64 {
     match dtype {
         DType::Bool => 1,
+        DType::Float16 => 1 << 11,
+        DType::BFloat16 => 1 << 8,
         DType::Float32 => 1 << 24,
         DType::Float64 => 1 << 53,
         dtype => *integers(dtype).end() as i64,
@@ -247,14 +290,15 @@ fn greatest(dtype: DType) -> i64 {
 fn check_integer(value: i64, argument: &'static str, dtype: DType) -> Result<()> {
     let fits = match dtype {
         DType::Bool => (0..=1).contains(&value),
-        DType::Float32 | DType::Float64 => true,
+        DType::Float16 => value.unsigned_abs() <= 65504,
+        dtype if dtype.is_float() => true,
         dtype => integers(dtype).contains(&i128::from(value)),
     };
     if fits { Ok(()) } else { Err(Error::RandomRange { argument, dtype }.into()) }
 }
 
 fn check_interval(low: f64, high: f64, dtype: DType) -> Result<()> {
-    let limit = if dtype == DType::Float32 { f64::from(f32::MAX) } else { f64::MAX };
+    let limit = dtype.greatest();
     for (argument, bound) in [("from", low), ("to", high)] {
         if bound.is_nan() || bound.abs() > limit {
             return Err(Error::RandomRange { argument, dtype }.into());

@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 use super::apply::{self, Keep, Op, Outputs, Recorded};
 use super::batch::{Answer, Call};
+use super::half;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::node::{RuleBox, boxed};
@@ -17,7 +19,7 @@ pub(super) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
     /// The parameters that an interceptor is shown.
-    fn told(&self) -> Attributes;
+    fn told(&self, inputs: &[&Tensor]) -> Attributes;
     /// How many tensors it gives for these inputs.
     fn outputs(&self, inputs: &[&Tensor]) -> usize;
     /// How its outputs came to be, if they are views of the first input.
@@ -28,8 +30,14 @@ pub(super) trait AnyOp: Send + Sync {
     fn holding(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>>;
     /// A handle that lasts.
     fn owned(&self) -> Arc<dyn AnyOp>;
-    /// The numbers.
+    /// The element type that the caller has named for the result.
+    fn result(&self) -> Option<DType>;
+    /// The type that results are rounded to.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType>;
+    /// The numbers, of any element type.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    /// `forward` on the types that operations calculate in.
+    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs>;
     /// The operation for many samples at once.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
     /// Runs and records it.
@@ -43,8 +51,11 @@ impl<O: Op> AnyOp for O {
         Op::name(self)
     }
 
-    fn told(&self) -> Attributes {
-        Op::told(self)
+    fn told(&self, inputs: &[&Tensor]) -> Attributes {
+        let mut told = Op::told(self);
+        // What the node would show is known before the operation has run.
+        told.extend(Op::shown(self, &self.save(&Keep::new(inputs, &[], u64::MAX))));
+        told
     }
 
     fn outputs(&self, inputs: &[&Tensor]) -> usize {
@@ -67,7 +78,19 @@ impl<O: Op> AnyOp for O {
         Arc::new(self.clone())
     }
 
+    fn result(&self) -> Option<DType> {
+        Op::result(self)
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        Op::rounding(self, inputs)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        half::forward(self, inputs)
+    }
+
+    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Op::forward(self, inputs)
     }
 

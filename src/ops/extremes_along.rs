@@ -168,7 +168,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     if let Some(y) = batched_arg(x, dim, keepdim, operation) {
         return y;
     }
-    let array = x.array();
+    let array = x.array().widened()?;
     let (over, axis) = match dim {
         Some(dim) => {
             let dim = shape::normalize_dim(dim, x.ndim())?;

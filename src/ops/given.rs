@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::apply::{Keep, Op, Outputs, apply, apply_one};
 use super::batch::{Answer, Call};
 use super::view::Kind;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
 use crate::shape::Layout;
@@ -31,6 +32,7 @@ impl<O: Op> Op for Given<O> {
     type Saved = O::Saved;
     const SAVED: &'static [&'static str] = O::SAVED;
     const VIEW: bool = O::VIEW;
+    const MOVES: bool = O::MOVES;
 
     fn name(&self) -> &'static str {
         self.op.name()
@@ -42,6 +44,14 @@ impl<O: Op> Op for Given<O> {
 
     fn outputs(&self, inputs: &[&Tensor]) -> usize {
         self.op.outputs(inputs)
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.op.result()
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.op.rounding(inputs)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -11,7 +11,7 @@ use super::apply::single;
 use super::passing::Passing;
 use super::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use super::tangents;
-use super::{batch, cast, copy, repeated, view};
+use super::{batch, cast, copy, minded, repeated, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
@@ -47,7 +47,7 @@ pub(super) fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
 }
 
 /// Whether the history of `x` may be given a new end.
-pub(super) fn check_history(x: &Tensor) -> Result<()> {
+pub fn check_history(x: &Tensor) -> Result<()> {
     check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());
@@ -100,6 +100,8 @@ pub(super) struct Write<'a> {
     recording: bool,
     passing: Option<Box<Passing>>,
     ahead: packing::Ahead,
+    /// A copy of what the first input was, if its class minds it.
+    before: Option<Tensor>,
 }
 
 impl<'a> Write<'a> {
@@ -129,7 +131,7 @@ impl<'a> Write<'a> {
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
         let passing = if mode::special() { Passing::of(&inputs)? } else { None };
         let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
-        Ok(Write { inputs, edges, recording, passing, ahead: packing::Ahead::default() })
+        Ok(Write { inputs, edges, recording, passing, ahead: packing::Ahead::default(), before: None })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
@@ -151,7 +153,8 @@ impl<'a> Write<'a> {
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
     pub(super) fn pack(&mut self, rule: &dyn Rule) -> Result<()> {
-        if !self.recording || packing::packer().is_none() {
+        let minded = self.inputs.iter().flatten().any(|input| input.is_minded());
+        if !self.recording || packing::packer().is_none() && !minded {
             return Ok(());
         }
         let is_first = |(_, saved): &(&str, &SavedTensor)| saved.source() == Source::Input(0);
@@ -159,6 +162,7 @@ impl<'a> Write<'a> {
             Some(Some(x)) if rule.saved().iter().any(is_first) => Some(cast::clone(x)?),
             _ => None,
         };
+        self.before = before.clone().filter(Tensor::is_minded);
         let others = self.inputs.iter().copied().skip(1);
         let inputs: SmallVec<[Option<&Tensor>; 2]> = std::iter::once(before.as_ref()).chain(others).collect();
         self.ahead = packing::pack_inputs(rule, &inputs)?;
@@ -194,6 +198,9 @@ impl<'a> Write<'a> {
                 Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
                 Source::Output(_) => Some(x.clone()),
             })?;
+            let others = self.inputs.iter().copied().skip(1);
+            let inputs: SmallVec<[_; 2]> = std::iter::once(self.before.as_ref()).chain(others).collect();
+            minded::keep_whole(&node, &inputs, std::slice::from_ref(x))?;
         }
         Ok(())
     }
@@ -373,6 +380,9 @@ fn through_any(
     }
     let recording = records(&inputs);
     check(x, recording)?;
+    if x.is_minded() {
+        return through_minded(x, recording, operation);
+    }
     let target = x.memory();
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let repeated = !x.layout().is_non_overlapping();
@@ -400,6 +410,25 @@ fn through_any(
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// `through` of a tensor that its class minds: it is shown the operation and a copy.
+#[cold]
+fn through_minded(
+    x: &Tensor,
+    recording: bool,
+    operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    let result = operation(&cast::clone(x)?)?;
+    check_result(x, &result)?;
+    {
+        let _off = mode::GradModeGuard::off();
+        cast::copy_(x, &result)?;
+    }
+    match result.edge()? {
+        Some(edge) if recording => rebase(x, edge.node),
+        _ => Ok(()),
+    }
 }
 
 /// Whether values broadcast to `x`.

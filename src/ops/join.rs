@@ -33,6 +33,7 @@ struct Join {
 
 impl Op for Join {
     type Saved = Places;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         self.name

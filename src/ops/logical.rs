@@ -2,16 +2,28 @@
 
 use super::binary::{self, Elementwise2};
 use super::integer::Integer;
-use super::operand::Operand;
+use super::operand::{Operand, Value};
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{batch, copy, in_place};
+use super::{batch, cast, copy, in_place, intercept};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::tensor::Tensor;
 
 /// A function of truth values of two operands; every number but zero is true.
-fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
-    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(a, b, f)) {
+fn truths(
+    name: &'static str,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    f: fn(bool, bool) -> bool,
+) -> Result<Tensor> {
+    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(name, a, b, f)) {
+        return y;
+    }
+    let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
+    if mode::special()
+        && let Some(y) = intercept::minded(name, &[a, b], computed)
+    {
         return y;
     }
     let combined = move |a: Bool, b: Bool| Bool::new(f(a.get(), b.get()));
@@ -20,21 +32,25 @@ fn truths(a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<T
 
 /// Whether both are true.
 pub fn and<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a & b)
+    truths("logical_and", a.into(), b.into(), |a, b| a & b)
 }
 
 /// Whether either is true.
 pub fn or<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a | b)
+    truths("logical_or", a.into(), b.into(), |a, b| a | b)
 }
 
 /// Whether one of the two is true.
 pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
-    truths(a.into(), b.into(), |a, b| a ^ b)
+    truths("logical_xor", a.into(), b.into(), |a, b| a ^ b)
 }
 
 /// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
 fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
+    if x.is_minded() {
+        let _off = mode::GradModeGuard::off();
+        return cast::copy_(x, values);
+    }
     in_place::check(x, false)?;
     in_place::check_result(x, values)?;
     match batch::highest([x, values]) {
@@ -46,22 +62,28 @@ fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
 
 /// `and` in place.
 pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    replace(x, &truths(x.into(), b.into(), |a, b| a & b)?)
+    replace(x, &truths("logical_and", x.into(), b.into(), |a, b| a & b)?)
 }
 
 /// `or` in place.
 pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    replace(x, &truths(x.into(), b.into(), |a, b| a | b)?)
+    replace(x, &truths("logical_or", x.into(), b.into(), |a, b| a | b)?)
 }
 
 /// `xor` in place.
 pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-    replace(x, &truths(x.into(), b.into(), |a, b| a ^ b)?)
+    replace(x, &truths("logical_xor", x.into(), b.into(), |a, b| a ^ b)?)
 }
 
 /// Whether elements are false.
 pub fn not(x: &Tensor) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, not) {
+        return y;
+    }
+    let computed = |operands: &[Value]| not(intercept::first(operands));
+    if mode::special()
+        && let Some(y) = intercept::minded("logical_not", &[x.into()], computed)
+    {
         return y;
     }
     let x = x.array();

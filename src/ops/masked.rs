@@ -404,7 +404,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
-    let (array, ndim) = (x.array(), x.ndim());
+    let (array, ndim) = (x.array().widened()?, x.ndim());
     let (count, found) = dispatch!(all array.dtype, T => {
         let found = gather::nonzero(array.view::<T>());
         let count = found.len().checked_div(ndim).unwrap_or_else(|| gather::flat_nonzero(array.view::<T>()).len());

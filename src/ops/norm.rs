@@ -87,9 +87,13 @@ impl Op for VectorNorm {
         shown! { dim: dims, keepdim: self.over.keepdim, ord: self.given }
     }
 
+    fn result(&self) -> Option<DType> {
+        Some(self.dtype.to_real())
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = copy::as_type(&x, self.dtype)?;
+        let x = copy::as_type(&x, self.dtype.wide())?;
         let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
         dispatch!(float x.dtype, T => {

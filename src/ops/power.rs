@@ -65,7 +65,7 @@ impl Elementwise2 for Pow {
 
     /// The exponents that are a few multiplications, divisions or roots.
     fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
-        if !dtype.is_float() {
+        if !dtype.is_float() || dtype.is_half() {
             return None;
         }
         let exponent = b.to_f64();

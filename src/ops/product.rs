@@ -54,9 +54,13 @@ impl Op for Prod {
         }
     }
 
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
         let x = copy::as_type(&x, dtype)?;
         let dims = &self.over.dims;
         if dtype.is_complex() {

@@ -86,8 +86,8 @@ impl Product for Matrices {
             };
         }
         match self.turned {
-            [false, right] => self.turned([false, !right]).laid_out(like).call(g, b),
-            [true, right] => self.turned([right, true]).laid_out(like).call(b, g),
+            [false, right] => self.turned([false, !right]).laid_out(like).multiply(g, b),
+            [true, right] => self.turned([right, true]).laid_out(like).multiply(b, g),
         }
     }
 
@@ -99,14 +99,18 @@ impl Product for Matrices {
             };
         }
         match self.turned {
-            [left, false] => self.turned([!left, false]).laid_out(like).call(a, g),
-            [left, true] => self.turned([true, left]).laid_out(like).call(g, a),
+            [left, false] => self.turned([!left, false]).laid_out(like).multiply(a, g),
+            [left, true] => self.turned([true, left]).laid_out(like).multiply(g, a),
         }
     }
 
     fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let [left, right] = self.turned;
-        matmul(&as_is(a, left)?, &as_is(b, right)?)
+        match self.by_columns {
+            // Cᵀ = Bᵀ Aᵀ
+            true => permute::transpose(&matmul(&as_is(b, !right)?, &as_is(a, !left)?)?, -2, -1),
+            false => matmul(&as_is(a, left)?, &as_is(b, right)?),
+        }
     }
 
     fn multiplications(&self, a: &Layout, b: &Layout) -> u64 {
@@ -116,6 +120,19 @@ impl Product for Matrices {
 }
 
 impl Matrices {
+    /// The product. A class that minds a factor is shown it in steps that it knows.
+    fn multiply(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        if !(a.is_minded() || b.is_minded()) {
+            return self.call(a, b);
+        }
+        let [left, right] = self.turned;
+        let plain = Matrices { turned: [false; 2], by_columns: false, ..self };
+        match self.by_columns {
+            true => as_is(&plain.call(&as_is(b, !right)?, &as_is(a, !left)?)?, true),
+            false => plain.call(&as_is(a, left)?, &as_is(b, right)?),
+        }
+    }
+
     /// Rows of A, columns of A, columns of B.
     fn sizes(&self, a: &Layout, b: &Layout) -> [usize; 3] {
         let size = |layout: &Layout, turned: bool, axis: usize| {
@@ -158,7 +175,10 @@ impl Product for MatrixVector {
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        MatrixVector { turned: !self.turned }.call(a, g)
+        match a.is_minded() || g.is_minded() {
+            true => MatrixVector { turned: false }.call(&as_is(a, !self.turned)?, g),
+            false => MatrixVector { turned: !self.turned }.call(a, g),
+        }
     }
 
     fn batch(&self, a: &Tensor, x: &Tensor) -> Result<Tensor> {
@@ -173,7 +193,11 @@ impl Product for MatrixVector {
 
 /// A matrix or batch of them that counts as transposed, as it is.
 fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
-    if turned { permute::transpose(a, -2, -1) } else { Ok(a.clone()) }
+    match (turned, a.ndim()) {
+        (false, _) => Ok(a.clone()),
+        (true, 2) if a.is_minded() => permute::t(a),
+        (true, _) => permute::transpose(a, -2, -1),
+    }
 }
 
 /// y = Σ aᵢ bᵢ, or with the conjugates of a

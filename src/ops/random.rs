@@ -127,12 +127,11 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
     distribution.check(target.dtype)?;
     let generator = given(generator);
     if target.layout.is_contiguous() {
-        distribution.draw(&mut generator.lock(), target, true);
-        return Ok(());
+        return distribution.draw(&mut generator.lock(), target, true);
     }
     let target = in_order(target);
     let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
-    distribution.draw(&mut generator.lock(), &drawn, false);
+    distribution.draw(&mut generator.lock(), &drawn, false)?;
     copy::write(&target, &drawn)
 }
 
@@ -161,7 +160,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
     if batch::is_mapping() {
         return batch::each_drawn(&|| randperm(n, dtype, generator));
     }
-    let permutation = create::empty(&[n], dtype)?;
+    let permutation = create::empty(&[n], dtype.wide())?;
     let array = permutation.array();
     match dtype {
         DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
@@ -177,11 +176,11 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         _ => {}
     }
     let mut generator = given(generator).lock();
-    dispatch!(ordered dtype, T => fill_permutation(&mut generator, elements::<T>(&array)), else {
+    dispatch!(ordered dtype.wide(), T => fill_permutation(&mut generator, elements::<T>(&array)), else {
         return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
     });
     drop(generator);
-    Ok(permutation)
+    if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
 }
 
 /// Normally distributed numbers, each with a mean and a standard deviation of its own. One of the
@@ -295,14 +294,16 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
 
 fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
     let dtype = probabilities.dtype;
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
-    dispatch!(float dtype, P => {
+    let probabilities = probabilities.widened()?;
+    let layout = SharedLayout::new(Layout::contiguous(target.layout.shape()));
+    let drawn = Array::zeroed(&layout, target.dtype.wide())?;
+    dispatch!(float dtype.wide(), P => {
         let each = probabilities.view::<P>();
         if !each.iter().all(|probability| (0.0..=1.0).contains(probability)) {
             return Err(Error::Probability {}.into());
         }
         let mut generator = given(generator).lock();
-        dispatch!(ordered target.dtype, T => {
+        dispatch!(ordered drawn.dtype, T => {
             fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied());
         }, else {
             let dtype = target.dtype;

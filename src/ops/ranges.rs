@@ -1,7 +1,5 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
-use std::mem::MaybeUninit;
-
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::{copy, create, default_dtype};
@@ -25,15 +23,15 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
     let length = count(start, end, step, dtype)?;
     let size = i64::try_from(length).map_err(|_| Error::RangeOverflow {})?;
     let shape = shape::checked_shape(&[size])?;
-    let mut array = Array::uninit_shape(&shape, dtype)?;
-    dispatch!(float dtype, T => {
+    let mut array = Array::uninit_shape(&shape, dtype.wide())?;
+    dispatch!(float dtype.wide(), T => {
         let (start, step) = (start.to_f64(), step.to_f64());
-        let vector = VECTOR_BYTES / size_of::<T>();
+        let vector = VECTOR_BYTES / dtype.size();
         let even = shape[0] - shape[0] % (2 * vector);
         for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
             let inside = if index < even { index % vector } else { 0 };
-            let first = T::from_f64(step.mul_add((index - inside) as f64, start));
-            out.write(T::from_f64(step.mul_add(inside as f64, Element::to_f64(first))));
+            let first = dtype.rounded(step.mul_add((index - inside) as f64, start));
+            out.write(T::from_f64(step.mul_add(inside as f64, first)));
         }
     }, else {
         dispatch!(integer dtype, T => {
@@ -43,7 +41,7 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
             }
         }, else { return Err(Error::NotImplementedFor { operation: "arange_cpu", dtype }.into()) })
     });
-    Ok(Tensor::from_array(array))
+    copy::rounded(array, dtype).map(Tensor::from_array)
 }
 
 /// How many numbers a range has.
@@ -122,39 +120,42 @@ fn spaced(
     }
     create::check_value(start, dtype)?;
     create::check_value(end, dtype)?;
-    let mut array = Array::uninit_shape(&shape::checked_shape(&[steps])?, dtype)?;
-    dispatch!(ordered dtype, T => {
-        let map = |x: f64| map(Complex::new(x, 0.0)).re;
-        space_out::<T>(array.fresh(), start.to::<T>().to_f64(), end.to::<T>().to_f64(), &map);
-    }, else { unreachable!("complex numbers are spaced apart") });
-    Ok(Tensor::from_array(array))
+    let shape = shape::checked_shape(&[steps])?;
+    let [first, last] = [start, end].map(|number| match dtype.is_float() {
+        true => dtype.rounded(number.to_f64()),
+        false => number.to::<i64>() as f64,
+    });
+    // Powers are as exact as single precision.
+    let exact = if operation == "linspace_cpu" { dtype } else { dtype.wide() };
+    let mut elements = space_out(shape[0], first, last, exact);
+    elements.iter_mut().for_each(|x| *x = map(Complex::new(*x, 0.0)).re);
+    let array = Array::from_slice(&shape, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
 /// `linspace` between the elements of two arrays of floating-point numbers, a row for each pair.
 pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
-    let (dtype, rows) = (starts.dtype(), starts.numel());
-    let mut array = Array::uninit_shape(&shape::checked_shape(&[rows as i64, steps])?, dtype)?;
-    let bounds: Vec<(f64, f64)> = starts.to_vec::<f64>().into_iter().zip(ends.to_vec::<f64>()).collect();
-    dispatch!(float dtype, T => {
-        let rows = array.fresh::<T>().chunks_exact_mut((steps as usize).max(1));
-        for (row, &(start, end)) in rows.zip(&bounds) {
-            space_out::<T>(row, start, end, &|x| x);
-        }
-    }, else { return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into()) });
-    Ok(Tensor::from_array(array))
+    let (dtype, shape) = (starts.dtype(), shape::checked_shape(&[starts.numel() as i64, steps])?);
+    if !dtype.is_float() {
+        return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into());
+    }
+    let bounds = starts.to_vec::<f64>().into_iter().zip(ends.to_vec::<f64>());
+    let elements: Vec<f64> = bounds.flat_map(|(start, end)| space_out(shape[1], start, end, dtype)).collect();
+    let array = Array::from_slice(&shape, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
-/// Writes numbers at equal distances, through a function, counted from both ends to the middle.
-fn space_out<T: Element>(out: &mut [MaybeUninit<T>], first: f64, last: f64, map: &dyn Fn(f64) -> f64) {
-    let rounded = |x: f64| if T::DTYPE.is_float() { T::from_f64(x).to_f64() } else { x };
-    let steps = out.len();
-    let step = rounded(rounded(last - first) / (steps as f64 - 1.0));
-    for (index, out) in out.iter_mut().enumerate() {
-        let value = match steps {
-            1 => first,
-            _ if index < steps / 2 => step.mul_add(index as f64, first),
-            _ => (-step).mul_add((steps - index - 1) as f64, last),
-        };
-        out.write(T::from_f64(map(value)));
-    }
+/// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.
+fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Vec<f64> {
+    let step = dtype.rounded(dtype.rounded(last - first) / (steps as f64 - 1.0));
+    let value = |index: usize| match steps {
+        1 => first,
+        // Half types are rounded in between.
+        _ if dtype.is_half() && index < steps / 2 => first + dtype.rounded(step * index as f64),
+        _ if dtype.is_half() => last - dtype.rounded(step * (steps - index - 1) as f64),
+        _ if index < steps / 2 => step.mul_add(index as f64, first),
+        _ => (-step).mul_add((steps - index - 1) as f64, last),
+    };
+    let value = |index| if dtype.is_half() { dtype.rounded(value(index)) } else { value(index) };
+    (0..steps).map(value).collect()
 }

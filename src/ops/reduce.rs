@@ -83,6 +83,9 @@ impl Over {
 
     /// A result repeated along the dimensions that went.
     pub(super) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        if mode::special() && result.ndim() == 0 {
+            return expand::expand_to(result, input);
+        }
         if !records(&[result]) && !mode::special() {
             // The common case, a gradient on its way back: no view that anybody sees.
             let array = result.array();
@@ -143,9 +146,13 @@ impl Op for Sum {
         }
     }
 
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype));
+        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
         let shape = self.over.shape(x.layout.shape());
         let x = copy::as_type(&x, dtype)?;
         if dtype.is_complex() {
@@ -217,9 +224,13 @@ impl Op for Mean {
         shown
     }
 
+    fn result(&self) -> Option<DType> {
+        Some(self.dtype)
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = copy::as_type(&x, self.dtype)?;
+        let x = copy::as_type(&x, self.dtype.wide())?;
         let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])
     }

@@ -50,6 +50,7 @@ fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array
 
 impl<const FILL: bool> Op for Select<FILL> {
     type Saved = SavedTensor;
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = if FILL { &["mask"] } else { &["condition"] };
 
     fn name(&self) -> &'static str {

@@ -259,13 +259,14 @@ impl Op for LogSumExp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = if x.dtype.is_float() { x.dtype } else { default_dtype::get() };
+        let result = if x.dtype.is_float() { x.dtype } else { default_dtype::get() };
+        let dtype = result.wide();
         let x = copy::as_type(&x, dtype)?;
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(float dtype, T => reduce::logsumexp(x.view::<T>(), &self.over.dims, y.fresh()), else {
             unreachable!("the default type is a floating-point type")
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![Tensor::from_array(copy::rounded(y, result)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 
 use super::apply::Outputs;
 use super::record::{gradient_edges, needed};
-use super::{accumulate, reshape};
+use super::{accumulate, minded, reshape};
 use crate::error::Result;
 use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
-use crate::graph::{At, Edge, Form, Gradients, NodeRef, packing};
+use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, packing};
 use crate::tensor::Tensor;
 
 /// What operations compute from tensors.
@@ -35,7 +35,12 @@ pub(super) struct Stretch {
 fn end(x: &Tensor, wanted: bool, tracking: bool) -> Result<Tensor> {
     let _mode = GradModeGuard::new(tracking);
     let followed = special() || tracking && x.requires_grad();
-    let end = if followed { reshape::alias(x)? } else { x.detach() };
+    let end = match followed {
+        // It is kept with its history, which does not count here.
+        true if x.is_minded() && !tracking => minded::detach(x)?,
+        true => reshape::alias(x)?,
+        false => x.detach(),
+    };
     if wanted && !end.requires_grad() {
         end.set_requires_grad(true)?;
     }
@@ -159,7 +164,7 @@ impl Stretch {
 }
 
 /// A gradient in the form of the tensor that it belongs to.
-fn fit(gradient: &Tensor, form: &Form) -> Result<Tensor> {
+fn fit(gradient: &Tensor, form: FormRef<'_>) -> Result<Tensor> {
     let gradient = match gradient.layout().shape() == form.layout.shape() {
         true => gradient.clone(),
         false => accumulate::sum_to(gradient, form.layout.shape())?,

@@ -16,7 +16,7 @@ use super::apply::Outputs;
 use super::conjugate::{self, conj, negative_view};
 use super::passing::{Passing, check_shape};
 use super::record::{MakeRule, attach, forms, needed, passes_by, stop};
-use super::{along, batch, cast, intercept, permute, reshape, strided, view};
+use super::{along, batch, cast, intercept, minded, permute, reshape, strided, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::Standing;
@@ -194,6 +194,9 @@ pub(super) fn trace_any(
     if recording {
         attach(&node, outputs);
     }
+    if passing.is_some() {
+        minded::keep_whole(&node, inputs, outputs)?;
+    }
     // What is packed is not unpacked for tangents.
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
     if recording {
@@ -202,6 +205,7 @@ pub(super) fn trace_any(
             Source::Output(index) => outputs.get(usize::from(index)).cloned(),
             Source::Constant => None,
         })?;
+        minded::keep_whole(&node, inputs, outputs)?;
     }
     Ok(())
 }

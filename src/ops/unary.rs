@@ -9,10 +9,9 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
+use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{
-    batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole,
-};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -316,8 +315,8 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let array = x.array();
     let forward = &mut || match intercept::is_active() {
         true => {
-            let array = array.clone();
-            intercept::elementwise(E::NODE, &[x.into()], move || forward(&op, &array))
+            let forward = Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
+            intercept::elementwise(E::NODE, &[x.into()], forward)
         }
         false => forward(&op, &array).map(Tensor::from_array),
     };
@@ -426,6 +425,10 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
         return compute_complex(&x, &|x| op.complex(x));
     }
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
+        if dtype.is_half() {
+            let y = forward(&op, &x.widened()?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
         if !E::LEAVES_INTEGERS {
             unreachable!("integers were converted or refused");
         }

@@ -35,8 +35,12 @@ pub(super) fn show_memory(source: &Tensor, memory: Array, creation: Creation) ->
 }
 
 /// A view of `source` that somebody else has made, which shows memory of its own perhaps.
-pub(super) fn adopt(source: &Tensor, array: Array, creation: Creation) -> Tensor {
-    Tensor::view_of(source, array, None, created_now(creation), refresh)
+pub(super) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tensor {
+    if given.is_minded() {
+        given.become_view(source, created_now(creation), refresh);
+        return given;
+    }
+    Tensor::view_of(source, given.array(), None, created_now(creation), refresh)
 }
 
 /// How a view comes to be now that would by itself come to be as `creation`.

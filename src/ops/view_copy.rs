@@ -8,7 +8,7 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
-use super::{add, cast, create, part, strided};
+use super::{add, cast, create, intercept, part, strided};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -42,6 +42,11 @@ impl Op for Copied {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         self.shown.clone()
+    }
+
+    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+        let _unseen = intercept::aside();
+        (self.views)(&inputs[0].detach()).map_or(1, |views| views.len())
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

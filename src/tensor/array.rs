@@ -65,7 +65,7 @@ impl Array {
 
     /// One element without dimensions.
     pub fn from_scalar(value: Scalar, dtype: DType) -> Result<Array> {
-        dispatch!(all dtype, T => Array::from_slice::<T>(&[], &[value.to()]))
+        dispatch!(stored dtype, T => Array::from_slice::<T>(&[], &[value.to()]))
     }
 
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
@@ -98,6 +98,12 @@ impl Array {
         }
     }
 
+    /// The elements in the type that is calculated in, the dimensions in the same order in memory: see Note
+    /// [Half types].
+    pub fn widened(&self) -> Result<Array> {
+        if self.dtype.is_half() { resolve::widen(self) } else { Ok(self.clone()) }
+    }
+
     /// The elements as an ndarray view.
     pub fn view<T: Element>(&self) -> ArrayViewD<'_, T> {
         let shape = IxDyn(self.layout.shape()).strides(IxDyn(self.layout.strides()));
@@ -119,7 +125,7 @@ impl Array {
             && self.layout.numel() > 1
             && self.layout.strides().iter().all(|&stride| stride == 0);
         // SAFETY: there is an element at `start`, as in `slice`.
-        repeats.then(|| dispatch!(all self.dtype, T => unsafe { *self.start::<T>() }.to_scalar()))
+        repeats.then(|| dispatch!(stored self.dtype, T => unsafe { *self.start::<T>() }.to_scalar()))
     }
 
     /// The elements, to be overwritten in place. The layout must not show an element twice.

@@ -4,9 +4,10 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use super::Tensor;
+use crate::graph::mode;
 
 static RELEASE: OnceLock<fn(*mut c_void)> = OnceLock::new();
 
@@ -55,6 +56,32 @@ pub(super) fn owns_bare_object(tensor: &Tensor) -> bool {
 pub struct Foreign {
     object: AtomicPtr<c_void>,
     owned: AtomicBool,
+    minding: AtomicU8,
+}
+
+/// How the class of the host's object takes part in operations on its tensor.
+///
+/// Note [Tensors that their class minds]
+/// ----
+/// Operations on such a tensor are shown to its class, which answers in their place, beneath everything
+/// that records them. While there is one, operations take the long way. What the class answers is an
+/// output as it is: the object, not just its memory, and so is what rules keep of it. One that is
+/// hollow has memory that nobody reads; the room that it takes is never touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Minding {
+    /// The class is shown operations.
+    Minded = 1,
+    /// And the tensor has no numbers.
+    Hollow = 2,
+}
+
+/// How many tensors there are that their class minds.
+static MINDED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there is any tensor that its class minds: see Note [Tensors that their class minds].
+#[inline]
+pub fn any_minded() -> bool {
+    mode::special() && MINDED.load(Ordering::Relaxed) != 0
 }
 
 impl Foreign {
@@ -73,14 +100,44 @@ impl Foreign {
         self.owned.load(Ordering::Acquire)
     }
 
+    /// From now on the class of the object minds what becomes of the tensor.
+    pub fn mind(&self, minding: Minding) {
+        if self.minding.swap(minding as u8, Ordering::Relaxed) == 0 {
+            MINDED.fetch_add(1, Ordering::Relaxed);
+            mode::begin_special();
+        }
+    }
+
     /// Turns ownership round; answers who had it before.
     pub fn set_owned(&self, owned: bool) -> bool {
         self.owned.swap(owned, Ordering::AcqRel)
     }
 }
 
+impl Tensor {
+    /// Whether its class is shown operations on it.
+    #[inline]
+    pub fn is_minded(&self) -> bool {
+        self.foreign().minding.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether its class minds it and it has no numbers.
+    pub fn is_hollow(&self) -> bool {
+        self.foreign().minding.load(Ordering::Relaxed) == Minding::Hollow as u8
+    }
+
+    /// Whether this is the only handle but that of its object, which nobody else has.
+    pub fn is_only_with_object(&self) -> bool {
+        self.handles() == 2 && owns_bare_object(self)
+    }
+}
+
 impl Drop for Foreign {
     fn drop(&mut self) {
+        if *self.minding.get_mut() != 0 {
+            MINDED.fetch_sub(1, Ordering::Relaxed);
+            mode::end_special();
+        }
         let object = std::mem::replace(self.object.get_mut(), null_mut());
         if *self.owned.get_mut()
             && !object.is_null()

@@ -20,12 +20,12 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, Form, NodeRef, boundary, mode, replace_kept, writes};
+use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, writes};
 use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
-pub use foreign::{Foreign, register_bareness, register_release, register_watch};
+pub use foreign::{Foreign, Minding, any_minded, register_bareness, register_release, register_watch};
 use history::Cold;
 pub use history::HookHandle;
 pub use view::{Creation, Refresh};
@@ -86,6 +86,10 @@ impl Birth {
     #[inline]
     fn is_here(self) -> bool {
         self.depth() == 0 || self.depth() <= boundary::depth_here()
+    }
+
+    fn of_view(self) -> Birth {
+        Birth(self.0 | Birth::VIEW)
     }
 
     fn at_most(self, depth: u8) -> Birth {
@@ -266,9 +270,9 @@ impl Tensor {
     }
 
     /// Whether the tensor looks like this output of a node.
-    pub(crate) fn is_of_form(&self, form: &Form) -> bool {
+    pub(crate) fn is_of_form(&self, form: FormRef<'_>) -> bool {
         let core = self.0.core.read();
-        core.array.dtype.resolved() == form.dtype && core.array.layout.is_alike(&form.layout)
+        core.array.dtype.resolved() == form.dtype && core.array.layout.is_alike(form.layout)
     }
 
     /// Number of elements.
@@ -348,7 +352,7 @@ impl Tensor {
         if self.differs() {
             return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
         }
-        let array = self.array();
+        let array = self.array().widened()?;
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
                 .unwrap_or_else(|| unreachable!("there is one element"))),
@@ -359,6 +363,13 @@ impl Tensor {
     /// The elements in row-major order, converted.
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         let array = self.array();
+        if array.dtype.is_half() {
+            return array
+                .view::<i16>()
+                .iter()
+                .map(|bits| resolve::wide(*bits, array.dtype).convert())
+                .collect();
+        }
         dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
     }
 

@@ -1,9 +1,13 @@
-//! Reading and writing memory of which something is still to be done: conjugates, negatives.
+//! Reading memory of which something is still to be done: conjugates, negatives, numbers of half types.
+
+use smallvec::smallvec;
 
 use super::Array;
-use crate::dtype::{Complex, DType};
+use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
-use crate::kernels::map;
+use crate::kernels::{map, moves};
+use crate::shape::{Layout, SharedLayout};
+use crate::storage::Storage;
 
 /// The numbers in memory of their own, with nothing left to be done.
 pub(super) fn resolve(array: &Array) -> Result<Array> {
@@ -16,4 +20,36 @@ pub(super) fn resolve(array: &Array) -> Result<Array> {
         dtype => unreachable!("nothing is to be done with {dtype:?}"),
     }
     Ok(numbers)
+}
+
+/// Numbers of a half type in single precision, in memory of their own with the dimensions in the same
+/// order.
+pub(super) fn widen(array: &Array) -> Result<Array> {
+    let layout = SharedLayout::new(array.layout.packed());
+    let packed = match array.layout.is_dense() {
+        true => array.clone(),
+        false => {
+            let storage = Storage::uninit(layout.numel().saturating_mul(array.dtype.size()))?;
+            let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
+            moves::move_into(copy.writable::<i16>(), array.view());
+            copy
+        }
+    };
+    let flat = Layout::strided(smallvec![layout.numel()], smallvec![1], packed.layout.offset());
+    let flat = packed.with_layout(flat);
+    let mut numbers = Array::uninit(&flat.layout, DType::Float32)?;
+    match array.dtype {
+        DType::Float16 => map::map(flat.view(), numbers.fresh(), Half::to_f32),
+        DType::BFloat16 => map::map(flat.view(), numbers.fresh(), BFloat16::to_f32),
+        dtype => unreachable!("{dtype:?} is calculated in as it is"),
+    }
+    Ok(Array { layout, ..numbers })
+}
+
+/// The number that has these bits in memory of a half type.
+pub(super) fn wide(bits: i16, dtype: DType) -> f32 {
+    match dtype {
+        DType::Float16 => Half::from_bits(bits.cast_unsigned()).to_f32(),
+        _ => BFloat16::from_bits(bits.cast_unsigned()).to_f32(),
+    }
 }

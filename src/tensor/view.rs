@@ -56,6 +56,25 @@ impl View {
         *self.creation.lock()
     }
 
+    fn of(source: &Tensor, version: u32, creation: Creation, (refresh, apart): (Refresh, Level)) -> View {
+        let (base, creation) = match source.view() {
+            // A view of a view that may not be written to may not be written to either.
+            Some(view) => match (view.creation(), creation) {
+                (before, Creation::Default) | (before @ Creation::Inference, _) => {
+                    (view.base.clone(), before)
+                }
+                (_, now) => (view.base.clone(), now),
+            },
+            None => (source.clone(), creation),
+        };
+        let dual = match source.view() {
+            Some(view) if view.apart != 0 => Some(source.clone()),
+            Some(view) => view.dual.clone(),
+            None => None,
+        };
+        View { base, apart, dual, creation: Mutex::new(creation), seen: AtomicU32::new(version), refresh }
+    }
+
     /// Shows the tensors that the view keeps.
     pub(super) fn visit_tensors(&self, visit: &mut dyn FnMut(&Tensor)) {
         visit(&self.base);
@@ -110,25 +129,39 @@ impl Tensor {
         if !array.storage.is_counted() {
             return Tensor::with_history(array, edge);
         }
-        let (base, creation) = match source.view() {
-            // A view of a view that may not be written to may not be written to either.
-            Some(view) => match (view.creation(), creation) {
-                (before, Creation::Default) | (before @ Creation::Inference, _) => {
-                    (view.base.clone(), before)
-                }
-                (_, now) => (view.base.clone(), now),
-            },
-            None => (source.clone(), creation),
-        };
-        let seen = AtomicU32::new(array.storage.version());
-        let dual = match source.view() {
-            Some(view) if view.apart != 0 => Some(source.clone()),
-            Some(view) => view.dual.clone(),
-            None => None,
-        };
-        let view = View { base, apart, dual, creation: Mutex::new(creation), seen, refresh };
+        let view = View::of(source, array.storage.version(), creation, (refresh, apart));
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
         Tensor::build(array, edge, cold, true)
+    }
+
+    /// Makes this tensor, which the host has made and nobody has used, a view of `source`: memory that
+    /// nobody reads becomes that of the source, whose writes both then count.
+    pub fn become_view(&self, source: &Tensor, creation: Creation, refresh: Refresh) {
+        if self.is(source) || self.is_view() {
+            return;
+        }
+        self.share_memory(source);
+        let memory = self.memory();
+        if !memory.storage.is_counted() {
+            return;
+        }
+        let view = View::of(source, memory.storage.version(), creation, (refresh, 0));
+        if self.0.cold.set(Box::new(Cold::of_view(view, None))).is_ok() {
+            let mut core = self.0.core.write();
+            core.birth = core.birth.of_view();
+        }
+    }
+
+    /// Has a tensor without numbers lie where another one does, if there is room for it.
+    pub fn share_memory(&self, source: &Tensor) {
+        let memory = source.memory();
+        if !self.is_hollow() || !source.is_hollow() || self.is(source) {
+            return;
+        }
+        let mut core = self.0.core.write();
+        if core.array.layout.end() * core.array.dtype.size() <= memory.storage.bytes() {
+            core.array.storage = memory.storage;
+        }
     }
 
     pub(super) fn view(&self) -> Option<&View> {

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 import rushlight as torch
 from rushlight.autograd import forward_ad
 
@@ -78,4 +77,8 @@ def test_dual_samples_are_not_unpacked():
 
 def test_a_transform_of_samples_makes_its_own_duals():
     x = torch.arange(3.0)
-    assert vmap(lambda x: torch.func.jvp(torch.square, (x,), (torch.ones_like(x),))[1])(x).tolist() == [0, 2, 4]
+    assert vmap(lambda x: torch.func.jvp(torch.square, (x,), (torch.ones_like(x),))[1])(x).tolist() == [
+        0,
+        2,
+        4,
+    ]

@@ -30,6 +30,10 @@ const fn named(
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
+    named("half", "The elements in half precision.", |a| given(a, DType::Float16)),
+    named("bfloat16", "The elements in single precision with a shorter fraction.", |a| {
+        given(a, DType::BFloat16)
+    }),
     named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
     named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
     named("cfloat", "The elements as complex numbers in single precision.", |a| given(a, DType::Complex64)),

@@ -98,7 +98,7 @@ impl TensorBase {
     /// The address of the first element.
     fn data_ptr(&self) -> PyResult<usize> {
         check_memory(self.tensor())?;
-        Ok(self.tensor().data_ptr().addr())
+        Ok(if self.tensor().is_hollow() { 0 } else { self.tensor().data_ptr().addr() })
     }
 
     /// How often the memory was written to in place.

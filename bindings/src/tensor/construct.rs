@@ -15,7 +15,6 @@ use rushlight::{Tensor, dispatch};
 use super::object::as_tensor;
 use super::{numpy, values};
 use crate::border::type_name;
-use crate::dtype::tensor_type_name;
 use crate::error::raise;
 use crate::size::is_size;
 
@@ -66,10 +65,6 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
     };
     if arguments.len() == 1 {
         if let Some(source) = as_tensor(&first) {
-            if source.dtype() != default {
-                let (expected, got) = (tensor_type_name(default), tensor_type_name(source.dtype()));
-                return Err(PyTypeError::new_err(format!("expected {expected} (got {got})")));
-            }
             return ops::reshape::alias(source).map_err(raise);
         }
         if is_size(&first) {
@@ -110,12 +105,13 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         let py = data.py();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), SLOW_ARRAYS, 1)?;
     }
-    let array = dispatch!(all dtype, T => {
+    let array = dispatch!(all dtype.wide(), T => {
         let mut elements: Vec<T> = Vec::new();
         collect(data, &shape, 0, &mut elements)?;
         Array::from_slice(&shape, &elements)
     });
-    Ok(Tensor::from_array(array.map_err(raise)?))
+    let tensor = Tensor::from_array(array.map_err(raise)?);
+    ops::cast::to_dtype(&tensor, dtype).map_err(raise)
 }
 
 /// Whether the interpreter sees a sequence.

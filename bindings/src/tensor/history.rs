@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyType};
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, NamedHooks, mode};
-use rushlight::ops::batch;
-use rushlight::ops::intercept::is_active;
+use rushlight::ops::intercept::{is_active, is_minding};
+use rushlight::ops::{batch, minded};
+use rushlight::tensor::Minding;
 use rushlight::{Error, Tensor};
 use smallvec::smallvec;
 
@@ -223,7 +224,7 @@ impl TensorBase {
     }
 
     #[setter]
-    fn set_grad_dtype(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_grad_dtype(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let dtype = match as_dtype(value) {
             Some(dtype) => Some(dtype),
             None if value.is_none() => None,
@@ -233,6 +234,8 @@ impl TensorBase {
                 return Err(PyRuntimeError::new_err(text));
             }
         };
+        // A gradient that is looked for where there cannot be one is warned of.
+        self.grad(py)?;
         self.tensor().check_grad_dtype(dtype).map_err(raise)?;
         self.check_leaf_of_grad_dtype("set")?;
         self.tensor().set_grad_dtype(dtype);
@@ -245,7 +248,11 @@ impl TensorBase {
         if self.tensor().is_batched() && !self.tensor().is_followed() {
             return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
         }
-        wrap(py, self.tensor().data().map_err(raise)?)
+        let data = match self.tensor().is_minded() && is_minding() {
+            true => minded::detach(self.tensor()),
+            false => self.tensor().data(),
+        };
+        wrap(py, data.map_err(raise)?)
     }
 
     #[setter]
@@ -280,6 +287,9 @@ impl TensorBase {
         let tensor = slf.get().tensor();
         let shape = || smallvec![Some(profile::shape(tensor))];
         let _profiled = profile::begin(Label::Function("detach"), shape);
+        if tensor.is_minded() && is_minding() {
+            return wrap(slf.py(), minded::detach(tensor).map_err(raise)?);
+        }
         let detached = wrap(slf.py(), detached(tensor)?)?;
         match is_active() {
             true => settle_method("detach", slf.as_any(), detached),
@@ -323,7 +333,12 @@ impl TensorBase {
             }
             made.set_requires_grad(true).map_err(raise)?;
         }
-        wrap_as(cls, made)
+        let is_hollow = data.is_hollow();
+        let object = wrap_as(cls, made)?;
+        if let Some(made) = as_tensor(&object).filter(|made| is_hollow && made.is_minded()) {
+            made.foreign().mind(Minding::Hollow);
+        }
+        Ok(object)
     }
 
     /// Whether the tensor is not a leaf and keeps its gradient.

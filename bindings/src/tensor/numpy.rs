@@ -21,6 +21,7 @@ use rushlight::tensor::Array;
 use super::object::{TensorBase, wrap};
 use super::values::check_memory;
 use crate::error::raise;
+use crate::intercept::check_unminded;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
@@ -33,7 +34,8 @@ const ODD_STRIDE: &str = "given numpy array strides not a multiple of the elemen
     array to reallocate the memory.";
 const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
     between byte orders is currently not supported.";
-const DTYPES: &str = "float64, float32, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
+const DTYPES: &str =
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
 /// The list in torch, which has more types, for arrays that no type would hold.
 const TORCH_DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
     uint32, uint16, uint8, and bool.";
@@ -115,6 +117,7 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
         Some("i2") => DType::Int16,
         Some("i4") => DType::Int32,
         Some("i8") => DType::Int64,
+        Some("f2") => DType::Float16,
         Some("f4") => DType::Float32,
         Some("f8") => DType::Float64,
         Some("c8") => DType::Complex64,
@@ -229,6 +232,9 @@ fn code(dtype: DType) -> String {
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
+    if tensor.dtype() == DType::BFloat16 {
+        return Err(PyTypeError::new_err("Got unsupported ScalarType BFloat16"));
+    }
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
@@ -237,6 +243,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
+    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }

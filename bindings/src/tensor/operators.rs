@@ -328,9 +328,9 @@ fn compared_by_name(
     };
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
-        let ((Some(_), Some(_)), left, right) = (unsafe {
-            let operands = (operand(py, left)?, operand(py, right)?);
-            (operands, Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
+        let ((true, true), left, right) = (unsafe {
+            let fits = |object| Ok::<_, PyErr>(borrow(object).is_some() || operand(py, object)?.is_some());
+            ((fits(left)?, fits(right)?), Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
         }) else {
             return Ok(declined(py));
         };

@@ -202,7 +202,8 @@ pub(crate) fn call<'py>(
     }
     if watched {
         let object = || method.object.get().map(|object| object.bind(py).clone()).ok_or_else(missing);
-        if let Some(answer) = overrides::offer_member(object, receiver, || Ok(args.clone()), Some(&kwargs))? {
+        let given = (!kwargs.is_empty()).then_some(&kwargs);
+        if let Some(answer) = overrides::offer_member(object, receiver, || Ok(args.clone()), given)? {
             return Ok(answer.unbind());
         }
     }

@@ -1,5 +1,6 @@
 //! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
@@ -22,6 +23,10 @@ impl TensorBase {
             return answer.extract();
         }
         let class = slf.get_type();
+        if slf.get().tensor().is_hollow() {
+            let text = format!("unsupported format string passed to {}.__format__", class.name()?);
+            return Err(PyTypeError::new_err(text));
+        }
         let name =
             if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };
         layered(slf.py(), slf.get().tensor(), &name, usize::MAX, usize::MAX)
@@ -82,14 +87,15 @@ fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
         tangent: tangent.as_deref(),
         default_dtype: default_dtype::get(),
     };
-    let array = tensor.array();
+    let dtype = tensor.dtype();
+    let array = tensor.array().widened().map_err(raise)?;
     let shape = array.layout.shape();
     Ok(dispatch!(all array.dtype, T => {
         let view = array.view::<T>();
         let element = |position: usize| {
             view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
         };
-        render(element, array.dtype, shape, &heading, &print_options())
+        render(element, dtype, shape, &heading, &print_options())
     }))
 }
 

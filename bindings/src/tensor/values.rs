@@ -8,18 +8,20 @@ use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
-use rushlight::ops::create;
-use rushlight::{Error, Tensor};
+use rushlight::ops::{create, intercept};
+use rushlight::{Error, Result, Tensor};
 
-use super::object::TensorBase;
-use crate::error::raise;
+use super::number::number;
+use super::object::{TensorBase, wrap};
+use crate::error::{carry, raise};
+use crate::intercept::{check_unminded, settle_method};
 use crate::returns::ToPython;
 
 #[pymethods]
 impl TensorBase {
     /// The only element as a Python number.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.tensor().item().to_python(py)
+        element(self.tensor()).to_python(py)
     }
 
     /// `complex(x)`.
@@ -35,11 +37,16 @@ impl TensorBase {
     }
 
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
-    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.tensor().differs() {
-            check_memory(self.tensor())?;
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, tensor) = (slf.py(), slf.get().tensor());
+        check_unminded(tensor, || {
+            let class = slf.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+            format!(".tolist() is not supported for tensor subclasses, got {class}")
+        })?;
+        if tensor.differs() {
+            check_memory(tensor)?;
         }
-        let array = self.tensor().array();
+        let array = tensor.array().widened().map_err(raise)?;
         let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
             array.view::<T>().iter().map(|element| element.to_scalar()).collect()
         });
@@ -74,10 +81,28 @@ fn nested<'py>(
     Ok(list.into_any())
 }
 
+/// The only element, as whoever intercepts operations has it.
+fn element(tensor: &Tensor) -> Result<Scalar> {
+    let minded = tensor.is_minded() && intercept::is_minding();
+    if tensor.numel() != 1 || !(minded || mode::special() && intercept::is_intercepting()) {
+        return tensor.item();
+    }
+    let shown = |py: Python<'_>| {
+        let own = if tensor.is_hollow() { Scalar::Int(0) } else { tensor.item().map_err(raise)? };
+        let object = wrap(py, tensor.clone())?;
+        let answer = settle_method("item", &object, own.to_python(py)?)?;
+        number(&answer)?.ok_or_else(|| PyTypeError::new_err("must be real number"))
+    };
+    Python::attach(shown).map_err(carry)
+}
+
 /// The only element, for the conversions of the language.
 fn only(tensor: &Tensor) -> PyResult<Scalar> {
     if tensor.differs() && tensor.numel() == 1 {
         return tensor.item().map_err(raise);
+    }
+    if tensor.numel() == 1 {
+        return element(tensor).map_err(raise);
     }
     tensor
         .item()
@@ -125,7 +150,7 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     if indexes && tensor.differs() {
         only(tensor)?;
     }
-    match tensor.item() {
+    match element(tensor) {
         Ok(element) if element.category() < Category::Float => {
             Ok(PyInt::new(py, element.to::<i64>()).into_any())
         }
@@ -141,8 +166,9 @@ pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
         let error = if tensor.is_followed() { Error::MappedValue {} } else { Error::MappedTruth {} };
         return Err(raise(error.into()));
     }
-    match tensor.item() {
+    match element(tensor) {
         Ok(element) => Ok(element.is_true()),
+        Err(error) if tensor.numel() == 1 => Err(raise(error)),
         Err(_) if tensor.numel() == 0 => Err(raise(Error::EmptyTruth {}.into())),
         Err(_) => Err(raise(Error::AmbiguousTruth {}.into())),
     }

@@ -111,6 +111,10 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "__torch_dispatch__ answered {got} tensors in the place of {expected} of {node}",
     ),
+    "HollowOperand": (
+        RuntimeError,
+        "Cannot access data pointer of Tensor that doesn't have storage",
+    ),
     "PackedNothing": (
         RuntimeError,
         "Calling register_hooks on a saved tensor with value None is forbidden",

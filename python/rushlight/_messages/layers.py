@@ -166,10 +166,8 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "dimension 2 to match the calculated "
         "number of sliding blocks {rows} * {columns} = {places}, but got input.size(2)={got}.",
     ),
-    "NormaliseDType": (
-        RuntimeError,
-        "mixed dtype (CPU): expect parameter to have scalar type of {dtype:Float}",
-    ),
+    "NormaliseDType": (RuntimeError, "mixed dtype (CPU): expect parameter to have scalar type of Float"),
+    "NormaliseMixed": (RuntimeError, "mixed dtype (CPU): all inputs must share same datatype."),
     "BatchNormCount": (RuntimeError, "{argument} should contain {expected} elements not {got}"),
     "BatchNormRunning": (RuntimeError, "{argument} must be defined in evaluation mode"),
     "NormalizedShapeEmpty": (

@@ -47,6 +47,7 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "[{batch2}, {rows2}].",
     ),
     "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
+    "LowPrecision": (RuntimeError, "{operation}: Low precision dtypes not supported. Got {dtype:Float}"),
     "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {got:Float}"),
     "MatrixVectorSizes": (
         RuntimeError,

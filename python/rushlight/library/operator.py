@@ -139,8 +139,7 @@ class CustomOpDef:
             return self._compute(args, kwargs)
         _rushlight._pop_interceptor()
         try:
-            go_on = Call(self._opoverload, args, kwargs, lambda: self._shown(args, kwargs))
-            return go_on.show(modes[-1])
+            return _Shown(self, args, kwargs).show(modes[-1])
         finally:
             _rushlight._push_interceptor(modes[-1])
 
@@ -268,3 +267,15 @@ def _each(op: CustomOpDef, info: Any, in_dims: Any, args: Any, kwargs: dict[str,
     rows = [tree_flatten(sample(index)) for index in range(info.batch_size)]
     columns = [stack(list(column)) for column in zip(*(row for row, _ in rows), strict=True)]
     return tree_unflatten(columns, rows[0][1]), 0
+
+
+class _Shown(Call):
+    """A call of an operator that modes are shown."""
+
+    def __init__(self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__(operator._opoverload, args, kwargs)
+        self.operator = operator
+
+    def proceed(self) -> Any:
+        """Show it to the next mode, or compute it."""
+        return self.operator._shown(self.args, self.kwargs)

@@ -7,8 +7,10 @@ from typing import Any
 
 from .._rushlight import (
     Tensor,
+    bfloat16,
     complex64,
     complex128,
+    float16,
     float32,
     float64,
     from_numpy,
@@ -21,6 +23,8 @@ __all__ = ["assert_close"]
 
 # dtype -> relative and absolute tolerance; all others must be equal.
 _TOLERANCES = {
+    float16: (1e-3, 1e-5),
+    bfloat16: (1.6e-2, 1e-5),
     float32: (1.3e-6, 1e-5),
     float64: (1e-7, 1e-7),
     complex64: (1.3e-6, 1e-5),

@@ -1,25 +1,36 @@
-"""Modes that are shown every operation of a thread before it runs, beneath autograd."""
+"""Modes that are shown every operation of a thread before it runs, beneath autograd, and what classes of
+tensors use that are shown those of their instances.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 
 from .. import _rushlight
+from .._rushlight import Tensor
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from typing import Any
 
     from typing_extensions import Self
 
-__all__ = ["TorchDispatchMode"]
+__all__ = [
+    "BaseTorchDispatchMode",
+    "TorchDispatchMode",
+    "is_traceable_wrapper_subclass",
+    "is_traceable_wrapper_subclass_type",
+    "return_and_correct_aliasing",
+    "transform_subclass",
+]
 
 
 class TorchDispatchMode:
     """In the block, `__torch_dispatch__` answers in the place of every operation.
 
-    It is given the operator, an empty tuple, and the arguments. Calling the operator with them goes on to the
+    It is given the operator, the classes among those of the arguments that are shown operations too, and the
+    arguments. Calling the operator with them goes on to the
     next mode around, and in the end computes it.
 
     >>> import rushlight as torch
@@ -87,3 +98,83 @@ def _disable_current_modes() -> Generator[list[TorchDispatchMode]]:
     finally:
         for mode in modes:
             _rushlight._push_interceptor(mode)
+
+
+class BaseTorchDispatchMode(TorchDispatchMode):
+    """The mode that changes nothing."""
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Go on."""
+        return func(*args, **(kwargs or {}))
+
+
+def is_traceable_wrapper_subclass_type(t: type) -> bool:
+    """Tell whether instances of a class can be taken apart into tensors, and put together from them."""
+    methods = ("__tensor_flatten__", "__tensor_unflatten__")
+    return t is not Tensor and issubclass(t, Tensor) and all(hasattr(t, method) for method in methods)
+
+
+def is_traceable_wrapper_subclass(t: object) -> bool:
+    """Tell whether a tensor can be taken apart into tensors, and put together from them.
+
+    Its class has `__tensor_flatten__`, which returns the names of attributes and anything else that is
+    needed, and `__tensor_unflatten__`, a static method that is given the tensors, that, sizes and strides.
+    """
+    return isinstance(t, Tensor) and is_traceable_wrapper_subclass_type(type(t))
+
+
+def transform_subclass(
+    t: Any,
+    callback: Callable[[str, Tensor], Tensor],
+    outer_size: Any = None,
+    outer_stride: Any = None,
+) -> Any:
+    """Return a tensor put together from what `callback` makes of the tensors that `t` is taken apart into."""
+    size = t.size() if outer_size is None else outer_size
+    stride = t.stride() if outer_stride is None else outer_stride
+    names, context = t.__tensor_flatten__()
+    parts = {name: callback(name, getattr(t, name)) for name in names}
+    made = type(t).__tensor_unflatten__(parts, context, size, stride)
+    for name, wanted, got in (("shape", size, made.shape), ("stride", stride, made.stride())):
+        if tuple(got) != tuple(wanted):
+            raise AssertionError(
+                f"Expected return value from {type(t)}__tensor_unflatten__() to have {name} equal to {wanted}, "
+                f"but got: {got}"
+            )
+    return made
+
+
+def return_and_correct_aliasing(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, out: Any
+) -> Any:
+    """Return what an operator is to return that was computed on the insides of tensors.
+
+    Where the operator writes to an argument and returns it, that is the argument itself. What it shows the
+    memory of is known to do so as soon as it is returned.
+    """
+    schema = func._schema
+    names = [argument.name for argument in schema.arguments]
+    given = {**dict(zip(names, args, strict=False)), **(kwargs or {})}
+    written = {
+        frozenset(argument.alias_info.before_set): given.get(argument.name)
+        for argument in schema.arguments
+        if argument.alias_info is not None and argument.alias_info.is_write
+    }
+
+    def returned(place: int, value: Any) -> Any:
+        alias = schema.returns[place].alias_info if place < len(schema.returns) else None
+        if alias is None or not alias.is_write:
+            return value
+        return written.get(frozenset(alias.before_set), value)
+
+    if len(schema.returns) == 1:
+        return returned(0, out)
+    if not isinstance(out, (list, tuple)):
+        return out
+    return type(out)(returned(place, value) for place, value in enumerate(out))

@@ -6,9 +6,10 @@ all of it back.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 
 from .. import autograd
 from .._rushlight import (
@@ -78,12 +79,24 @@ class GraphExecGroup:
 
 
 @contextmanager
-def random_state(state: Tensor | None) -> Generator[None]:
-    """Draw the random numbers of `state` in the block, if there is one."""
-    with fork_rng(devices=[], enabled=state is not None):
+def as_before(state: Tensor | None, before: tuple[bool, Any, bool] | None) -> Generator[None]:
+    """Draw the random numbers of `state` in the block, if there is one, in the precision that was."""
+    with ExitStack() as stack:
+        if before or precision():
+            from ..amp import autocast
+
+            enabled, dtype, caches = before or (False, None, True)
+            stack.enter_context(autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=caches))
+        stack.enter_context(fork_rng(devices=[], enabled=state is not None))
         if state is not None:
             set_rng_state(state)
         yield
+
+
+def precision() -> tuple[bool, Any, bool] | None:
+    """Return what is told of mixed precision, if anybody ever asked for it."""
+    known = sys.modules.get("rushlight.amp._state")
+    return None if known is None else (known.state.enabled, known.state.dtype, known.state.caches)
 
 
 def _shape_and_type(tensor: Tensor) -> dict[str, Any]:
@@ -181,6 +194,7 @@ class Part:
         self.function, self.kwargs = function, kwargs
         self.early_stop = early_stop
         self.random_state = get_rng_state() if preserve_rng_state else None
+        self.precision = precision()
         self.inputs: _Inputs
         self.second_context: AbstractContextManager[Any]
         # What ran, the first and the second time, if somebody is to be told.
@@ -265,7 +279,7 @@ class Part:
         self.counts[run] = 0
         try:
             with saved_tensors_hooks(keep, lambda tensor: tensor), enable_grad():
-                with random_state(self.random_state), self.second_context:
+                with as_before(self.random_state, self.precision), self.second_context:
                     self.function(*inputs, **self.kwargs)
         except _Enough:
             pass

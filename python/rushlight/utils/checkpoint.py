@@ -14,7 +14,7 @@ from .. import autograd
 from .._rushlight import Tensor, _is_checkpoint_valid, get_rng_state
 from ..autograd.grad_mode import enable_grad, no_grad
 from . import _checkpoint_words as words
-from ._recomputed import CheckpointError, GraphExecGroup, Part, random_state
+from ._recomputed import CheckpointError, GraphExecGroup, Part, as_before, precision
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ class CheckpointFunction(autograd.Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.precision = precision()
         ctx.save_for_backward(*(value for value in args if isinstance(value, Tensor)))
         # Tensors are saved; what stands for them here is where they go.
         ctx.inputs = [None if isinstance(value, Tensor) else value for value in args]
@@ -208,7 +209,7 @@ class CheckpointFunction(autograd.Function):
         for index, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[index] = tensor
         leaves = detach_variable(tuple(inputs))
-        with random_state(ctx.random_state), enable_grad():
+        with as_before(ctx.random_state, ctx.precision), enable_grad():
             outputs = ctx.run_function(*leaves)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)

@@ -83,6 +83,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether complex numbers are taken.
     const COMPLEX: bool = false;
 
+    /// Whether a number as the second operand stays as exact as it is beside half types.
+    const EXACT_NUMBERS: bool = false;
+
+    /// The operation with its parameters as exact as a half type is.
+    fn in_half(&self, _dtype: DType) -> Self {
+        *self
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
@@ -226,8 +234,11 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     let dtype = op.result(common)?;
     let forward = &mut || match intercept::is_active() {
         true => {
-            let (left, right) = (left.clone(), right.clone());
-            intercept::elementwise(node(&op, a, b), &[a, b], move || forward(&op, &left, &right, dtype))
+            let forward = Box::new(move |operands: &[Value]| {
+                let numbers = |place: usize| Operand::from(&operands[place]).numbers();
+                forward(&op, &numbers(0), &numbers(1), dtype)
+            });
+            intercept::elementwise(node(&op, a, b), &[a, b], forward)
         }
         false => forward(&op, &left, &right, dtype).map(Tensor::from_array),
     };

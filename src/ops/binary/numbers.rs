@@ -27,12 +27,26 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
     dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
+        if dtype.is_half() {
+            let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
+            let y = forward(&op.in_half(dtype), &a, &b, dtype.wide())?;
+            return copy::converted_in_order(&y, dtype);
+        }
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
                 return Err(op.refusal(dtype).into());
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
+    })
+}
+
+/// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.
+fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
+    Ok(match operand {
+        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?),
+        Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
+        Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
     })
 }
 

@@ -312,6 +312,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if left != 3 || right != 3 {
         return Err(Error::CrossSize { dim, left, right }.into());
     }
+    if a.dtype() != b.dtype() {
+        return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
+    }
     composed::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
 }
 

@@ -155,9 +155,30 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
 
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
     match dtype.is_float() || dtype.is_complex() {
+        true if dtype.is_half() => check_half(dtype, operation),
         true => Ok(()),
         false => Err(Error::MatrixDType { operation, dtype }.into()),
     }
+}
+
+/// Refuses half types, but for what consists of products and sums.
+fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
+    let operation = match operation {
+        "linalg.matrix_norm" | "linalg.matrix_exp" | "linalg.matrix_power" => return Ok(()),
+        "linalg.inv" | "linalg.slogdet" | "logdet" => {
+            return Err(Error::LowPrecision { operation, dtype }.into());
+        }
+        "linalg.cholesky" => "cholesky_cpu",
+        "cholesky_inverse" => "cholesky_inverse_out_cpu",
+        "linalg.det" | "linalg.solve" => "lu_cpu",
+        "linalg.eigh" => "linalg_eigh_cpu",
+        "linalg.svd" => "linalg_svd_cpu",
+        "linalg.qr" | "geqrf" => "geqrf_cpu",
+        "linalg.eig" | "linalg.eigvals" => "linalg_eig_out_cpu",
+        "linalg.solve_triangular" => "triangular_solve_cpu",
+        other => other,
+    };
+    Err(Error::NotImplementedFor { operation, dtype }.into())
 }
 
 /// The transposed matrices with conjugates.

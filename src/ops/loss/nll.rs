@@ -256,8 +256,8 @@ pub fn nll_loss(
             _ => Ok(loss),
         };
     }
-    let weights = weight.map(Tensor::array);
-    let targets = dispatch!(float dtype, T => {
+    let weights = weight.map(|weight| weight.array().widened()).transpose()?;
+    let targets = dispatch!(float dtype.wide(), T => {
         Targets::new::<T>(shape, &samples, weights.as_ref(), reduction, ignored)?
     }, else {
         unreachable!("the input was found to be of a floating-point type")

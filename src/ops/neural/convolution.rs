@@ -270,12 +270,12 @@ pub fn convolution(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, options: 
     options.output_padding = each("output_padding", &options.output_padding, count)?;
     options.check_signs()?;
     options.check_shapes(shape, kernel, bias)?;
-    same_type(x.dtype(), weight.dtype())?;
     if let Some(bias) = bias
         && bias.dtype() != x.dtype()
     {
         return Err(Error::ConvolutionBiasDType { input: x.dtype(), bias: bias.dtype() }.into());
     }
+    same_type(x.dtype(), weight.dtype())?;
     let groups = options.groups as usize;
     let (gives, geometry) = if options.transposed {
         let sizes = options.grown(&shape[2..], &kernel[2..])?;

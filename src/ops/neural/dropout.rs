@@ -4,6 +4,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::graph::shown::shown;
+use crate::ops::operand::Value;
 use crate::ops::random::{self, Generator};
 use crate::ops::{add, batch, cast, create, div_, in_place, intercept, mul};
 use crate::shape;
@@ -82,17 +83,12 @@ impl Dropout {
 
 /// Room for factors of the elements of `x`.
 fn room_like(x: &Tensor) -> Result<Tensor> {
-    let x = x.detach();
     match intercept::is_active() {
         true => {
-            let like = x.clone();
-            intercept::elementwise(
-                "EmptyLike",
-                &[(&x).into()],
-                move || Ok(create::zeros_like(&like)?.array()),
-            )
+            let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
+            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like))
         }
-        false => create::zeros_like(&x),
+        false => create::zeros_like(x),
     }
 }
 

@@ -5,13 +5,14 @@ mod layers;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::whole::{self, Whole};
-use crate::ops::{accumulate, add, create, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::{accumulate, add, cast, create, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
@@ -230,6 +231,10 @@ impl Op for Normalise {
         }
     }
 
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        inputs.first().map(|x| x.dtype())
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let x = inputs[0].detach();
@@ -263,8 +268,10 @@ impl Op for Normalise {
         at: &At<'_>,
         gradients: &Gradients,
     ) -> Result<Gradients> {
-        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
-        let (Some(x), weight, g) = (load(x)?, load(weight)?, single(gradients)) else {
+        // As exact as the forward.
+        let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
+        let (Some(x), weight, g) = (load(x)?, load(weight)?, &cast::widened(single(gradients))?) else {
             unreachable!("the input is kept")
         };
         match at.tracking && self.name != "NativeGroupNormBackward0" {
@@ -279,7 +286,8 @@ impl Op for Normalise {
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
-        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
         let (Some(x), weight) = (load(x)?, load(weight)?) else { unreachable!("the input is kept") };
         let (standard, scale) = self.standard(&x)?;
         let shape = shape::signed(x.layout().shape());
@@ -352,15 +360,28 @@ fn run(mut op: Normalise, x: &Tensor, affine: Affine<'_>, operation: &'static st
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    for parameter in [affine.weight, affine.bias].into_iter().flatten() {
-        if parameter.dtype() != x.dtype() {
-            return Err(Error::NormaliseDType { dtype: x.dtype() }.into());
-        }
-    }
+    let [mean, variance] = &op.running;
+    check_types(x.dtype(), [affine.weight, affine.bias, mean.as_ref(), variance.as_ref()])?;
     op.weighted = affine.weight.is_some();
     op.biased = affine.bias.is_some();
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x];
     inputs.extend(affine.weight);
     inputs.extend(affine.bias);
     apply(op, &inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+/// Whether the parameters are of the type of the input; beside half types they may be of single precision.
+fn check_types(dtype: DType, parameters: [Option<&Tensor>; 4]) -> Result<()> {
+    let mut types = parameters.into_iter().flatten().map(Tensor::dtype);
+    let Some(first) = types.next() else { return Ok(()) };
+    if first == dtype {
+        return match types.find(|&other| other != dtype) {
+            Some(got) => Err(Error::ScalarTypeExpected { expected: dtype, got }.into()),
+            None => Ok(()),
+        };
+    }
+    if first != DType::Float32 || types.any(|other| other != DType::Float32) {
+        return Err(Error::NormaliseDType {}.into());
+    }
+    if dtype.is_half() { Ok(()) } else { Err(Error::NormaliseMixed {}.into()) }
 }

@@ -9,7 +9,6 @@ use super::resample::{Axis, Resample};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::map;
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
@@ -84,8 +83,8 @@ impl Op for ConstantPad {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let mut y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
-        dispatch!(all x.dtype, T => map::fill_slice(y.fresh::<T>(), self.value.to::<T>()));
+        let y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
+        copy::fill(&y, self.value)?;
         let (source, target) = self.common(&x.layout, &y.layout);
         copy::write(&y.with_layout(target), &x.with_layout(source))?;
         Ok(smallvec![Tensor::from_array(y)])

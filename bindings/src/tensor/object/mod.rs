@@ -20,8 +20,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
+use rushlight::tensor::Minding;
 
-use crate::overrides;
+use crate::{intercept, overrides};
 
 pub(crate) use collect::track;
 pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
@@ -118,7 +119,14 @@ pub(crate) fn wrap_as<'py>(class: &Bound<'py, PyType>, tensor: Tensor) -> PyResu
     kind::adopt(class);
     // SAFETY: the class is `rushlight.Tensor` or one below it, as just checked, so that its
     // instances begin like `Object`; the result is a new reference or null with an exception.
-    unsafe { Bound::from_owned_ptr_or_err(py, life::create(class.as_type_ptr(), tensor)) }
+    let object = unsafe { Bound::from_owned_ptr_or_err(py, life::create(class.as_type_ptr(), tensor))? };
+    if class.as_type_ptr() != tensor_type()
+        && intercept::minds(class)?
+        && let Some(tensor) = as_tensor(&object)
+    {
+        tensor.foreign().mind(Minding::Minded);
+    }
+    Ok(object)
 }
 
 /// The tensor in a Python object, if it is one. The exact type is recognised without a look at its bases.

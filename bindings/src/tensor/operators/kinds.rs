@@ -1,12 +1,14 @@
 //! Kinds of slots: of two operands, in place, of one tensor, to an object of Python. Tensors of the exact type,
 //! floats and integers are recognised by their type pointers; everything else takes the way of `uncommon`.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::graph::mode;
 use rushlight::ops::Operand;
-use rushlight::{Result, Tensor};
+use rushlight::tensor::any_minded;
+use rushlight::{Error, Result, Tensor};
 
 use super::seen::{may_see, method, offered, offered_alone, seen_as, unseen};
 use crate::error::raise;
@@ -88,9 +90,24 @@ unsafe fn uncommonly(
     // SAFETY: by the caller's promise.
     let [left, right] = unsafe { operands.map(|operand| Bound::from_borrowed_ptr(py, operand)) };
     match (unseen(&left)?, unseen(&right)?) {
-        (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+        (Some(left), Some(right)) => answered(py, operation(left, right)),
         _ => Ok(declined(py)),
     }
+}
+
+/// What an operator answers. Where all classes that mind an operand have declined, it is left to the other.
+#[inline]
+fn answered(py: Python<'_>, result: Result<Tensor>) -> PyResult<*mut ffi::PyObject> {
+    match result {
+        Ok(y) => Ok(wrap_raw(y)),
+        Err(error) => failed(py, error),
+    }
+}
+
+#[cold]
+fn failed(py: Python<'_>, error: Box<Error>) -> PyResult<*mut ffi::PyObject> {
+    let error = raise(error);
+    if any_minded() && error.is_instance_of::<PyTypeError>(py) { Ok(declined(py)) } else { Err(error) }
 }
 
 /// `NotImplemented`: the interpreter asks the other operand, then words the `TypeError`.
@@ -109,11 +126,11 @@ pub(super) fn binary(
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         if let (Some(left), Some(right)) = unsafe { (common(left), common(right)) } {
-            return Ok(wrap_raw(operation(left.into(), right.into()).map_err(raise)?));
+            return answered(py, operation(left.into(), right.into()));
         }
         // SAFETY: as above.
         match unsafe { (operand(py, left)?, operand(py, right)?) } {
-            (Some(left), Some(right)) => Ok(wrap_raw(operation(left, right).map_err(raise)?)),
+            (Some(left), Some(right)) => answered(py, operation(left, right)),
             // SAFETY: as above.
             _ => unsafe { uncommonly(py, slot, [left, right], operation) },
         }

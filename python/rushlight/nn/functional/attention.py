@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._precision import lowered
 from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def scaled_dot_product_attention(
     >>> torch.nn.functional.scaled_dot_product_attention(query, keys, values)
     tensor([[2.]])
     """
+    query, key, value, attn_mask = lowered(query, key, value, attn_mask)
     _check(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
         raise RuntimeError(
@@ -41,11 +43,16 @@ def scaled_dot_product_attention(
         return _fused(query, key, value, attn_mask, is_causal, scale)
     if enable_gqa:
         key, value = _for_heads(query, key), _for_heads(query, value)
+    kind = query.dtype
+    if kind in (native.float16, native.bfloat16):
+        # The scores are sums, which half types are too short for.
+        query, key, value = query.float(), key.float(), value.float()
+        attn_mask = attn_mask.float() if attn_mask is not None and attn_mask.dtype is kind else attn_mask
     scores = _scores(query, key, attn_mask, is_causal, scale)
     weights = native._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
-    return weights @ value
+    return (weights @ value).to(kind)
 
 
 def _for_heads(query: Tensor, x: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 
@@ -141,6 +142,7 @@ def grid_sample(
     >>> torch.nn.functional.grid_sample(image, middle, align_corners=False)
     tensor([[[[2.]]]])
     """
+    input, grid = exact(input, grid)
     if mode not in _MODES:
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "

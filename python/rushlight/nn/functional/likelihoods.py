@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduced, reduction_number
@@ -131,6 +132,7 @@ def kl_div(
     >>> torch.nn.functional.kl_div(p.log(), q, reduction="sum")
     tensor(0.1308)
     """
+    input, target = exact(input, target)
     check_mapped("kl_div", input, target)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
@@ -163,12 +165,15 @@ def poisson_nll_loss(
     >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.tensor([0.0, 2.0]), reduction="none")
     tensor([1., 1.])
     """
+    input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     losses = input.exp() - target * input if log_input else input - target * _nn.add_number(input, eps).log()
     if full:
-        stirling = target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = (
+            target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
+        )
         losses = losses + stirling.masked_fill(target <= 1, 0)
     return reduced(losses, reduction)
 

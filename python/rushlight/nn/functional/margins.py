@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
@@ -44,6 +45,7 @@ def hinge_embedding_loss(
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
     tensor(0.5000)
     """
+    input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
     far = native.where(target != 1, (native.full_like(input, margin) - input).clamp_min_(0), zeros)
@@ -66,6 +68,7 @@ def margin_ranking_loss(
     >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
     """
+    input1, input2, target = exact(input1, input2, target)
     check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
@@ -89,6 +92,7 @@ def soft_margin_loss(
     >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
     """
+    input, target = exact(input, target)
     check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
 
@@ -143,6 +147,7 @@ def cosine_embedding_loss(
     >>> torch.nn.functional.cosine_embedding_loss(a, b, torch.ones(1))
     tensor(1.)
     """
+    input1, input2, target = exact(input1, input2, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
@@ -178,6 +183,7 @@ def triplet_margin_loss(
     >>> torch.nn.functional.triplet_margin_loss(anchor, anchor, other)
     tensor(0.4000)
     """
+    anchor, positive, negative = exact(anchor, positive, negative)
     check_mapped("triplet_margin_loss", anchor, positive, negative)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if margin <= 0:
@@ -206,6 +212,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.5, 1.0]]), torch.tensor([0]))
     tensor(0.7500)
     """
+    input, target = exact(input, target)
     check_mapped("multi_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -271,6 +278,7 @@ def multilabel_margin_loss(
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([0.5, 1.0]), torch.tensor([0, -1]))
     tensor(0.7500)
     """
+    input, target = exact(input, target)
     check_mapped("multilabel_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _check_matrix(input)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._precision import exact
 from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._typename import scalar_name
@@ -52,6 +53,7 @@ def ctc_loss(
     >>> torch.nn.functional.ctc_loss(steps, torch.tensor([[1]]), [2], [1])
     tensor(0.2877)
     """
+    (log_probs,) = exact(log_probs)
     check_mapped("ctc_loss.Tensor", log_probs, targets)
     number = reduction_number(reduction)
     single = log_probs.dim() != 3

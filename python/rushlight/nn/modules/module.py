@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor, dtype, empty, float32, float64
+from ..._rushlight import Tensor, bfloat16, dtype, empty, float16, float32, float64
 from ..._typename import typename
 from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter
@@ -359,6 +359,14 @@ class Module(Called, StateDict):
     def float(self) -> Self:
         """Convert the floating-point parameters and buffers to float32."""
         return self.to(float32)
+
+    def half(self) -> Self:
+        """Convert the floating-point parameters and buffers to float16."""
+        return self.to(float16)
+
+    def bfloat16(self) -> Self:
+        """Convert the floating-point parameters and buffers to bfloat16."""
+        return self.to(bfloat16)
 
     def double(self) -> Self:
         """Convert the floating-point parameters and buffers to float64."""

@@ -26,6 +26,9 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
     let layout = x.layout();
     let shape = layout.shape();
     // A line of elements has no channels, so it may have no elements either.
+    if shape == [0] {
+        return cast::clone(x);
+    }
     let channels = shape.get(1).copied().unwrap_or(0);
     for (name, tensor) in [
         ("running_mean", running.mean),
@@ -49,13 +52,11 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
             return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
         }
     }
-    if layout.ndim() < 2 {
-        return cast::clone(x);
-    }
+    shape::normalize_dim(1, layout.ndim())?;
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;
     let seen = |statistic: &Tensor| {
-        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype())?, &affine_shape)
+        reshape::reshape(&cast::to_dtype(&statistic.detach(), x.dtype().wide())?, &affine_shape)
     };
     let given = match (running.training, running.mean, running.variance) {
         (false, Some(mean), Some(variance)) => Some((seen(mean)?, seen(variance)?)),
@@ -87,7 +88,7 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     if x.differs() && held.any(|held| !held.differs()) {
         return Err(Error::MappedRunning {}.into());
     }
-    let x = x.detach();
+    let x = cast::widened(&x.detach())?;
     let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
         let held = held.detach();
         mul_(&held, 1.0 - running.momentum)?;
@@ -196,6 +197,8 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     if !x.dtype().is_differentiable() {
         return Err(Error::NotImplementedFor { operation: "rms_norm", dtype: x.dtype() }.into());
     }
+    let dtype = x.dtype();
+    let x = &cast::widened(x)?;
     let least = match x.dtype().to_real() {
         DType::Float32 => f64::from(f32::EPSILON),
         _ => f64::EPSILON,
@@ -205,5 +208,6 @@ pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Op
     let square = reduce::mean(&pow(x, 2)?, Some(&dims), true, None)?;
     let square = add(&square, eps.unwrap_or(least))?;
     let y = mul(x, &rsqrt(&square)?)?;
-    weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))
+    let y = weight.map_or(Ok(y.clone()), |weight| mul(&y, weight))?;
+    cast::to_dtype(&y, dtype)
 }
