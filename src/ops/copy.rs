@@ -132,7 +132,9 @@ pub(super) fn write(target: &Array, source: &Array) -> Result<()> {
         false => source,
     };
     if !target.layout.is_non_overlapping() {
-        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| write(target, &source[0]));
+        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| {
+            write(target, &source[0])
+        });
     }
     dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
     Ok(())

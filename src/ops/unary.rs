@@ -11,9 +11,7 @@ use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{
-    batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole,
-};
+use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -317,7 +315,8 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let array = x.array();
     let forward = &mut || match intercept::is_active() {
         true => {
-            let forward = Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
+            let forward =
+                Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
             intercept::elementwise(E::NODE, &[x.into()], forward)
         }
         false => forward(&op, &array).map(Tensor::from_array),
