@@ -255,11 +255,13 @@ impl SavedTensor {
         match &self.place {
             Place::Rule(_, None) => Ok(py.None().into_bound(py)),
             Place::Rule(node, Some(index)) => match node.rule().saved().get(*index) {
-                Some((_, saved)) if is_output(saved) => Err(without_history()),
+                Some((_, saved)) if is_output(saved) => Err(raise(Error::SavedDetached {}.into())),
                 Some((_, saved)) => show_saved(saved, node).to_python(py),
                 None => Ok(py.None().into_bound(py)),
             },
-            Place::Shown(node, _, Shown::Computed) if !node.is_released() => Err(without_history()),
+            Place::Shown(node, _, Shown::Computed) if !node.is_released() => {
+                Err(raise(Error::SavedDetached {}.into()))
+            }
             Place::Shown(node, name, shown) => show_calculated(node, name, shown).to_python(py),
             Place::Context(context, index) => FunctionBase::held(context.bind(py), *index),
         }
@@ -308,14 +310,6 @@ impl SavedTensor {
 /// Whether it is an output that is not freed: its history is that of the node, which has to be there.
 fn is_output(saved: &Saved) -> bool {
     matches!(saved.source(), Source::Output(_)) && !saved.is_freed()
-}
-
-/// The words for an output that is asked for apart from its node.
-fn without_history() -> PyErr {
-    PyRuntimeError::new_err(
-        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not \
-         supported, please use out-of-place `.detach()` instead",
-    )
 }
 
 /// Count one more write to every tensor.

@@ -84,7 +84,7 @@ def gradient(
 
 
 def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
-    """Return the slopes along a dimension: of parabolas through three points, at the edges perhaps of lines."""
+    """Return the slopes along a dimension: of parabolas through three points, or of lines at the edges."""
 
     def part(start: int, end: int | None) -> Tensor:
         return _nn.slice(x, dim, start, end)

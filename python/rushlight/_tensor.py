@@ -68,6 +68,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     >>> torch.tensor([1, 2]).type_as(torch.tensor(0.5))
     tensor([1., 2.])
     """
+    if not isinstance(other, Tensor):
+        found = type(other).__name__
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {found}")
     return self.to(other.dtype)
 
 
@@ -222,10 +225,10 @@ def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         return made if empty else made.set_(_copy_on_shared_memory(self, memo))
     kind, way, doing = ("wrapper", "clone()", "cloning") if empty else ("non-wrapper", "new_empty()", "")
     raise RuntimeError(
-        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types that "
-        f"implement {way} and for which {doing or 'that function'} returns another instance of the same subclass. "
-        f"You should either properly implement {way} for your subclass or override __deepcopy__() if it is "
-        f"intended behavior for {way} to return an instance of a different type."
+        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types "
+        f"that implement {way} and for which {doing or 'that function'} returns another instance of the same "
+        f"subclass. You should either properly implement {way} for your subclass or override __deepcopy__() if it "
+        f"is intended behavior for {way} to return an instance of a different type."
     )
 
 

@@ -2,13 +2,13 @@
 //! sum that undoes broadcasting.
 
 use crate::error::{Error, Result};
-use crate::graph::{Form, NodeRef};
+use crate::graph::{FormRef, NodeRef};
 use crate::ops::accumulate;
 use crate::shape;
 use crate::tensor::Tensor;
 
 /// The gradient in the form of the tensor that it belongs to.
-pub(super) fn fit(gradient: Tensor, form: &Form, node: &NodeRef, index: usize) -> Result<Tensor> {
+pub(super) fn fit(gradient: Tensor, form: FormRef<'_>, node: &NodeRef, index: usize) -> Result<Tensor> {
     if gradient.is_of_form(form) {
         return Ok(gradient);
     }

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, Form, Gradients, NodeRef, anomaly, mode, profile};
+use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, anomaly, mode, profile};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -75,7 +75,7 @@ pub fn implicit(edge: &Edge) -> Result<Tensor> {
 }
 
 /// Whether a root of this form may start with one.
-fn check_implicit(form: &Form) -> Result<()> {
+fn check_implicit(form: FormRef<'_>) -> Result<()> {
     if form.layout.numel() != 1 {
         return Err(Error::ImplicitGradient {}.into());
     }

@@ -28,7 +28,7 @@ pub use census::Census;
 pub use held::Held;
 pub use holding::Holding;
 pub use hooks::{Call, Hook, HookId, Hooks, NamedHooks, Place};
-pub use node::{Edge, Extras, Form, Forms, Node, NodeId, NodeRef};
+pub use node::{Edge, Extras, Form, FormRef, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
 pub(crate) use replaced::replace_kept;
 pub use rule::{At, Gradients, Inputs, Rule, Traits};

@@ -54,6 +54,29 @@ pub struct Form {
     pub dtype: DType,
 }
 
+/// A form where it lies.
+#[derive(Clone, Copy)]
+pub struct FormRef<'a> {
+    /// Its layout.
+    pub layout: &'a SharedLayout,
+    /// Its element type.
+    pub dtype: DType,
+}
+
+impl Form {
+    /// The form without a handle to it of one's own.
+    pub fn as_ref(&self) -> FormRef<'_> {
+        FormRef { layout: &self.layout, dtype: self.dtype }
+    }
+}
+
+impl FormRef<'_> {
+    /// A form of one's own.
+    pub fn to_form(self) -> Form {
+        Form { layout: self.layout.clone(), dtype: self.dtype }
+    }
+}
+
 /// What few nodes have, in a box of its own.
 #[derive(Default)]
 pub struct Extras {
@@ -83,11 +106,13 @@ pub(super) fn any_detached() -> bool {
 
 /// One recorded operation.
 ///
-/// The record has 160 bytes with its slot.
+/// The record has 152 bytes with its slot: the element type of its first output lies apart from the layout, among what
+/// is as small.
 pub struct Node {
     rule: RwLock<RuleBox>,
     edges: SmallVec<[Option<Edge>; 2]>,
-    form: Form,
+    /// The layout of its first output.
+    layout: SharedLayout,
     /// Zero is for the nodes of leaves, which own them: nobody changes the rule of such a node.
     seq: u64,
     /// The line of the program that recorded it.
@@ -97,6 +122,8 @@ pub struct Node {
     /// Which run of backward freed what the rule kept: the number of a cut, `UNKNOWN_RUN`, or zero if none did.
     released: AtomicU16,
     traits: Traits,
+    /// The element type of its first output.
+    dtype: DType,
     extras: OnceBox<Extras>,
 }
 crate::home!(Node, wake, rest);
@@ -166,8 +193,8 @@ impl Node {
             let _ = extras.get_or_init(Box::default).trace.set(trace);
         }
         let (traits, claim, released) = (rule.traits(), AtomicU32::new(0), AtomicU16::new(0));
-        let (rule, form) = (RwLock::new(rule), forms.first);
-        Node { rule, edges, form, seq, origin, claim, released, traits, extras }
+        let (rule, Form { layout, dtype }) = (RwLock::new(rule), forms.first);
+        Node { rule, edges, layout, seq, origin, claim, released, traits, dtype, extras }
     }
 
     /// torch's name of the node.
@@ -204,14 +231,10 @@ impl Node {
     }
 
     /// What output `output` looked like.
-    pub fn form(&self, output: u32) -> &Form {
-        match output.checked_sub(1) {
-            None => &self.form,
-            Some(index) => match self.extras.get().and_then(|extras| extras.further.get(index as usize)) {
-                Some(form) => form,
-                None => &self.form,
-            },
-        }
+    pub fn form(&self, output: u32) -> FormRef<'_> {
+        let extras = || self.extras.get();
+        let further = output.checked_sub(1).and_then(|index| extras()?.further.get(index as usize));
+        further.map_or(FormRef { layout: &self.layout, dtype: self.dtype }, Form::as_ref)
     }
 
     /// Number of outputs.
@@ -338,6 +361,6 @@ mod tests {
     fn a_node_is_small() {
         assert_eq!(size_of::<SavedTensor>(), 24);
         assert_eq!(size_of::<Option<Edge>>(), 12);
-        assert!(size_of::<Node>() + 8 <= 160, "{} bytes", size_of::<Node>());
+        assert!(size_of::<Node>() + 8 <= 152, "{} bytes", size_of::<Node>());
     }
 }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
-use crate::graph::{Form, mode, tangents};
+use crate::graph::{FormRef, mode, tangents};
 use crate::kernels::{map, zip};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -38,7 +38,7 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
 }
 
 /// One in every element of a gradient of this form.
-pub fn ones(form: &Form) -> Result<Tensor> {
+pub fn ones(form: FormRef<'_>) -> Result<Tensor> {
     let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
     super::create::full(&sizes, Scalar::Float(1.0), form.dtype)
 }

@@ -47,7 +47,7 @@ impl Pointwise for Addcmul {
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
-            _ => mul(&mul(t, kept.input(3 - index))?, Operand::Scalar(self.value)),
+            _ => mul(t, &mul(kept.input(3 - index), self.value)?),
         }
     }
 }
@@ -85,13 +85,12 @@ impl Pointwise for Addcdiv {
     }
 
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
-        let value = Operand::Scalar(self.value);
         match index {
             0 => Ok(t.clone()),
-            1 => mul(&div(t, kept.input(2))?, value),
+            1 => mul(t, &div(Operand::Scalar(self.value), kept.input(2))?),
             _ => {
                 let (a, b) = (kept.input(1), kept.input(2));
-                neg(&mul(&mul(t, &div(a, &mul(b, b)?)?)?, value)?)
+                mul(&neg(t)?, &div(&mul(a, self.value)?, &mul(b, b)?)?)
             }
         }
     }

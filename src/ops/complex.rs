@@ -299,7 +299,11 @@ pub fn conj_physical(x: &Tensor) -> Result<Tensor> {
 
 /// `conj_physical` in place.
 pub fn conj_physical_(x: &Tensor) -> Result<()> {
-    if x.dtype().is_complex() { unary::apply_in_place(ConjPhysical, x) } else { x.bump_version() }
+    if x.dtype().is_complex() {
+        return unary::apply_in_place(ConjPhysical, x);
+    }
+    super::in_place::check(x, records(&[x]))?;
+    x.bump_version()
 }
 
 /// What a change t of x changes of s = x/|x|: (t - s Re(conj(s) t)) / |x|, and 0 for x = 0. The map is its

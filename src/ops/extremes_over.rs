@@ -45,27 +45,27 @@ impl Extreme {
 /// a number is what is not a number.
 pub(super) fn shares(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<Tensor> {
     let (hits, counts) = hits(over, x, y, nan)?;
-    super::div(&hits, &counts)
+    super::div(&hits, &over.aligned(&counts, x.layout().shape())?)
 }
 
-/// One where x is y, else zero, and how many these are.
+/// One where x is y, else zero, and how many these are, in the shape of y.
 fn hits(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<(Tensor, Tensor)> {
     let _off = mode::GradModeGuard::off();
     let shape = x.layout();
     let chosen = over.aligned(y, shape.shape())?;
     let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
     let hits = fixed::zip(x, &chosen, hit)?;
-    let counts = over.aligned(&over.sum(&hits)?, shape.shape())?;
+    let counts = over.sum(&hits)?;
     Ok((hits, counts))
 }
 
 /// A gradient shared by the elements that are y, by the operations that torch records.
 pub(super) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool) -> Result<Tensor> {
     let (hits, counts) = hits(over, x, y, nan)?;
-    if over.named() {
+    if over.named() || counts.ndim() > 0 {
         let shape = crate::shape::reduced_shape(x.layout().shape(), &over.dims, true);
         let g = if over.keepdim { g.clone() } else { reshape::reshape_to(g, &shape)? };
-        return mul(&super::div(&g, &counts)?, &hits);
+        return mul(&super::div(&g, &over.aligned(&counts, x.layout().shape())?)?, &hits);
     }
     let share = super::div(g, &counts)?;
     select::masked_fill(&create::zeros_like(&x.detach())?, &super::compare::ne(&hits, 0)?, &share)

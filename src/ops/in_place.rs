@@ -47,7 +47,7 @@ pub(super) fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
 }
 
 /// Whether the history of `x` may be given a new end.
-pub(super) fn check_history(x: &Tensor) -> Result<()> {
+pub fn check_history(x: &Tensor) -> Result<()> {
     check_view(x)?;
     if x.requires_grad() && x.is_leaf()? {
         return Err(Error::LeafModified {}.into());

@@ -135,7 +135,7 @@ impl Op for Indexed {
         unchanged(saved, at)?;
         let gradient = single(gradients);
         let zeros = create::zeros(&shape::signed(&self.indices.places.source()), gradient.dtype())?;
-        let put = IndexPut { indices: self.indices.clone(), accumulate: true };
+        let put = IndexPut { indices: self.indices.clone(), accumulate: true, by_rule: true };
         one(apply_one(put, &[&zeros, gradient])?)
     }
 
@@ -179,6 +179,8 @@ impl Op for Indexed {
 struct IndexPut {
     indices: Indices,
     accumulate: bool,
+    /// Whether a rule asks for it, which torch calls otherwise.
+    by_rule: bool,
 }
 
 impl IndexPut {
@@ -197,7 +199,7 @@ impl IndexPut {
             back[from as usize] = to;
         }
         let values = permute::permute(&expand::expand_to(&values, &shape)?, &back)?;
-        let y = apply_one(IndexPut { indices, accumulate: self.accumulate }, &[&x, &values])?;
+        let y = apply_one(IndexPut { indices, ..self.clone() }, &[&x, &values])?;
         Ok(smallvec![Samples::first(y)])
     }
 }
@@ -207,11 +209,15 @@ impl Op for IndexPut {
     const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
-        "IndexPutBackward0"
+        if self.by_rule { "IndexPutImplBackward0" } else { "IndexPutBackward0" }
     }
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
-        vec![("indices", self.indices.shown(saved)), ("accumulate", self.accumulate.into())]
+        let mut shown = vec![("indices", self.indices.shown(saved)), ("accumulate", self.accumulate.into())];
+        if self.by_rule {
+            shown.push(("unsafe", true.into()));
+        }
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -228,7 +234,7 @@ impl Op for IndexPut {
         let x = match at.needs(0) {
             true if self.accumulate => Some(gradient.clone()),
             true => {
-                let put = IndexPut { indices: indices.clone(), accumulate: false };
+                let put = IndexPut { indices: indices.clone(), accumulate: false, by_rule: false };
                 Some(apply_one(put, &[gradient, &create::zeros(&[], gradient.dtype())?])?)
             }
             false => None,
@@ -242,8 +248,7 @@ impl Op for IndexPut {
         let source = self.indices.places.source();
         let x = tangent_or_zeros(at, tangents, 0, &source)?;
         let values = tangent_or_zeros(at, tangents, 1, &[])?;
-        let put = IndexPut { indices: self.indices.clone(), accumulate: self.accumulate };
-        one(apply_one(put, &[&x, &values])?)
+        one(apply_one(self.clone(), &[&x, &values])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -257,7 +262,7 @@ impl Op for IndexPut {
             Some(_) => values.moved(values.rank())?,
             None => squeeze::unsqueeze(&values.value, -1)?,
         };
-        let value = apply_one(IndexPut { indices, accumulate: self.accumulate }, &[&x, &values])?;
+        let value = apply_one(IndexPut { indices, ..self.clone() }, &[&x, &values])?;
         let dim = Some(value.ndim() - 1);
         Ok(smallvec![Samples { value, dim }])
     }
@@ -267,7 +272,7 @@ impl Op for IndexPut {
     }
 
     fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(IndexPut { indices: self.indices.holding(held)?, accumulate: self.accumulate })
+        Ok(IndexPut { indices: self.indices.holding(held)?, ..self.clone() })
     }
 }
 
@@ -325,7 +330,7 @@ fn put(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: boo
     if !shape::is_expandable(&value, &result) {
         return Err(Error::IndexedValueShape { value, result }.into());
     }
-    Ok(IndexPut { indices, accumulate })
+    Ok(IndexPut { indices, accumulate, by_rule: false })
 }
 
 /// Overwrites the elements that tensors of indices name.

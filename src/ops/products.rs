@@ -106,7 +106,11 @@ impl Product for Matrices {
 
     fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let [left, right] = self.turned;
-        matmul(&as_is(a, left)?, &as_is(b, right)?)
+        match self.by_columns {
+            // Cᵀ = Bᵀ Aᵀ
+            true => permute::transpose(&matmul(&as_is(b, !right)?, &as_is(a, !left)?)?, -2, -1),
+            false => matmul(&as_is(a, left)?, &as_is(b, right)?),
+        }
     }
 
     fn multiplications(&self, a: &Layout, b: &Layout) -> u64 {

@@ -228,7 +228,8 @@ impl Op for Repeat {
         if times.is_empty() {
             return one(woven);
         }
-        one(reshape::reshape_to(&reduce::sum(&woven, Some(&times), false, None)?, source.shape())?)
+        let sum = reduce::sum(&woven, Some(&times), false, None)?;
+        one(if sum.ndim() == source.ndim() { sum } else { reshape::reshape_to(&sum, source.shape())? })
     }
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -10,7 +10,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::conjugate::{by_parts, conj};
 use super::reduce::accumulated;
-use super::{copy, in_place, mul};
+use super::{copy, in_place, mul, rearrange};
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -125,8 +125,14 @@ impl Op for Cumsum {
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
-    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[single(gradients)])?)
+    fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        if at.tracking && !self.way.backward && g.numel() > 1 {
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
+            let sums = apply_one(Cumsum { dtype: None, ..*self }, &[&turned(g)?])?;
+            return one(turned(&sums)?);
+        }
+        one(apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[g])?)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -12,7 +12,7 @@ use super::{accumulate, minded, reshape};
 use crate::error::Result;
 use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
-use crate::graph::{At, Edge, Form, Gradients, NodeRef, packing};
+use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, packing};
 use crate::tensor::Tensor;
 
 /// What operations compute from tensors.
@@ -164,7 +164,7 @@ impl Stretch {
 }
 
 /// A gradient in the form of the tensor that it belongs to.
-fn fit(gradient: &Tensor, form: &Form) -> Result<Tensor> {
+fn fit(gradient: &Tensor, form: FormRef<'_>) -> Result<Tensor> {
     let gradient = match gradient.layout().shape() == form.layout.shape() {
         true => gradient.clone(),
         false => accumulate::sum_to(gradient, form.layout.shape())?,

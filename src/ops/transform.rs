@@ -25,10 +25,12 @@ pub fn inner_leaf(x: &Tensor, tracked: bool) -> Result<Tensor> {
 /// inside, unless that leads out and the outside is `tracked`. The same goes for its tangents.
 pub fn outer(y: &Tensor, since: u64, tracked: bool) -> Result<Tensor> {
     let result = y.outer(since, tracked)?;
-    if !result.is(y) && mode::special() {
+    if mode::special() {
         for level in live() {
-            if let Some(tangent) = tangents::tangent(y, level)? {
-                result.set_tangent(level, Some(outer(&tangent, since, tracked)?));
+            let Some(tangent) = tangents::tangent(y, level)? else { continue };
+            let outside = outer(&tangent, since, tracked)?;
+            if !(result.is(y) && outside.is(&tangent)) {
+                result.set_tangent(level, Some(outside));
             }
         }
     }

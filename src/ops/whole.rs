@@ -45,6 +45,17 @@ pub struct Whole {
     pub parts: Parts,
 }
 
+/// Of which operations torch records gradients as one operation too: the name of the node, and the names of
+/// the gradient, of the inputs and of what comes out.
+const TWICE: &[(&str, &[&str])] = &[
+    ("SoftMarginLossBackwardBackward0", &["grad_output", "self", "target", ""]),
+    ("RreluWithNoiseBackwardBackward0", &["", "self", "noise", ""]),
+    ("GridSampler2DBackwardBackward0", &["grad_output", "input", "grid", "", ""]),
+    ("GridSampler3DBackwardBackward0", &["grad_output", "input", "grid", "", ""]),
+    ("FractionalMaxPool2DBackwardBackward0", &["", "", ""]),
+    ("FractionalMaxPool3DBackwardBackward0", &["", "", ""]),
+];
+
 /// What is kept of an operation.
 pub struct Kept {
     /// The inputs, then the outputs.
@@ -95,6 +106,34 @@ impl Whole {
     ) -> Whole {
         let (shown, parts) = (Attributes::new(), Arc::new(parts));
         Whole { operation, name, names, counted, linear: 0, constant: 0, shown, hosted: false, parts }
+    }
+
+    /// All gradients, where torch records them as one operation.
+    fn twice(&self, kept: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Option<Gradients>> {
+        let stem = self.name.strip_suffix("0").unwrap_or(self.name);
+        let of_this = |name: &str| name.strip_prefix(stem) == Some("Backward0");
+        let Some((name, names)) = TWICE.iter().find(|(name, _)| of_this(name)) else { return Ok(None) };
+        let Some(g) = &gradients[0] else { return Ok(None) };
+        let (own, loaded) = (self.clone(), kept.load(at)?);
+        let parts = move |inputs: &[&Tensor]| {
+            let inputs: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
+            let tracking = mode::is_grad_enabled();
+            let counted = own.counted;
+            let stretch = Stretch::record(&*own.parts, &inputs[1..], &|index| index < counted, tracking)?;
+            let found = stretch.back(&smallvec![Some(inputs[0].clone())])?;
+            let zeros = |input: &Tensor| create::zeros_like(&input.detach());
+            let found = found.into_iter().zip(&inputs[1..]).take(counted);
+            found.map(|(found, input)| found.map_or_else(|| zeros(input), Ok)).collect()
+        };
+        let mut inputs: Vec<&Tensor> = vec![g];
+        inputs.extend(&loaded);
+        let twice = Whole {
+            linear: u64::from(names[0].is_empty()),
+            shown: self.shown.clone(),
+            hosted: self.hosted,
+            ..Whole::new(name, name, names, 1 + self.counted, parts)
+        };
+        Ok(Some(whole(twice, &inputs)?.into_iter().map(Some).collect()))
     }
 
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
@@ -165,6 +204,9 @@ impl Op for Whole {
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let edges = at.node.edges();
         let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
+        if let (true, Some(found)) = (at.tracking, self.twice(saved, at, gradients)?) {
+            return Ok(found);
+        }
         let mut found = self.again(saved, at, &wanted)?.back(gradients)?;
         // What it does not depend on has a gradient too.
         for (index, (found, form)) in found.iter_mut().zip(edges).enumerate() {

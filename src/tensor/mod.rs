@@ -20,7 +20,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, Form, NodeRef, boundary, mode, replace_kept, writes};
+use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, writes};
 use crate::shape::{Layout, SharedLayout};
 
 pub use array::Array;
@@ -270,9 +270,9 @@ impl Tensor {
     }
 
     /// Whether the tensor looks like this output of a node.
-    pub(crate) fn is_of_form(&self, form: &Form) -> bool {
+    pub(crate) fn is_of_form(&self, form: FormRef<'_>) -> bool {
         let core = self.0.core.read();
-        core.array.dtype.resolved() == form.dtype && core.array.layout.is_alike(&form.layout)
+        core.array.dtype.resolved() == form.dtype && core.array.layout.is_alike(form.layout)
     }
 
     /// Number of elements.

@@ -58,9 +58,13 @@ impl View {
 
     fn of(source: &Tensor, version: u32, creation: Creation, (refresh, apart): (Refresh, Level)) -> View {
         let (base, creation) = match source.view() {
-            Some(view) if view.creation() == Creation::Default => (view.base.clone(), creation),
             // A view of a view that may not be written to may not be written to either.
-            Some(view) => (view.base.clone(), view.creation()),
+            Some(view) => match (view.creation(), creation) {
+                (before, Creation::Default) | (before @ Creation::Inference, _) => {
+                    (view.base.clone(), before)
+                }
+                (_, now) => (view.base.clone(), now),
+            },
             None => (source.clone(), creation),
         };
         let dual = match source.view() {

@@ -1,7 +1,6 @@
 """Backward of dual tensors: which gradients keep their tangents."""
 
 import pytest
-
 import rushlight as torch
 from rushlight.autograd import forward_ad
 
@@ -64,3 +63,11 @@ def test_some_operations_have_derivatives_except_in_place(name):
             NotImplementedError, match=f"Trying to use forward AD with {name}_ that does not support it"
         ):
             getattr(dual, f"{name}_")()
+
+
+def test_a_transform_of_a_dual_tensor_gives_gradients_with_tangents():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(torch.tensor([1.0, 2.0]), torch.ones(2))
+        gradient = torch.func.grad(lambda x: (x**3).sum())(x)
+        assert tangent(gradient) == [6, 12]
+        assert repr(gradient) == "tensor([ 3., 12.], tangent=tensor([ 6., 12.]))"

@@ -1,7 +1,6 @@
 """Layers that torch records as one operation without a forward direction."""
 
 import pytest
-
 import rushlight as torch
 from rushlight import nn
 from rushlight.autograd import forward_ad

@@ -254,3 +254,36 @@ def test_functions_that_pack_what_they_compute_for_packing_go_round_in_a_circle(
         with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
             x * x
     assert torch.autograd.grad((x * x).sum(), x)[0].tolist() == [2.0, 2.0]
+
+
+def test_an_input_that_was_detached_in_place_since_cannot_be_used():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    z = y * y
+    y.detach_()
+    with raises(
+        RuntimeError,
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+        "supported, please use out-of-place `.detach()` instead",
+    ):
+        z.sum().backward()
+    assert z.grad_fn._saved_self.tolist() == [1.0, 2.0]
+    y = x.exp()
+    z = y.sum()
+    y.detach_()
+    z.backward()
+    assert x.grad.tolist() == x.exp().tolist()
+
+
+def test_an_output_that_was_detached_in_place_is_saved_all_the_same():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    node = y.grad_fn
+    y.detach_()
+    assert node(torch.ones(2)).tolist() == x.exp().tolist()
+    y = x.clone()
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
+        z = y * y
+    y.detach_()
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]

@@ -1,7 +1,6 @@
 """`detach_`: who may forget its history, and what becomes of views and of what was saved."""
 
 import pytest
-
 import rushlight as torch
 
 SAVED = (

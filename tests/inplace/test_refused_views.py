@@ -104,3 +104,35 @@ def test_a_function_that_must_not_write_has_written_all_the_same(x):
         Increased.apply(base.split(2)[0])
     assert str(caught.value).startswith(start)
     assert base._version == 2
+
+
+def made_in(mode, make):
+    with mode:
+        return make()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "text"),
+    [
+        ("part", "no_grad", "A view was created in no_grad mode and is being modified inplace with grad mode"),
+        ("part", "inference", "A view was created in inference mode and is being modified inplace in normal"),
+        ("shown", "part", "Output 0 of View is a view and is being modified inplace. This view is the output"),
+        ("shown", "no_grad", "A view was created in no_grad mode and is being modified inplace with grad mode"),
+        ("no_grad", "part", "Output 0 of View is a view and is being modified inplace. This view is the"),
+        ("no_grad", "inference", "A view was created in inference mode and is being modified inplace in"),
+        ("inference", "no_grad", "A view was created in inference mode and is being modified inplace in"),
+        ("inference", "part", "Output 0 of View is a view of a view which was created in inference mode and is"),
+        ("part", "view", "Output 0 of View is a view and is being modified inplace. This view is the output of"),
+    ],
+)
+def test_the_last_reason_counts_unless_it_was_inference_mode(x, first, last, text):
+    make = {
+        "view": lambda y: y.view(-1),
+        "part": lambda y: y.unbind()[0].view(1),
+        "shown": Shown.apply,
+        "no_grad": lambda y: made_in(torch.no_grad(), lambda: y.view(-1)),
+        "inference": lambda y: made_in(torch.inference_mode(), lambda: y.view(-1)),
+    }
+    view = make[last](make[first](x.clone()))
+    with raises(RuntimeError, text):
+        view.mul_(2)

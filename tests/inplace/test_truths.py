@@ -1,7 +1,6 @@
 """Truth values written in place: autograd does not see them."""
 
 import pytest
-
 import rushlight as torch
 from rushlight.autograd import forward_ad
 

@@ -1,7 +1,6 @@
 """`scaled_dot_product_attention`: what it is recorded as, and its gradients."""
 
 import pytest
-
 import rushlight as torch
 from rushlight.nn.functional import scaled_dot_product_attention
 
@@ -57,7 +56,7 @@ def test_its_gradients_are_those_of_one_head_at_a_time(options):
     whole = torch.autograd.grad(scaled_dot_product_attention(*operands, **options).square().sum(), operands)
     halves = [scaled_dot_product_attention(*(x[:, n] for x in operands), **options) for n in range(2)]
     parts = torch.autograd.grad(torch.stack(halves, 1).square().sum(), operands)
-    for one, other in zip(whole, parts):
+    for one, other in zip(whole, parts, strict=True):
         assert torch.allclose(one, other)
 
 

@@ -144,3 +144,16 @@ def test_a_list_of_parameters_names_them_by_number():
     layer.weights = nn.ParameterList([torch.zeros(2), torch.ones(1)])
     assert [name for name, _ in layer.named_parameters()] == ["weights.0", "weights.1"]
     assert isinstance(layer.weights[-1], nn.Parameter)
+
+
+def test_a_line_of_elements_has_no_channels_to_normalise():
+    with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-1, 0\]"):
+        F.batch_norm(torch.ones(3), None, None, training=True)
+    one = torch.ones(1)
+    assert F.batch_norm(torch.ones(0), one, one).shape == (0,)
+
+
+def test_normalising_samples_by_what_was_remembered_needs_something_remembered():
+    text = "Expected running_mean and running_var to be defined when use_input_stats is false"
+    with pytest.raises(RuntimeError, match=f"^{text}$"):
+        F.instance_norm(torch.ones(2, 3, 4), use_input_stats=False)

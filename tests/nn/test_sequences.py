@@ -205,3 +205,37 @@ def test_lengths_of_labels_are_integers_and_there_are_steps():
         torch.nn.functional.ctc_loss(steps[:, :0], targets[:0], [], [])
     with raises(RuntimeError, "Expected 3-dimensional tensor, but got 2-dimensional tensor for argument #1"):
         torch.nn.functional.ctc_loss(steps[0, 0], targets, [5, 5], [3, 3])
+
+
+@pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
+def test_a_sequence_has_a_step(kind):
+    with raises(RuntimeError, "Expected sequence length to be larger than 0 in RNN"):
+        kind(4, 3)(torch.ones(0, 2, 4))
+
+
+def test_what_is_padded_has_a_sequence():
+    with raises(RuntimeError, "received an empty list of sequences"):
+        torch.nn.utils.rnn.pad_sequence([])
+
+
+def test_padded_sequences_are_transposed_in_place_before_they_are_parted():
+    padded = torch.nn.utils.rnn.pad_sequence([torch.arange(3), torch.arange(2)])
+    parts = torch.nn.utils.rnn.unpad_sequence(padded, torch.tensor([3, 2]))
+    assert [part.tolist() for part in parts] == [[0, 1, 2], [0, 1]]
+    assert padded.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "side, expected", [("right", [[0, 1, 2], [0, 1, 9]]), ("left", [[0, 1, 2], [9, 0, 1]])]
+)
+def test_sequences_are_padded_on_either_side(side, expected):
+    sequences = [torch.arange(3), torch.arange(2)]
+    padded = torch.nn.utils.rnn.pad_sequence(sequences, True, 9, padding_side=side)
+    assert padded.tolist() == expected
+
+
+def test_gradients_pass_padding():
+    one, other = torch.ones(3, requires_grad=True), torch.ones(2, requires_grad=True)
+    padded = torch.nn.utils.rnn.pad_sequence([one, other], padding_value=5.0)
+    (padded * torch.arange(6.0).view(3, 2)).sum().backward()
+    assert (one.grad.tolist(), other.grad.tolist()) == ([0, 2, 4], [1, 3])

@@ -135,3 +135,11 @@ def test_many_matrices_at_once_are_one_after_the_other():
     x = numbers(4, 3, 3)
     for call in (L.svdvals, L.pinv, torch.matrix_exp, lambda a: L.qr(a)[1]):
         assert torch.allclose(torch.func.vmap(call)(x), torch.stack([call(one) for one in x]))
+
+
+def test_both_halves_of_a_symmetric_matrix_have_a_part_in_its_pseudoinverse():
+    x = torch.tensor([[2.0, 0.5], [0.5, 1.0]], requires_grad=True)
+    y = L.pinv(x, hermitian=True)
+    (gradient,) = torch.autograd.grad((y * y).sum(), x)
+    assert torch.allclose(gradient, gradient.t()) and gradient[0, 1] != 0
+    assert torch.allclose(gradient, torch.autograd.grad((L.pinv(x) ** 2).sum(), x)[0], atol=1e-5)

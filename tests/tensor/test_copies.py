@@ -3,7 +3,6 @@
 from copy import copy, deepcopy
 
 import pytest
-
 import rushlight as torch
 
 

@@ -1,7 +1,6 @@
 """Writes to views that show elements several times: windows are written one after the other."""
 
 import pytest
-
 import rushlight as torch
 
 REFUSAL = (

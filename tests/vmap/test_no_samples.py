@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 import rushlight as torch
 from rushlight.autograd import forward_ad
 

@@ -154,3 +154,30 @@ def test_mappings_do_not_leave_marks_on_leaves():
     with raises(RuntimeError, "backward() called inside a functorch transform. This is not supported"):
         vmap(lambda x: (x * leaf[0]).sum().backward())(numbers(3, 2))
     assert leaf.grad is None
+
+
+def test_gradients_of_weights_lie_in_order_for_every_sample():
+    x, weight, bias = numbers(4, 5, 3), numbers(2, 3), numbers(2)
+    for inputs in (x, x[:, 0]):
+        per_sample = vmap(grad(lambda w, x: F.linear(x, w, bias).pow(2).sum()), in_dims=(None, 0))
+        found = per_sample(weight, inputs)
+        assert found.stride() == (6, 3, 1)
+        assert found.view(4, -1).shape == (4, 6)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda x: torch.cdist(x, x), "_cdist_forward"),
+        (lambda x: torch.special.zeta(x, x), "special_zeta"),
+    ],
+)
+def test_what_has_no_forward_direction_has_none_around_a_mapping_either(function, name):
+    x = numbers(2, 4, 3)
+    text = f"Trying to use forward AD with {name} that does not support it"
+    with raises(NotImplementedError, text):
+        jvp(vmap(function), (x,), (x,))
+    with raises(NotImplementedError, text):
+        jvp(vmap(vmap(function)), (x[None],), (x[None],))
+    # Nothing is asked of what does not depend on the tangents.
+    jvp(lambda y: vmap(function)(x).sum() * y, (x,), (x,))

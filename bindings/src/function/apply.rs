@@ -226,7 +226,7 @@ fn remember(
     let is_material = |output: &Tensor| *materialize_constants || output.requires_grad();
     outputs.extend(outcome.outputs.iter().map(|output| output.as_ref().is_some_and(is_material)));
     edges.extend(node.edges().iter().cloned());
-    forms.extend((0..node.outputs() as u32).map(|output| node.form(output).clone()));
+    forms.extend((0..node.outputs() as u32).map(|output| node.form(output).to_form()));
     state.node = Some(node.id());
     state.kept = kept;
     Ok(())

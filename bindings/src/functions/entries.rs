@@ -6,6 +6,9 @@ use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
+use rushlight::graph::mode::is_grad_enabled;
+use rushlight::ops::in_place::check_history;
+use rushlight::{Error, Tensor};
 
 /// The Rust side of an entry.
 pub(super) type Call = for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>;
@@ -62,6 +65,19 @@ pub(super) const fn inner(
 
 /// What an operation in place answers: the object that it was given first.
 pub(super) fn in_place(arguments: &Arguments<'_, '_>, result: rushlight::Result<()>) -> PyResult<Py<PyAny>> {
-    result.map_err(raise)?;
-    arguments.object(0).answer(arguments.py())
+    match result {
+        Ok(()) => arguments.object(0).answer(arguments.py()),
+        Err(error) => Err(raise(first_refusal(arguments).unwrap_or(error))),
+    }
+}
+
+/// What torch looks at before what an operation in place is given: whether its target may have another history.
+#[cold]
+fn first_refusal(arguments: &Arguments<'_, '_>) -> Option<Box<Error>> {
+    let target = arguments.optional_tensor(0)?;
+    let tensors = (0..arguments.slots.len()).filter_map(|slot| arguments.optional_tensor(slot));
+    let recorded = is_grad_enabled() && { tensors }.any(Tensor::requires_grad);
+    // The one kind is not recorded, the other refused in words of its own.
+    let apart = ["logical_", "resize_"].iter().any(|name| arguments.name.starts_with(name));
+    if recorded && !apart { check_history(target).err() } else { None }
 }

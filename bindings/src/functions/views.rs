@@ -4,11 +4,12 @@ use super::entries::{both, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::node::alone;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
 use rushlight::ops::{
-    cast, conjugate, create, expand, permute, reinterpret, reshape, resize, squeeze, strided,
+    Operand, cast, conjugate, create, expand, permute, reinterpret, reshape, resize, squeeze, strided,
 };
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
@@ -178,12 +179,19 @@ pub(super) const TABLE: &[Function] = &[
     method(
         "copy_",
         &[
-            "(Tensor input, Tensor other, bool non_blocking=False)",
-            "(Tensor input, Tensor other, bool async=False)|deprecated",
+            "(Tensor input, Tensor|Number other, bool non_blocking=False)",
+            "(Tensor input, Tensor|Number other, bool async=False)|deprecated",
         ],
         "Overwrites the elements with those of another tensor.",
         |a| {
-            let (target, source) = (a.tensor(0)?, a.tensor(1)?);
+            let number;
+            let (target, source) = match (a.tensor(0)?, a.operand(1)?) {
+                (target, Operand::Tensor(source)) => (target, source),
+                (target, Operand::Scalar(value)) => {
+                    number = alone(value).map_err(raise)?;
+                    (target, &number)
+                }
+            };
             warn_of_lost_part(a.py(), source.dtype(), target.dtype())?;
             in_place(a, cast::copy_(target, source))
         },

@@ -85,7 +85,7 @@ impl InputMetadata {
 /// What the outputs of a node look like.
 pub(crate) fn input_metadata<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyTuple>> {
     let forms =
-        (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).clone())));
+        (0..node.outputs() as u32).map(|output| Py::new(py, InputMetadata(node.form(output).to_form())));
     PyTuple::new(py, forms.collect::<PyResult<Vec<_>>>()?)
 }
 

@@ -111,9 +111,14 @@ pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> Resu
 
 /// The tensor that `show_calculated` shows if nobody has packed it.
 pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
-    let Shown::Number(value) = *shown else {
-        return node.rule().compute(name, &At { node, needed: 0, tracking: false });
-    };
+    match *shown {
+        Shown::Number(value) => alone(value),
+        _ => node.rule().compute(name, &At { node, needed: 0, tracking: false }),
+    }
+}
+
+/// A number as a tensor of the widest type of its kind.
+pub(crate) fn alone(value: Scalar) -> Result<Tensor> {
     let dtype = match value {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::Int64,

@@ -15,7 +15,6 @@ use rushlight::{Tensor, dispatch};
 use super::object::as_tensor;
 use super::{numpy, values};
 use crate::border::type_name;
-use crate::dtype::tensor_type_name;
 use crate::error::raise;
 use crate::size::is_size;
 
@@ -66,10 +65,6 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
     };
     if arguments.len() == 1 {
         if let Some(source) = as_tensor(&first) {
-            if source.dtype() != default {
-                let (expected, got) = (tensor_type_name(default), tensor_type_name(source.dtype()));
-                return Err(PyTypeError::new_err(format!("expected {expected} (got {got})")));
-            }
             return ops::reshape::alias(source).map_err(raise);
         }
         if is_size(&first) {

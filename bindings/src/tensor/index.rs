@@ -6,8 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{Category, Complex, DType, Scalar};
+use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::cast::to_dtype;
 use rushlight::ops::create::check_value;
+use rushlight::ops::in_place::check_history;
 use rushlight::ops::index::Index;
 use rushlight::ops::{Operand, Value, index};
 
@@ -64,7 +66,13 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
         }
     }
     let value = assigned(tensor, value)?;
-    index::put(tensor, &items, Operand::from(&value)).map_err(raise)
+    let written = index::put(tensor, &items, Operand::from(&value));
+    written.map_err(|error| {
+        // Whether there may be another history is told first, unless a view was to be written to.
+        let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
+        let recorded = by_tensor && is_grad_enabled() && tensor.requires_grad();
+        raise(if recorded { check_history(tensor).err().unwrap_or(error) } else { error })
+    })
 }
 
 /// The items of an index expression.

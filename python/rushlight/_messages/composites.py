@@ -97,8 +97,8 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "UnflattenAmbiguous": (
         RuntimeError,
-        "unflatten got an unexpected error:\ncannot reshape tensor of 0 elements into shape {shape} because the "
-        "unspecified dimension size -1 can be any value and is ambiguous",
+        "unflatten got an unexpected error:\ncannot reshape tensor of 0 elements into shape {shape} because "
+        "the unspecified dimension size -1 can be any value and is ambiguous",
     ),
     "BincountLeast": (RuntimeError, "minlength should be >= 0"),
     "BincountWeights": (RuntimeError, "weights should be 1-d and have the same length as input"),

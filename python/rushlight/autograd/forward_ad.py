@@ -181,8 +181,8 @@ def _refuse_samples(operation: str, *tensors: Tensor) -> None:
     for tensor in tensors:
         if _core._is_batchedtensor(tensor) and not _core._is_tracked_inside(tensor):
             raise RuntimeError(
-                f"Batching rule not implemented for aten::{operation}; the fallback path doesn't work on out= "
-                "or view ops."
+                f"Batching rule not implemented for aten::{operation}; the fallback path doesn't work on "
+                "out= or view ops."
             )
 
 

@@ -11,7 +11,9 @@ use crate::kernels::math;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
-use crate::ops::{add, binary, create, mul, neg, sigmoid, sub};
+use crate::ops::smooth_units::LogSigmoid;
+use crate::ops::tangents::innermost;
+use crate::ops::{add, binary, create, mul, neg, sigmoid, sub, unary};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -184,6 +186,9 @@ pub fn binary_cross_entropy_with_logits(
     positive: Option<&Tensor>,
     reduction: Reduction,
 ) -> Result<Tensor> {
+    if weight.map_or(Ok(false), is_varied)? || positive.map_or(Ok(false), is_varied)? {
+        return of_parts(x, target, weight, positive, reduction);
+    }
     let operation = "binary_cross_entropy_with_logits";
     for (argument, tensor) in [("weight", weight), ("pos_weight", positive)] {
         if tensor.is_some_and(Tensor::requires_grad) {
@@ -196,4 +201,38 @@ pub fn binary_cross_entropy_with_logits(
     inputs.extend(weight);
     inputs.extend(positive);
     apply_one(op, &inputs)
+}
+
+/// Whether a transform of functions, or forward mode, may ask for a derivative by a tensor.
+fn is_varied(weight: &Tensor) -> Result<bool> {
+    let mut weight = weight.clone();
+    loop {
+        if weight.is_followed() || innermost(&weight)?.is_some() {
+            return Ok(true);
+        }
+        match weight.batch() {
+            Some(batch) if batch.value.requires_grad() => return Ok(true),
+            Some(batch) => weight = batch.value,
+            None => return Ok(false),
+        }
+    }
+}
+
+/// The cross entropy of logits as what it consists of: by the weights too it has derivatives then.
+fn of_parts(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    positive: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    let mut minus_log = neg(&unary::apply(LogSigmoid, x)?)?;
+    if let Some(positive) = positive {
+        minus_log = mul(&minus_log, &add(&mul(&sub(positive, 1)?, target)?, 1)?)?;
+    }
+    let mut losses = add(&mul(&sub(1, target)?, x)?, &minus_log)?;
+    if let Some(weight) = weight {
+        losses = mul(&losses, weight)?;
+    }
+    reduction.apply(&losses)
 }

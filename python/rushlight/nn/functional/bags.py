@@ -103,7 +103,12 @@ def embedding_bag(
                 result = result / counts.clamp(min=1).unsqueeze(1)
         if mode == "sum":
             return result, every_bag, native.zeros_like(counts), native.zeros_like(counts)
-        return result, every_bag, counts, _greatest(found, result, of_bag, numbers) if mode == "max" else counts
+        return (
+            result,
+            every_bag,
+            counts,
+            _greatest(found, result, of_bag, numbers) if mode == "max" else counts,
+        )
 
     # torch counts an input more, whether or not it is there.
     shares = native.zeros(0) if per_sample_weights is None else per_sample_weights
@@ -134,7 +139,7 @@ def embedding_bag(
 
 
 def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) -> Tensor:
-    """Return which rows the greatest elements of every bag are of: the first ones, or row 0 of an empty bag."""
+    """Return of which rows the greatest elements of bags are: the first such, or row 0 if there is none."""
     found, result = found.detach(), result.detach()
     places = native.arange(len(found)).unsqueeze(1).expand(found.shape)
     places = native.where(found == result[of_bag], places, len(found))

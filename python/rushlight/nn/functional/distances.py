@@ -131,7 +131,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {spell(common):Float}"
         )
-    x1, x2 = (x.to(common) for x in native.broadcast_tensors([x1, x2]))
+    x1, x2 = x1.to(common), x2.to(common)
+    if x1.shape != x2.shape:
+        shape = native.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     first, second = (x / _length(x, dim, eps) for x in (x1, x2))
     return (first * second).sum(dim)
 

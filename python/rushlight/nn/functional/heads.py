@@ -108,7 +108,7 @@ def _projected(
 def _projected_together(
     inputs: tuple[Tensor, Tensor, Tensor], weight: Tensor, bias: Tensor | None
 ) -> list[Tensor]:
-    """Return what goes through the weights where keys are values too: one product for all that is the same."""
+    """`_projected` where keys are values too: one product for all that is the same."""
     query, key, _ = inputs
     width = query.shape[-1]
 
@@ -160,7 +160,7 @@ def _without_weights(
     count, heads, target, size = shape
     if mask is not None:
         alone = mask.size(0) == 1 and mask.dim() == 3
-        mask = mask.unsqueeze(0) if alone else mask.view(count, heads, -1, mask.size(-1))
+        mask = mask.unsqueeze(0) if alone else mask.view(count, heads, -1, mask.shape[-1])
     query, key, value = (part.view(count, heads, -1, size) for part in parts)
     answer = scaled_dot_product_attention(query, key, value, mask, dropout_p, is_causal)
     return answer.permute(2, 0, 1, 3).reshape(target * count, heads * size)

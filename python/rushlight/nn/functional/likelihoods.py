@@ -168,7 +168,9 @@ def poisson_nll_loss(
         raise ValueError(f"{reduction} is not a valid value for reduction")
     losses = input.exp() - target * input if log_input else input - target * _nn.add_number(input, eps).log()
     if full:
-        stirling = target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = (
+            target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
+        )
         losses = losses + stirling.masked_fill(target <= 1, 0)
     return reduced(losses, reduction)
 

@@ -74,6 +74,10 @@ def instance_norm(
     """
     if use_input_stats:
         _several(input.shape, "spatial element")
+    elif running_mean is None or running_var is None:
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     batch, channels = input.shape[:2]
 
     def repeated(values: Tensor | None) -> Tensor | None:

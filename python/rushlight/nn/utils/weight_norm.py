@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import _composites
+from ... import _rushlight as native
 from ..parameter import Parameter
 from ._replacing import refuse_second, taken_out
 
@@ -29,7 +30,17 @@ class WeightNorm:
         """Return the weight of a layer."""
         length: Tensor = getattr(module, self.name + "_g")
         direction: Tensor = getattr(module, self.name + "_v")
-        return direction * (length / _composites.norm_except_dim(direction, 2, self.dim))
+        dim = self.dim
+
+        def made(direction: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+            norm = _composites.norm_except_dim(direction, 2, dim)
+            return direction * (length / norm), norm
+
+        if dim not in (0, direction.dim() - 1):
+            return made(direction, length)[0]
+        names = ("_weight_norm_interface", "WeightNormInterfaceBackward0", "v g - result1")
+        weight: Tensor = native._as_one(made, names, (2, 0, 2), {"dim": dim}, direction, length)[0]
+        return weight
 
     def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""

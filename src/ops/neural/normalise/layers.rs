@@ -26,6 +26,9 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
     let layout = x.layout();
     let shape = layout.shape();
     // A line of elements has no channels, so it may have no elements either.
+    if shape == [0] {
+        return cast::clone(x);
+    }
     let channels = shape.get(1).copied().unwrap_or(0);
     for (name, tensor) in [
         ("running_mean", running.mean),
@@ -49,9 +52,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
             return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
         }
     }
-    if layout.ndim() < 2 {
-        return cast::clone(x);
-    }
+    shape::normalize_dim(1, layout.ndim())?;
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;
     let seen = |statistic: &Tensor| {
