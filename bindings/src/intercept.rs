@@ -98,7 +98,11 @@ impl Operation {
     }
 
     /// Computes it of other operands, if they are of the same shapes and types: a list of tensors.
-    fn of<'py>(&self, py: Python<'py>, operands: Vec<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyList>>> {
+    fn of<'py>(
+        &self,
+        py: Python<'py>,
+        operands: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
         let own = self.0.operands.iter().zip(&operands);
         let value = |(own, other): (&Value, &Bound<'_, PyAny>)| {
             as_tensor(other).map_or_else(|| own.clone(), |tensor| Value::Tensor(tensor.clone()))

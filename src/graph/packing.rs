@@ -2,8 +2,8 @@
 //! unpacks them when backward wants them. One pair of functions counts on a thread, the innermost.
 
 use std::cell::RefCell;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 

@@ -198,9 +198,8 @@ fn predicate(
     if let Some(y) = batch::unary(x, |x| predicate(name, x, others, single, double)) {
         return y;
     }
-    let computed = move |operands: &[Value]| {
-        predicate(name, intercept::first(operands), others, single, double)
-    };
+    let computed =
+        move |operands: &[Value]| predicate(name, intercept::first(operands), others, single, double);
     if mode::special()
         && let Some(y) = intercept::minded(name, &[x.into()], computed)
     {

@@ -13,9 +13,8 @@ pub(super) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
         return y;
     }
     if x.is_minded()
-        && let Some(y) = intercept::minded("fixed_map", &[x.into()], move |operands| {
-            map(intercept::first(operands), f)
-        })
+        && let Some(y) =
+            intercept::minded("fixed_map", &[x.into()], move |operands| map(intercept::first(operands), f))
     {
         return y;
     }

@@ -96,7 +96,20 @@ impl Operation {
         let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
         let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
         let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
-        Operation { node, in_place, operands, beside: SmallVec::new(), held: 0, attributes, outputs, compute, again, computed, grad, minded }
+        Operation {
+            node,
+            in_place,
+            operands,
+            beside: SmallVec::new(),
+            held: 0,
+            attributes,
+            outputs,
+            compute,
+            again,
+            computed,
+            grad,
+            minded,
+        }
     }
 
     /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
@@ -153,10 +166,7 @@ impl Operation {
         }
         let computed = operation.computed.lock().unwrap_or_else(PoisonError::into_inner);
         let own = |output: &Tensor| computed.iter().any(|computed| computed.is(output));
-        Ok(outputs
-            .into_iter()
-            .map(|output| if own(&output) { output } else { adopt(output) })
-            .collect())
+        Ok(outputs.into_iter().map(|output| if own(&output) { output } else { adopt(output) }).collect())
     }
 
     /// Runs it as a write to its first operand.
@@ -332,11 +342,7 @@ fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
 
 /// The output of an elementwise operation.
 #[cold]
-pub(super) fn elementwise(
-    node: &'static str,
-    operands: &[Operand<'_>],
-    forward: Forward,
-) -> Result<Tensor> {
+pub(super) fn elementwise(node: &'static str, operands: &[Operand<'_>], forward: Forward) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     Operation::new(node, values(operands), compute).run_one(&given)
 }

@@ -11,12 +11,7 @@ use crate::graph::mode;
 use crate::tensor::Tensor;
 
 /// A function of truth values of two operands; every number but zero is true.
-fn truths(
-    name: &'static str,
-    a: Operand<'_>,
-    b: Operand<'_>,
-    f: fn(bool, bool) -> bool,
-) -> Result<Tensor> {
+fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
     if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(name, a, b, f)) {
         return y;
     }

@@ -315,7 +315,8 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let array = x.array();
     let forward = &mut || match intercept::is_active() {
         true => {
-            let forward = Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
+            let forward =
+                Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
             intercept::elementwise(E::NODE, &[x.into()], forward)
         }
         false => forward(&op, &array).map(Tensor::from_array),

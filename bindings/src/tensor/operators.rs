@@ -330,7 +330,11 @@ fn compared_by_name(
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         let ((true, true), left, right) = (unsafe {
             let fits = |object| Ok::<_, PyErr>(borrow(object).is_some() || operand(py, object)?.is_some());
-            ((fits(left)?, fits(right)?), Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right))
+            (
+                (fits(left)?, fits(right)?),
+                Bound::from_borrowed_ptr(py, left),
+                Bound::from_borrowed_ptr(py, right),
+            )
         }) else {
             return Ok(declined(py));
         };

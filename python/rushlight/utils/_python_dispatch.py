@@ -144,8 +144,8 @@ def transform_subclass(
     for name, wanted, got in (("shape", size, made.shape), ("stride", stride, made.stride())):
         if tuple(got) != tuple(wanted):
             raise AssertionError(
-                f"Expected return value from {type(t)}__tensor_unflatten__() to have {name} equal to {wanted}, "
-                f"but got: {got}"
+                f"Expected return value from {type(t)}__tensor_unflatten__() to have {name} equal to "
+                f"{wanted}, but got: {got}"
             )
     return made
 
