@@ -234,7 +234,11 @@ impl Storage {
 /// How large a block with so many bytes is.
 #[inline]
 fn size_of_block(lead: usize, bytes: usize) -> Result<usize> {
-    if bytes >> LEAD == 0 { Ok(lead + bytes) } else { Err(allocate::out_of_memory(lead.saturating_add(bytes))) }
+    if bytes >> LEAD == 0 {
+        Ok(lead + bytes)
+    } else {
+        Err(allocate::out_of_memory(lead.saturating_add(bytes)))
+    }
 }
 
 /// Alignment of a block and where its bytes start.

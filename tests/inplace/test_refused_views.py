@@ -114,15 +114,35 @@ def made_in(mode, make):
 @pytest.mark.parametrize(
     ("first", "last", "text"),
     [
-        ("part", "no_grad", "A view was created in no_grad mode and is being modified inplace with grad mode"),
+        (
+            "part",
+            "no_grad",
+            "A view was created in no_grad mode and is being modified inplace with grad mode",
+        ),
         ("part", "inference", "A view was created in inference mode and is being modified inplace in normal"),
-        ("shown", "part", "Output 0 of View is a view and is being modified inplace. This view is the output"),
-        ("shown", "no_grad", "A view was created in no_grad mode and is being modified inplace with grad mode"),
+        (
+            "shown",
+            "part",
+            "Output 0 of View is a view and is being modified inplace. This view is the output",
+        ),
+        (
+            "shown",
+            "no_grad",
+            "A view was created in no_grad mode and is being modified inplace with grad mode",
+        ),
         ("no_grad", "part", "Output 0 of View is a view and is being modified inplace. This view is the"),
         ("no_grad", "inference", "A view was created in inference mode and is being modified inplace in"),
         ("inference", "no_grad", "A view was created in inference mode and is being modified inplace in"),
-        ("inference", "part", "Output 0 of View is a view of a view which was created in inference mode and is"),
-        ("part", "view", "Output 0 of View is a view and is being modified inplace. This view is the output of"),
+        (
+            "inference",
+            "part",
+            "Output 0 of View is a view of a view which was created in inference mode and is",
+        ),
+        (
+            "part",
+            "view",
+            "Output 0 of View is a view and is being modified inplace. This view is the output of",
+        ),
     ],
 )
 def test_the_last_reason_counts_unless_it_was_inference_mode(x, first, last, text):
