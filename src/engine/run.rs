@@ -293,8 +293,12 @@ fn accumulate_leaf(
         before(hooks, &mut gradients, deposits)?;
     }
     let _profiled = profile::node(node, Extent::Rule, &gradients);
+    let gradient = gradients.first_mut().and_then(Option::take);
+    if gradient.is_some() {
+        check_leaf(leaf)?;
+    }
     // A leaf may have been told since then that it wants none.
-    let gradient = gradients.first_mut().and_then(Option::take).filter(|_| leaf.requires_grad());
+    let gradient = gradient.filter(|_| leaf.requires_grad());
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
@@ -307,6 +311,11 @@ fn accumulate_leaf(
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
     }
     Ok(())
+}
+
+/// Refuses a leaf that an operation has written to since.
+fn check_leaf(leaf: &Tensor) -> Result<()> {
+    if leaf.is_known_as_leaf() { Ok(()) } else { Err(Error::LeafMoved {}.into()) }
 }
 
 /// Accumulates into a leaf, if there is a gradient, and tells those who watch it, also if there is none.
@@ -325,6 +334,7 @@ fn watched(
 /// Does at once what the node of a leaf does in a run, apart from its hooks.
 pub(super) fn accumulate_now(node: &NodeRef, leaf: &Tensor, gradient: Tensor) -> Result<()> {
     let gradient = check::fit(gradient, node, 0, node, 0)?;
+    check_leaf(leaf)?;
     let watchers = leaf.hooks_if_any().map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     watched(leaf, Some(gradient), mode::is_grad_enabled(), &watchers)
 }

@@ -33,6 +33,8 @@ macro_rules! autograd {
         saved: Origin,
         written: Origin,
     },
+    /// A gradient for a leaf that an operation has written to since.
+    LeafMoved {},
     /// The graph was freed by an earlier backward.
     BackwardTwice { node: String, recorded: Origin, run: Origin },
     /// A gradient that is not a number, where that is looked for.

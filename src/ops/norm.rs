@@ -114,10 +114,10 @@ impl Op for VectorNorm {
         }
         let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
         if self.order == 2.0 {
-            // x (g/y): what is small is divided, and zero where there is no slope.
+            // Zero where there is no slope; the derivative of the slope is not a number there.
             let x = super::cast::to_dtype(&at.load(&saved[0])?, self.dtype)?;
             let y = self.over.aligned(&at.load(&saved[1])?, x.layout().shape())?;
-            return one(mul(&x, &masked_fill(&div(&g, &y)?, &compare::eq(&y, 0)?, 0.0)?)?);
+            return one(mul(&g, &masked_fill(&div(&x, &y)?, &compare::eq(&y, 0)?, 0.0)?)?);
         }
         one(mul(&self.load(saved, at)?, &g)?)
     }

@@ -347,3 +347,18 @@ def test_a_leaf_that_wants_no_gradient_any_more_gets_none():
     x.requires_grad_(False)
     y.sum().backward()
     assert x.grad is None and len(seen) == 1
+
+
+def test_a_leaf_that_an_operation_wrote_to_takes_no_gradient_of_what_it_was():
+    for write in (lambda x, w: x.mul_(w), lambda x, w: x.__setitem__(0, w[0])):
+        x = torch.ones(2, requires_grad=True)
+        y = (x * 2).sum()
+        x.requires_grad_(False)
+        write(x, torch.ones(2, requires_grad=True))
+        with raises(RuntimeError, "leaf variable has been moved into the graph interior"):
+            y.backward()
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    x.requires_grad_(False).mul_(3)
+    y.backward()
+    assert x.grad is None

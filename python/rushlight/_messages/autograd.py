@@ -49,6 +49,7 @@ AUTOGRAD: dict[str, tuple[type[Exception], str]] = {
         "Function {function} returned an invalid gradient at index {index} - got {got} but expected shape "
         "compatible with {expected}",
     ),
+    "LeafMoved": (RuntimeError, "leaf variable has been moved into the graph interior"),
     "SavedDetached": (
         RuntimeError,
         "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
