@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::apply::{apply_one, one, single, tangent};
 use super::record::trace;
-use super::{batch, conjugate, in_place, intercept, strided};
+use super::{batch, conjugate, in_place, intercept, minded, strided};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -37,7 +37,7 @@ pub(super) fn show_memory(source: &Tensor, memory: Array, creation: Creation) ->
 /// A view of `source` that somebody else has made, which shows memory of its own perhaps.
 pub(super) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tensor {
     if given.is_minded() {
-        given.become_view(source, created_now(creation), refresh);
+        given.become_view(source, created_now(creation), refresh, 0);
         return given;
     }
     Tensor::view_of(source, given.array(), None, created_now(creation), refresh)
@@ -158,7 +158,13 @@ pub(super) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 /// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
 pub(super) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
-    let y = Tensor::view_apart(x, x.memory(), creation, refresh, level);
+    let y = if x.is_minded() {
+        let given = minded::detach(x)?;
+        given.become_view(x, creation, refresh, level);
+        given
+    } else {
+        Tensor::view_apart(x, x.memory(), creation, refresh, level)
+    };
     trace(&[x], std::slice::from_ref(&y), |_| Shown {
         kind: Reshape { name, along: Along::Nothing },
         source: x.layout(),

@@ -135,8 +135,9 @@ impl Tensor {
     }
 
     /// Makes this tensor, which the host has made and nobody has used, a view of `source`: memory that
-    /// nobody reads becomes that of the source, whose writes both then count.
-    pub fn become_view(&self, source: &Tensor, creation: Creation, refresh: Refresh) {
+    /// nobody reads becomes that of the source, whose writes both then count. At the level `apart`, zero for none,
+    /// it has a tangent of its own.
+    pub fn become_view(&self, source: &Tensor, creation: Creation, refresh: Refresh, apart: Level) {
         if self.is(source) || self.is_view() {
             return;
         }
@@ -145,7 +146,7 @@ impl Tensor {
         if !memory.storage.is_counted() {
             return;
         }
-        let view = View::of(source, memory.storage.version(), creation, (refresh, 0));
+        let view = View::of(source, memory.storage.version(), creation, (refresh, apart));
         if self.0.cold.set(Box::new(Cold::of_view(view, None))).is_ok() {
             let mut core = self.0.core.write();
             core.birth = core.birth.of_view();
