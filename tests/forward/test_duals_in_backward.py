@@ -32,10 +32,10 @@ def test_a_gradient_that_is_added_brings_its_own(dual):
     assert tangent(x.grad) == [2, 20]
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
 def test_a_gradient_that_is_copied_keeps_its_tangent(dual):
     x, d = dual
-    with pytest.warns(UserWarning, match="create a reference cycle"):
-        (d**3).sum().backward(create_graph=True)
+    (d**3).sum().backward(create_graph=True)
     assert tangent(x.grad) == [6, 120]
     y = torch.ones(2, 3, requires_grad=True)
     y.t().backward(forward_ad.make_dual(torch.ones(3, 2), torch.full((3, 2), 2.0)))
