@@ -101,6 +101,8 @@ def test_there_are_no_numbers_to_show():
     assert x.data_ptr() == 0 and x.untyped_storage().nbytes() == 12
 
 
+# torch raises the same, but has lost tangents and transforms from then on.
+@pytest.mark.own
 def test_without_a_text_of_its_own_there_is_nothing_to_print():
     class Silent(torch.Tensor):
         @classmethod
