@@ -106,21 +106,29 @@ def _fused(
         if key.shape[1] != query.shape[1]:
             key, value = _for_heads(query, key), _for_heads(query, value)
         scores = _scores(query, key, masks[0] if masks else None, is_causal, scale)
-        total = native.logsumexp(scores.detach(), -1)
         answer = native._safe_softmax(scores, -1) @ value
         if not query.is_contiguous():
             answer = native.empty_like(query.detach()).copy_(answer)
+        return answer, scores
+
+    def recorded(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+        answer, scores = attend(*inputs)
+        total = native.logsumexp(scores.detach(), -1)
         return answer, native.where(total == -math.inf, 0.0, total).to(total.dtype)
 
-    parameters: dict[str, Any] = {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale}
+    node = "ScaledDotProductFlashAttentionForCpuBackward0"
     masks = () if mask is None else (_added(mask, query),)
+    if not _is_seen(query, key, value):
+        native._check_forward(node, query, key, value, *masks)
+        return attend(query, key, value, *masks)[0]
+    parameters: dict[str, Any] = {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale}
     if mask is None:
         parameters["attn_mask"] = ...
     names = f"query key value{' attn_mask' * len(masks)} output logsumexp"
     title = "_scaled_dot_product_flash_attention_for_cpu"
     answer, _ = native._as_one(
-        attend,
-        (title, "ScaledDotProductFlashAttentionForCpuBackward0", names),
+        recorded,
+        (title, node, names),
         (3, 0, 2),
         parameters,
         query,
@@ -129,6 +137,13 @@ def _fused(
         *masks,
     )
     return answer
+
+
+def _is_seen(*tensors: Tensor) -> bool:
+    """Whether anybody sees that it is one operation: a graph, a mode, a class or a profile."""
+    if native.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return True
+    return bool(native._interceptors()) or native._is_minding() or native._profiler_enabled()
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
