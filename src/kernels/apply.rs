@@ -38,6 +38,9 @@ pub(super) fn each_slice_1<V: Send, A: Copy + Sync>(
     });
 }
 
+/// So few elements are visited one by one, in less time than it takes to choose and call a loop for more.
+const FEW: usize = 8;
+
 /// Visits every element of a slice together with those of two others.
 #[inline]
 pub(super) fn each_slice_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
@@ -46,6 +49,9 @@ pub(super) fn each_slice_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
     b: &[B],
     visit: impl Fn(&mut V, A, B) + Copy + Sync,
 ) {
+    if out.len() <= FEW {
+        return out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| visit(out, a, b));
+    }
     parallel_slice(out, |start, part| {
         let (a, b) = (&a[start..start + part.len()], &b[start..start + part.len()]);
         vectorised(part.len(), || {
