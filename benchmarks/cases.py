@@ -95,6 +95,11 @@ F.mse_loss(model(inputs), wanted).backward()
 optimiser.step()
 """
 
+HEADS = """
+attend = torch.nn.functional.scaled_dot_product_attention
+query, key, value = (torch.rand(4, 8, 64, 32, requires_grad=True) for _ in range(3))
+"""
+
 NETWORKS = Group(
     "Networks",
     [
@@ -104,6 +109,11 @@ NETWORKS = Group(
         Case("optimiser.step()", OPTIMISED, "SGD step, 20 parameters of 16"),
         Case(TRAINING_STEP, MLP.format(8, 32, 1, 16), "training step, 8-32-1, batch 16"),
         Case(TRAINING_STEP, MLP.format(784, 128, 10, 32), "training step, 784-128-10, batch 32"),
+        Case(
+            "attend(query, key, value).sum().backward()",
+            HEADS,
+            "attention, 4 × 8 heads of 64 × 32, forward and backward",
+        ),
     ],
 )
 

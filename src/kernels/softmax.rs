@@ -10,11 +10,14 @@ use super::reduce::{Fold, fold_slice, greater};
 use super::simd::vectorised;
 use crate::dtype::{Real, Ring};
 
-/// `exp(x) / sum(exp(x))`
-pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [MaybeUninit<T>]) {
+/// `exp(x) / sum(exp(x))`; where all elements are infinitely small, zeros if that is to be `safe`.
+pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, safe: bool, out: &mut [MaybeUninit<T>]) {
     let extent = Extent::new(view.shape(), axis);
     along([&dense(&view)], extent, extent.len, out, |[x], y| {
         let shift = greatest(x);
+        if safe && shift == T::LOWEST {
+            return y.fill(T::ZERO);
+        }
         rewrite(y, x, |_, x| exp(x - shift));
         let total = total(y);
         vectorised(y.len(), || y.iter_mut().for_each(|y| *y = *y / total));
@@ -125,11 +128,14 @@ mod tests {
     #[test]
     fn large_numbers_do_not_overflow_and_a_row_of_minus_infinity_is_undefined() {
         let a = ArrayD::from_shape_vec(IxDyn(&[3]), vec![1000.0f32, 1000.0, -1000.0]).unwrap();
-        assert_eq!(written(3, |out| softmax(a.view(), 0, out)), [0.5, 0.5, 0.0]);
+        assert_eq!(written(3, |out| softmax(a.view(), 0, false, out)), [0.5, 0.5, 0.0]);
         let nothing = ArrayD::from_elem(IxDyn(&[3]), f32::NEG_INFINITY);
-        assert!(written(3, |out| softmax(nothing.view(), 0, out)).iter().all(|x| x.is_nan()));
+        assert!(written(3, |out| softmax(nothing.view(), 0, false, out)).iter().all(|x| x.is_nan()));
+        assert_eq!(written(3, |out| softmax(nothing.view(), 0, true, out)), [0.0; 3]);
+        let partly = ArrayD::from_shape_vec(IxDyn(&[2]), vec![f32::NEG_INFINITY, f32::NAN]).unwrap();
+        assert!(written(2, |out| softmax(partly.view(), 0, true, out)).iter().all(|x| x.is_nan()));
         let single = ArrayD::from_elem(IxDyn(&[]), 4.0f32);
-        assert_eq!(written(1, |out| softmax(single.view(), 0, out)), [1.0]);
+        assert_eq!(written(1, |out| softmax(single.view(), 0, false, out)), [1.0]);
         let empty = ArrayD::<f32>::zeros(IxDyn(&[3, 0]));
         assert!(written(0, |out| log_softmax(empty.view(), 1, out)).is_empty());
     }
@@ -137,8 +143,9 @@ mod tests {
     #[test]
     fn the_bits_are_the_same_at_any_number_of_threads() {
         let a = numbers(&[60, 50, 70]);
-        let [one, two, four] =
-            at_thread_counts(|| [0, 1, 2].map(|axis| result(&a.view(), |x, out| softmax(x, axis, out))));
+        let [one, two, four] = at_thread_counts(|| {
+            [0, 1, 2].map(|axis| result(&a.view(), |x, out| softmax(x, axis, false, out)))
+        });
         assert!(one == two && one == four);
     }
 }

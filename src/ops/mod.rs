@@ -384,6 +384,7 @@ pub const DIFFERENTIABLE: &[&str] = &[
     "roll",
     "round_decimals",
     "rrelu",
+    "scaled_dot_product_attention",
     "scatter",
     "scatter_add",
     "scatter_reduce",

@@ -5,10 +5,9 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
-use super::{cast, compare, copy, default_dtype, exp, mul, select, sub, truth};
+use super::{cast, copy, default_dtype, exp, mul, sub};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode::GradModeGuard;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{reduce, softmax as kernels};
@@ -63,7 +62,7 @@ impl Op for Softmax {
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => match self.log {
             true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
-            false => kernels::softmax(x.view::<T>(), self.dim, y.fresh()),
+            false => kernels::softmax(x.view::<T>(), self.dim, self.safe, y.fresh()),
         }, else {
             let last = self.dim + 1 >= inputs[0].ndim();
             let operation = match (self.log, last) {
@@ -74,14 +73,7 @@ impl Op for Softmax {
             };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
-        let y = Tensor::from_array(y);
-        if self.safe {
-            let _off = GradModeGuard::off();
-            let hidden = compare::eq(&inputs[0].detach(), f64::NEG_INFINITY)?;
-            let hidden = truth::all(&hidden, Some(&[self.dim as i64]), true)?;
-            select::masked_fill_(&y, &hidden, 0)?;
-        }
-        Ok(smallvec![y])
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -97,7 +89,7 @@ impl Op for Softmax {
         let (y, t) = (at.load(y)?, tangent(tangents));
         one(match self.log {
             true => sub(t, &total(&mul(&exp(&y)?, t)?, self.dim)?)?,
-            false => apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[t, &y])?,
+            false => softmax_gradient(t, &y, self.dim)?,
         })
     }
 
@@ -164,7 +156,7 @@ impl Op for SoftmaxGradient {
         let to_g = match (at.needs(0), self.log) {
             (false, _) => None,
             (true, true) => Some(self.centred_log(z, &y)?),
-            (true, false) => Some(apply_one(SoftmaxGradient { dim: self.dim, log: false }, &[z, &y])?),
+            (true, false) => Some(softmax_gradient(z, &y, self.dim)?),
         };
         let to_y = match (at.needs(1), self.log) {
             (false, _) => None,
@@ -204,6 +196,11 @@ impl SoftmaxGradient {
     fn centred_log(&self, z: &Tensor, y: &Tensor) -> Result<Tensor> {
         sub(z, &total(&mul(z, &exp(y)?)?, self.dim)?)
     }
+}
+
+/// The gradient that passes through softmax along a dimension, from that of its result `y`.
+pub(super) fn softmax_gradient(gradient: &Tensor, y: &Tensor, dim: usize) -> Result<Tensor> {
+    apply_one(SoftmaxGradient { dim, log: false }, &[gradient, y])
 }
 
 fn along(x: &Tensor, dim: i64, dtype: Option<DType>, [log, safe]: [bool; 2]) -> Result<Tensor> {

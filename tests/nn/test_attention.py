@@ -63,3 +63,44 @@ def test_its_gradients_are_those_of_one_head_at_a_time(options):
 def test_its_derivative_is_checked():
     x = torch.rand(1, 1, 2, 2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: scaled_dot_product_attention(x, x, x), x)
+
+
+def test_the_logarithms_of_the_sums_are_kept():
+    query, key, value = heads()
+    mask = torch.tensor([[True, False, True, True, False], [True] * 5, [False] * 5])
+    node = scaled_dot_product_attention(query, key, value, attn_mask=mask).grad_fn
+    scores = (query @ key.mT / 2).masked_fill(~mask, -torch.inf)
+    assert torch.allclose(node._saved_logsumexp[..., :2], scores.logsumexp(-1)[..., :2])
+    assert torch.equal(node._saved_logsumexp[..., 2], torch.zeros(1, 2))
+
+
+def test_heads_of_queries_may_share_keys_and_values():
+    torch.manual_seed(0)
+    query = torch.rand(2, 4, 3, 2, dtype=torch.float64, requires_grad=True)
+    key, value = (torch.rand(2, 2, 5, 2, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    shared = scaled_dot_product_attention(query, key, value, enable_gqa=True)
+    assert shared.grad_fn.name() == NAME
+    repeated = [x.repeat_interleave(2, 1) for x in (key, value)]
+    apart = scaled_dot_product_attention(query, *repeated)
+    assert torch.allclose(shared, apart)
+    expected = torch.autograd.grad(apart.square().sum(), (query, key, value))
+    for found, known in zip(
+        torch.autograd.grad(shared.square().sum(), (query, key, value)), expected, strict=True
+    ):
+        assert torch.allclose(found, known)
+
+
+def test_a_query_that_sees_no_key_has_no_gradient():
+    query, key, value = heads()
+    mask = torch.tensor([[True] * 5, [False] * 5, [True] * 5])
+    y = scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    assert torch.equal(y[..., 1, :], torch.zeros(1, 2, 4))
+    (gradient,) = torch.autograd.grad(y.square().sum(), query)
+    assert torch.equal(gradient[..., 1, :], torch.zeros(1, 2, 4))
+    assert gradient[..., 0, :].abs().min() > 0
+
+
+def test_it_lies_in_memory_as_the_queries_do():
+    query, key, value = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in heads())
+    y = scaled_dot_product_attention(query, key, value)
+    assert y.stride() == query.stride() == (24, 4, 8, 1)

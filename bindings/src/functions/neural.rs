@@ -1,11 +1,12 @@
-//! Convolutions, normalisation, embeddings and dropout.
-use super::entries::{function, in_place};
+//! Attention, convolutions, normalisation, embeddings and dropout.
+use super::entries::{function, in_place, inner};
 use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, NN};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::ops::neural::attention::{Answering, attention};
 use rushlight::ops::neural::convolution::{Options, convolution_nd, convolution_same};
 use rushlight::ops::neural::dropout::Dropout;
 use rushlight::ops::neural::embedding::embedding;
@@ -52,10 +53,21 @@ macro_rules! transposed {
     };
 }
 
+const ATTENTION: &[&str] =
+    &["(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale)"];
+const SCORES: &[&str] = &["(Tensor query, Tensor key, Tensor? attn_mask, bool is_causal, float? scale)"];
 const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
+    inner("attention", ATTENTION, "Attention of samples with several heads, as one operation.", |a| {
+        let answering = Answering { is_causal: a.boolean(4), scale: a.optional_float(5)? };
+        attention([a.tensor(0)?, a.tensor(1)?, a.tensor(2)?], a.optional_tensor(3), answering).answer(a.py())
+    }),
+    inner("attention_scores", SCORES, "How well every key answers every query.", |a| {
+        let answering = Answering { is_causal: a.boolean(3), scale: a.optional_float(4)? };
+        answering.scores(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py())
+    }),
     function("conv1d", convolved!("1"), "A convolution over one dimension.", |a| convolved(a, 1)),
     function("conv2d", convolved!("2"), "A convolution over two dimensions.", |a| convolved(a, 2)),
     function("conv3d", convolved!("3"), "A convolution over three dimensions.", |a| convolved(a, 3)),

@@ -1,6 +1,7 @@
-//! What layers of neural networks compute beside products of matrices: convolutions, pooling,
+//! What layers of neural networks compute beside products of matrices: attention, convolutions, pooling,
 //! normalisation, padding, resampling, embeddings, dropout.
 
+pub mod attention;
 pub mod convolution;
 mod correlation;
 pub mod dropout;

@@ -1,5 +1,7 @@
-//! Samples of what layers compute: convolutions, pooling, padding, resampling, normalisation.
+//! Samples of what layers compute: attention, convolutions, pooling, padding, resampling, normalisation.
 
+use rushlight::dtype::Bool;
+use rushlight::ops::neural::attention::{Answering, attention};
 use rushlight::ops::neural::convolution::{Options, convolution};
 use rushlight::ops::neural::embedding::embedding;
 use rushlight::ops::neural::fold::{Sliding, fold, unfold};
@@ -21,7 +23,8 @@ fn ints(shape: &[usize], values: &[i64]) -> Tensor {
 
 /// The samples.
 pub fn samples() -> Vec<Sample> {
-    let mut samples = convolutions();
+    let mut samples = attentions();
+    samples.extend(convolutions());
     samples.extend(pooling());
     samples.extend(padding());
     samples.extend(normalisation());
@@ -30,6 +33,24 @@ pub fn samples() -> Vec<Sample> {
         embedding(&x[0], &ints(&[2, 2], &[1, 0, 2, 1]), None, false)
     }));
     samples
+}
+
+fn attentions() -> Vec<Sample> {
+    let of = |[q, k]: [&[usize]; 2], mask: Option<Tensor>, scale: Option<f64>, is_causal: bool| {
+        let inputs = vec![signed(q), signed(k), positive(k)];
+        sample("scaled_dot_product_attention", inputs, move |x| {
+            attention([&x[0], &x[1], &x[2]], mask.as_ref(), Answering { scale, is_causal })
+        })
+    };
+    let some = [true, true, false, false, false, true].map(Bool::new);
+    let some = Tensor::from_slice(&[3, 2], &some).unwrap();
+    let (short, shared): (&[usize], &[usize]) = (&[2, 2, 3, 2], &[1, 1, 2, 3]);
+    vec![
+        of([short, short], None, None, false),
+        of([short, short], None, Some(-0.4), true),
+        of([&[2, 2, 3, 2], &[2, 2, 2, 2]], Some(some), None, false),
+        of([&[1, 2, 3, 3], shared], Some(signed(&[1, 2, 3, 2])), None, false),
+    ]
 }
 
 fn options(stride: i64, padding: i64, dilation: i64, groups: i64) -> Options {

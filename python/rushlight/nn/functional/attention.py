@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._precision import lowered
@@ -40,7 +39,7 @@ def scaled_dot_product_attention(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
     if dropout_p == 0.0 and _is_fused(query, key, value, attn_mask, enable_gqa):
-        return _fused(query, key, value, attn_mask, is_causal, scale)
+        return native._nn.attention(query, key, value, attn_mask, is_causal, scale)
     if enable_gqa:
         key, value = _for_heads(query, key), _for_heads(query, value)
     kind = query.dtype
@@ -48,7 +47,7 @@ def scaled_dot_product_attention(
         # The scores are sums, which half types are too short for.
         query, key, value = query.float(), key.float(), value.float()
         attn_mask = attn_mask.float() if attn_mask is not None and attn_mask.dtype is kind else attn_mask
-    scores = _scores(query, key, attn_mask, is_causal, scale)
+    scores = native._nn.attention_scores(query, key, attn_mask, is_causal, scale)
     weights = native._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = native.dropout(weights, dropout_p, True)
@@ -58,29 +57,6 @@ def scaled_dot_product_attention(
 def _for_heads(query: Tensor, x: Tensor) -> Tensor:
     """Return keys or values as often as there are heads of queries that share them."""
     return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
-
-
-def _scores(
-    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
-) -> Tensor:
-    """Return how well every key answers every query."""
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    # Half of it on each side, where it keeps numbers small.
-    half = math.sqrt(abs(scale))
-    query = native._nn.mul_number(query, math.copysign(half, scale))
-    scores = query @ native._nn.mul_number(key.transpose(-2, -1), half)
-    if is_causal:
-        attn_mask = native.ones(query.shape[-2], key.shape[-2], dtype=native.bool).tril()
-    if attn_mask is None:
-        return scores
-    return scores + _added(attn_mask, query)
-
-
-def _added(mask: Tensor, query: Tensor) -> Tensor:
-    """Return a mask as what is added to scores."""
-    if mask.dtype is not native.bool:
-        return mask
-    return native.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
 
 
 def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, grouped: bool) -> bool:
@@ -95,55 +71,6 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gr
     form = (samples, count if grouped else heads, key.shape[2], size)
     agree = key.shape == value.shape == form and heads % count == 0
     return agree and all(x.stride(-1) == 1 for x in tensors)
-
-
-def _fused(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
-) -> Tensor:
-    """Return the attention as one operation, which keeps no weights: they are calculated again."""
-
-    def attend(query: Tensor, key: Tensor, value: Tensor, *masks: Tensor) -> tuple[Tensor, Tensor]:
-        if key.shape[1] != query.shape[1]:
-            key, value = _for_heads(query, key), _for_heads(query, value)
-        scores = _scores(query, key, masks[0] if masks else None, is_causal, scale)
-        answer = native._safe_softmax(scores, -1) @ value
-        if not query.is_contiguous():
-            answer = native.empty_like(query.detach()).copy_(answer)
-        return answer, scores
-
-    def recorded(*inputs: Tensor) -> tuple[Tensor, Tensor]:
-        answer, scores = attend(*inputs)
-        total = native.logsumexp(scores.detach(), -1)
-        return answer, native.where(total == -math.inf, 0.0, total).to(total.dtype)
-
-    node = "ScaledDotProductFlashAttentionForCpuBackward0"
-    masks = () if mask is None else (_added(mask, query),)
-    if not _is_seen(query, key, value):
-        native._check_forward(node, query, key, value, *masks)
-        return attend(query, key, value, *masks)[0]
-    parameters: dict[str, Any] = {"dropout_p": 0.0, "is_causal": is_causal, "scale": scale}
-    if mask is None:
-        parameters["attn_mask"] = ...
-    names = f"query key value{' attn_mask' * len(masks)} output logsumexp"
-    title = "_scaled_dot_product_flash_attention_for_cpu"
-    answer, _ = native._as_one(
-        recorded,
-        (title, node, names),
-        (3, 0, 2),
-        parameters,
-        query,
-        key,
-        value,
-        *masks,
-    )
-    return answer
-
-
-def _is_seen(*tensors: Tensor) -> bool:
-    """Whether anybody sees that it is one operation: a graph, a mode, a class or a profile."""
-    if native.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return True
-    return bool(native._interceptors()) or native._is_minding() or native._profiler_enabled()
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:

@@ -1,0 +1,228 @@
+//! Attention: values, weighed by how well their keys answer each query.
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::mode::GradModeGuard;
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
+use crate::ops::apply::{Keep, Op, Outputs, apply, single, two};
+use crate::ops::batch::{self, Answer, Call};
+use crate::ops::extremes_over::amax;
+use crate::ops::matmul::matmul;
+use crate::ops::permute::{mT, transpose};
+use crate::ops::reshape::reshape_to;
+use crate::ops::softmax::{safe_softmax, softmax_gradient};
+use crate::ops::underived::check_parts;
+use crate::ops::{
+    add, compare, copy, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
+};
+use crate::shape::{SharedLayout, signed};
+use crate::tensor::Tensor;
+
+/// How keys answer queries.
+#[derive(Clone, Copy)]
+pub struct Answering {
+    /// What the products are multiplied by; one over the root of a key's size goes without saying.
+    pub scale: Option<f64>,
+    /// Whether no query sees a key behind its own place.
+    pub is_causal: bool,
+}
+
+impl Answering {
+    fn scale(self, q: &Tensor) -> f64 {
+        self.scale.unwrap_or_else(|| 1.0 / (size(q, -1) as f64).sqrt())
+    }
+
+    /// S = scale · q kᵀ + mask, with half of the scale on each side, where it keeps numbers small
+    pub fn scores(self, q: &Tensor, k: &Tensor, mask: Option<&Tensor>) -> Result<Tensor> {
+        let scale = self.scale(q);
+        let half = scale.abs().sqrt();
+        let scores = matmul(&mul(q, half.copysign(scale))?, &mul(&transpose(k, -2, -1)?, half)?)?;
+        let before = match self.is_causal {
+            true => {
+                let sizes = [size(q, -2) as i64, size(k, -2) as i64];
+                Some(triangle::tril(&create::full(&sizes, true.into(), DType::Bool)?, 0)?)
+            }
+            false => None,
+        };
+        match before.as_ref().or(mask) {
+            Some(mask) => add(&scores, &added(mask, q.dtype())?),
+            None => Ok(scores),
+        }
+    }
+}
+
+/// A mask as what is added to scores: nothing where it holds, and what leaves no weight elsewhere.
+pub fn added(mask: &Tensor, dtype: DType) -> Result<Tensor> {
+    if mask.dtype() != DType::Bool {
+        return Ok(mask.clone());
+    }
+    let hidden = logical::not(mask)?;
+    select::masked_fill(&create::zeros(&signed(mask.layout().shape()), dtype)?, &hidden, f64::NEG_INFINITY)
+}
+
+/// The size of a dimension that is counted from the end.
+fn size(x: &Tensor, dim: isize) -> usize {
+    x.layout().shape()[x.ndim().wrapping_add_signed(dim)]
+}
+
+/// y = W v with the weights W = softmax(S), and ln Σ eˢ, which has no derivative. No weights are kept.
+///
+/// v̄ = Wᵀ ȳ, S̄ = W (W̄ - Σ W̄ W) with W̄ = ȳ vᵀ, q̄ = scale · S̄ k, k̄ = scale · S̄ᵀ q,
+/// ẏ = W v̇ + Ẇ v with Ẇ = W (Ṡ - Σ Ṡ W), Ṡ = scale · (q̇ kᵀ + q k̇ᵀ)
+#[derive(Clone)]
+struct Attention {
+    answering: Answering,
+}
+
+/// Queries, keys, values and a mask.
+type Given<'a> = (&'a Tensor, Tensor, Tensor, Option<&'a Tensor>);
+
+/// The inputs, with keys and values for every head of queries: heads may share them.
+fn given<'a>(inputs: &[&'a Tensor]) -> Result<Given<'a>> {
+    let heads = size(inputs[0], -3);
+    Ok((inputs[0], for_heads(inputs[1], heads)?, for_heads(inputs[2], heads)?, inputs.get(3).copied()))
+}
+
+fn for_heads(x: &Tensor, heads: usize) -> Result<Tensor> {
+    let &[samples, own, length, size] = x.layout().shape() else { return Ok(x.clone()) };
+    if own == heads {
+        return Ok(x.clone());
+    }
+    let shared = expand::expand(&squeeze::unsqueeze(x, 2)?, &[-1, -1, (heads / own) as i64, -1, -1])?;
+    reshape_to(&shared, &[samples, heads, length, size])
+}
+
+/// The gradient of what `for_heads` made of `x`.
+fn of_heads(gradient: Tensor, x: &Tensor) -> Result<Tensor> {
+    let &[samples, own, length, size] = x.layout().shape() else { return Ok(gradient) };
+    match self::size(&gradient, -3) / own {
+        1 => Ok(gradient),
+        shared => {
+            let apart = reshape_to(&gradient, &[samples, own, shared, length, size])?;
+            reduce::sum(&apart, Some(&[2]), false, None)
+        }
+    }
+}
+
+impl Attention {
+    /// The result, and the scores and weights on the way to it.
+    fn parts(&self, inputs: &[&Tensor]) -> Result<[Tensor; 3]> {
+        let (q, k, v, mask) = given(inputs)?;
+        let scores = self.answering.scores(q, &k, mask)?;
+        let weights = safe_softmax(&scores, -1, None)?;
+        Ok([matmul(&weights, &v)?, scores, weights])
+    }
+
+    /// The inputs as they were when they were kept.
+    fn load(saved: &Saved, at: &At<'_>) -> Result<SmallVec<[Tensor; 4]>> {
+        saved[..4].iter().flatten().map(|input| at.load(input)).collect()
+    }
+}
+
+/// ln Σ eˢ from the scores and weights of each query: of its greatest score e^(s - ln Σ eˢ) is the weight. A
+/// query that sees no key counts as one with a sum of one.
+fn log_sum(scores: &Tensor, weights: &Tensor) -> Result<Tensor> {
+    let greatest = amax(scores, &[-1], false)?;
+    let sum = sub(&greatest, &log(&amax(weights, &[-1], false)?)?)?;
+    select::masked_fill(&sum, &compare::eq(&greatest, f64::NEG_INFINITY)?, 0.0)
+}
+
+/// The inputs, then both outputs.
+type Saved = [Option<SavedTensor>; 6];
+
+impl Op for Attention {
+    type Saved = Saved;
+    const SAVED: &'static [&'static str] = &["query", "key", "value", "attn_mask", "output", "logsumexp"];
+
+    fn name(&self) -> &'static str {
+        "ScaledDotProductFlashAttentionForCpuBackward0"
+    }
+
+    fn shown(&self, _saved: &Saved) -> Attributes {
+        let Answering { scale, is_causal } = self.answering;
+        shown! { dropout_p: 0.0, is_causal: is_causal, scale: scale }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some((0..3).map(Some).collect())
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        // Two products of matrices, of which a core does some fifty steps in a nanosecond.
+        inputs[0].numel() as u64 * size(inputs[1], -2) as u64 / 25
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = GradModeGuard::off();
+        let plain: SmallVec<[Tensor; 4]> = inputs.iter().map(|input| input.detach()).collect();
+        let [y, scores, weights] = self.parts(&plain.iter().collect::<SmallVec<[&Tensor; 4]>>())?;
+        // It lies in memory as the queries do.
+        let y = copy::laid_out(&y.array(), &SharedLayout::new(inputs[0].layout().packed()))?;
+        Ok(smallvec![Tensor::from_array(y), Tensor::from_array(log_sum(&scores, &weights)?.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Saved {
+        let input = |index| keep.input_if(index < keep.count(), index);
+        [input(0), input(1), input(2), input(3), Some(keep.output(0)), Some(keep.constant(1))]
+    }
+
+    fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let inputs = Self::load(saved, at)?;
+        let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
+        let ((q, k, v, mask), g) = (given(&inputs)?, single(gradients));
+        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
+        let to_v = match at.needs(2) {
+            true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
+            false => None,
+        };
+        if !(at.needs(0) || at.needs(1)) {
+            return Ok(smallvec![None, None, to_v]);
+        }
+        let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
+        let scale = self.answering.scale(q);
+        let to_q = || mul(&matmul(&to_scores, &k)?, scale);
+        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(q, scale)?)?, inputs[1]);
+        Ok(smallvec![at.needs(0).then(to_q).transpose()?, at.needs(1).then(to_k).transpose()?, to_v])
+    }
+
+    fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let inputs = Self::load(saved, at)?;
+        let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
+        let (q, k, v, mask) = given(&inputs)?;
+        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
+        let heads = size(q, -3);
+        let moved = |index: usize| match &tangents[index] {
+            Some(tangent) => for_heads(tangent, heads),
+            None => create::zeros_like(inputs[index]).and_then(|zeros| for_heads(&zeros, heads)),
+        };
+        let scores = add(&matmul(&moved(0)?, &mT(&k)?)?, &matmul(q, &mT(&moved(1)?)?)?)?;
+        let turned = softmax_gradient(&mul(&scores, self.answering.scale(q))?, &weights, 3)?;
+        Ok(smallvec![Some(add(&matmul(&turned, &v)?, &matmul(&weights, &moved(2)?)?)?), None])
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("of batched tensors the operations are called that it consists of")
+    }
+}
+
+/// Attention of samples with several heads, recorded as one operation, which gives a mask no gradient. Heads
+/// of queries may share keys and values. For many samples at once it is the operations that it consists of.
+pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answering) -> Result<Tensor> {
+    let operation = Attention { answering };
+    let mask = mask.map(|mask| added(mask, q.dtype())).transpose()?;
+    let mut inputs: SmallVec<[&Tensor; 4]> = smallvec![q, k, v];
+    inputs.extend(&mask);
+    if batch::highest(inputs.iter().copied()).is_some() {
+        check_parts(operation.name(), &inputs)?;
+        let [y, ..] = operation.parts(&inputs)?;
+        return Ok(y);
+    }
+    Ok(two(apply(operation, &inputs)?).0)
+}
