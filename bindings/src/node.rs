@@ -99,11 +99,12 @@ impl Drop for GraphNode {
         Python::attach(|py| {
             let Some(objects) = OBJECTS.get(py) else { return };
             let mut objects = locked(py, objects);
-            // A later object of the same node may have taken the place.
-            let dead = objects.get(&self.node.id()).is_some_and(|it| it.bind(py).upgrade().is_none());
-            let removed = if dead { objects.remove(&self.node.id()) } else { None };
+            // A later object of the same node may have taken the place. It is let go of outside of the lock,
+            // since by then nobody else may have it.
+            let later = objects.get(&self.node.id()).and_then(|it| it.bind(py).upgrade());
+            let removed = if later.is_none() { objects.remove(&self.node.id()) } else { None };
             drop(objects);
-            drop(removed);
+            drop((later, removed));
         });
     }
 }

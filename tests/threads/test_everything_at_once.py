@@ -219,6 +219,38 @@ def test_objects_that_nobody_keeps_are_made_anew_by_whoever_asks():
     in_threads(work)
 
 
+def test_one_node_is_asked_for_by_all_and_kept_by_nobody():
+    y = leaf(1.0, 2.0) * 2
+
+    def work():
+        for _ in range(ROUNDS * 2000):
+            y.grad_fn  # noqa: B018
+
+    run_together(work, work, work)
+    assert y.grad_fn.name() == "MulBackward0"
+
+
+def test_a_gradient_keeps_its_attributes_when_others_ask_for_it_as_it_is_let_go_of():
+    x = leaf(1.0, 2.0)
+    ended = threading.Event()
+
+    def give():
+        try:
+            for turn in range(ROUNDS * 200):
+                gradient = torch.zeros(2, dtype=torch.float64)
+                gradient.turn = turn
+                x.grad = gradient
+        finally:
+            ended.set()
+
+    def ask():
+        while not ended.is_set():
+            assert x.grad is None or x.grad.turn >= 0
+
+    run_together(give, ask, ask, ask)
+    assert x.grad.turn == ROUNDS * 200 - 1
+
+
 def test_attributes_and_weak_references_of_a_shared_tensor():
     x = leaf(1.0, 2.0)
 

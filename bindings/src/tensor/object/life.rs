@@ -11,7 +11,7 @@ use rushlight::Tensor;
 
 use super::collect::{is_hosted, track_raw};
 use super::custody::{look_at_waiting, survives};
-use super::meeting::{introduce, part as part_from};
+use super::meeting::{introduce, is_plain, part as part_from};
 use super::{Object, TensorBase, kind::tensor_type};
 
 /// How many dead objects of the exact type are kept for reuse.
@@ -144,7 +144,7 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
         if let Some(leaves) = (*object).body.tensor.circle_through_gradients() {
             return leave_circle(object, leaves);
         }
-        if ffi::Py_TYPE(object.cast()) == tensor_type() && !(*object).body.has_state() {
+        if is_plain(object) {
             ffi::PyObject_GC_UnTrack(object.cast());
             disconnect(object);
             let tensor = ptr::read(&raw const (*object).body.tensor);
