@@ -9,7 +9,6 @@ use std::sync::Arc;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rushlight::dtype::Scalar;
 use rushlight::graph::Shown;
@@ -21,6 +20,7 @@ use rushlight::tensor::Minding;
 use rushlight::{Result, Tensor};
 
 use crate::arguments::Arguments;
+use crate::declining::Declining;
 use crate::dtype::asked;
 use crate::error::{carry, raise};
 use crate::profile;
@@ -174,14 +174,11 @@ fn not_a_tensor(object: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("Unable to cast {} to Tensor", object.str()?))
 }
 
+static DECLINING: Declining = Declining::named("_disabled_torch_dispatch_impl");
+
 /// Whether instances of a class are shown operations: it has a `__torch_dispatch__` that does not decline.
 pub(crate) fn minds(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = class.py();
-    let find =
-        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_dispatch_impl").map(Bound::unbind);
-    let declining = DECLINING.get_or_try_init(py, find)?;
-    Ok(class.getattr_opt(intern!(py, "__torch_dispatch__"))?.is_some_and(|found| !found.is(declining)))
+    Ok(DECLINING.unless_declined(class, intern!(class.py(), "__torch_dispatch__"))?.is_some())
 }
 
 /// Call `func` with no class shown what it does: the `__torch_dispatch__` of classes that do not want to see it.
@@ -193,13 +190,24 @@ pub(crate) fn declining<'py>(
     args: Option<&Bound<'py, PyTuple>>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    intercept::set_minding(false);
-    let answer = match args {
-        Some(args) => func.call(args, kwargs),
-        None => func.call((), kwargs),
-    };
-    intercept::set_minding(true);
-    answer
+    let _unminded = Unminded::enter();
+    func.call(args.unwrap_or(&PyTuple::empty(func.py())), kwargs)
+}
+
+/// Shows operations of this thread to no class until it goes.
+struct Unminded;
+
+impl Unminded {
+    fn enter() -> Unminded {
+        intercept::set_minding(false);
+        Unminded
+    }
+}
+
+impl Drop for Unminded {
+    fn drop(&mut self) {
+        intercept::set_minding(true);
+    }
 }
 
 /// Show operations of this thread to no class, or to classes again: as often as it was said.

@@ -4,9 +4,9 @@
 //! show; `node` and `hooks` are the graph's side, `backward` runs it and `forward` is the other
 //! direction; `function` is for rules of one's own, `transform` serves transforms of functions; `mode`
 //! switches recording, `mapping` has functions work on samples; `error` words failures. `functions`
-//! lists functions and methods: `signature` says what a call
-//! of one may pass, `callable` makes the call, `arguments` and `returns` are its two ends; `overrides`
-//! shows it to classes that want to see it.
+//! lists functions and methods: `signature` says what a call of one may pass, `callable` makes the call,
+//! `arguments` and `returns` are its two ends; `overrides` shows it to classes that want to see it, and
+//! `intercept` shows the operations that it comes to.
 
 use pyo3::prelude::*;
 
@@ -19,6 +19,7 @@ mod callable;
 mod callbacks;
 mod collector;
 mod convert;
+mod declining;
 mod device;
 mod dtype;
 mod error;

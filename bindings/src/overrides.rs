@@ -12,10 +12,10 @@ use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
 
+use crate::declining::Declining;
 use crate::intercept;
 use crate::signature::matching::Call;
 use crate::tensor::object::{tensor_class, tensor_type};
@@ -71,7 +71,7 @@ pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
         if let (Some(inherited), Some(found)) = (inherited, found)
             && inherited.is(&found)
         {
-            class.setattr(name, declining_function(py)?)?;
+            class.setattr(name, DECLINING.function(py)?)?;
         }
     }
     if handler(class)?.is_some() {
@@ -80,13 +80,7 @@ pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
     Ok(())
 }
 
-/// The `__torch_function__` that declines.
-fn declining_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static DECLINING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let find =
-        || py.import("rushlight._rushlight")?.getattr("_disabled_torch_function_impl").map(Bound::unbind);
-    Ok(DECLINING.get_or_try_init(py, find)?.bind(py))
-}
+static DECLINING: Declining = Declining::named("_disabled_torch_function_impl");
 
 /// Call `func` as it is: the `__torch_function__` of classes that do not want to see calls.
 #[pyfunction]
@@ -98,10 +92,7 @@ pub(crate) fn declining<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let _as_they_are = AsTheyAre::enter();
-    match args {
-        Some(args) => func.call(args, kwargs),
-        None => func.call((), kwargs),
-    }
+    func.call(args.unwrap_or(&PyTuple::empty(func.py())), kwargs)
 }
 
 /// Calls functions as they are until it goes.
@@ -164,10 +155,7 @@ pub(crate) fn pop_mode() -> Option<Py<PyAny>> {
 
 /// The `__torch_function__` of a class, unless it has none or one that declines.
 fn handler<'py>(class: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = class.py();
-    let declining = declining_function(py)?;
-    let found = class.getattr_opt(intern!(py, "__torch_function__"))?;
-    Ok(found.filter(|found| !found.is(declining)))
+    DECLINING.unless_declined(class, intern!(class.py(), "__torch_function__"))
 }
 
 /// The arguments of a call whose classes want to see it: one of each class, derived ones first.

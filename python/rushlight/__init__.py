@@ -70,13 +70,13 @@ if TYPE_CHECKING:
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
     from ._ops import ops as ops
-    from ._spectra import bartlett_window as bartlett_window
-    from ._spectra import blackman_window as blackman_window
-    from ._spectra import hamming_window as hamming_window
-    from ._spectra import hann_window as hann_window
     from ._spectra import istft as istft
-    from ._spectra import kaiser_window as kaiser_window
     from ._spectra import stft as stft
+    from ._windows import bartlett_window as bartlett_window
+    from ._windows import blackman_window as blackman_window
+    from ._windows import hamming_window as hamming_window
+    from ._windows import hann_window as hann_window
+    from ._windows import kaiser_window as kaiser_window
     from .amp._state import autocast_decrement_nesting as autocast_decrement_nesting
     from .amp._state import autocast_increment_nesting as autocast_increment_nesting
     from .amp._state import clear_autocast_cache as clear_autocast_cache
@@ -133,9 +133,9 @@ else:
             "set_autocast_cache_enabled": ".amp._state",
             "set_autocast_dtype": ".amp._state",
             "set_autocast_enabled": ".amp._state",
-            "bartlett_window": "._spectra",
+            "bartlett_window": "._windows",
             "bilinear": "._losses",
-            "blackman_window": "._spectra",
+            "blackman_window": "._windows",
             "chain_matmul": "._chains",
             "conv_tbc": "._losses",
             "cosine_embedding_loss": "._losses",
@@ -143,12 +143,12 @@ else:
             "ctc_loss": "._losses",
             "graph": ".inspection",
             "grid_sampler": "._losses",
-            "hamming_window": "._spectra",
-            "hann_window": "._spectra",
+            "hamming_window": "._windows",
+            "hann_window": "._windows",
             "hinge_embedding_loss": "._losses",
             "instance_norm": "._losses",
             "istft": "._spectra",
-            "kaiser_window": "._spectra",
+            "kaiser_window": "._windows",
             "kl_div": "._losses",
             "TypedStorage": ".storage",
             "UntypedStorage": ".storage",

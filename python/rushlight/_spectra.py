@@ -1,127 +1,19 @@
-"""Windows of signals, and the spectra of what is seen through them."""
+"""The spectra of signals as windows move over them, and back: `stft` and `istft`."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import fft
 from ._samples import check_mapped
-from ._spelling import name_in_c
 from ._typename import scalar_name
+from ._warnings import warn_once
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from ._rushlight import Tensor
 
-__all__ = [
-    "bartlett_window",
-    "blackman_window",
-    "hamming_window",
-    "hann_window",
-    "istft",
-    "kaiser_window",
-    "stft",
-]
-
-
-def _window(name: str, length: int, periodic: bool, options: dict[str, Any], shape: Any) -> Tensor:
-    """Return a window that `shape` makes of the places of its elements and the last of them."""
-    dtype = options.get("dtype") or native.get_default_dtype()
-    if not dtype.is_floating_point:
-        # The default is said in full, as tensor options are.
-        raise RuntimeError(
-            f"{name} expects floating point dtypes, got: TensorOptions(dtype={name_in_c(dtype)}, "
-            "device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
-            "memory_format=(nullopt))"
-        )
-    if length < 0:
-        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
-    grad = options.get("requires_grad", False)
-    if length < 2:
-        return native.ones(length, dtype=dtype, requires_grad=grad)
-    last = length if periodic else length - 1
-    made: Tensor = shape(native.arange(length, dtype=dtype), last)
-    return made.requires_grad_() if grad else made
-
-
-def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return von Hann's window; a periodic one lacks the element at its end.
-
-    >>> import rushlight as torch
-    >>> torch.hann_window(4)
-    tensor([0.0000, 0.5000, 1.0000, 0.5000])
-    """
-
-    def shape(places: Tensor, last: int) -> Tensor:
-        return 0.5 - 0.5 * (places * (2 * math.pi / last)).cos()
-
-    return _window("hann_window", window_length, periodic, options, shape)
-
-
-def hamming_window(
-    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
-) -> Tensor:
-    """Return Hamming's window; a periodic one lacks the element at its end.
-
-    >>> import rushlight as torch
-    >>> torch.hamming_window(4)
-    tensor([0.0800, 0.5400, 1.0000, 0.5400])
-    """
-
-    def shape(places: Tensor, last: int) -> Tensor:
-        return alpha - beta * (places * (2 * math.pi / last)).cos()
-
-    return _window("hamming_window", window_length, periodic, options, shape)
-
-
-def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return a triangle; a periodic one lacks the element at its end.
-
-    >>> import rushlight as torch
-    >>> torch.bartlett_window(4)
-    tensor([0.0000, 0.5000, 1.0000, 0.5000])
-    """
-
-    def shape(places: Tensor, last: int) -> Tensor:
-        return 1 - (places * (2 / last) - 1).abs()
-
-    return _window("bartlett_window", window_length, periodic, options, shape)
-
-
-def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return Blackman's window; a periodic one lacks the element at its end.
-
-    >>> import rushlight as torch
-    >>> torch.blackman_window(4)
-    tensor([-2.9802e-08,  3.4000e-01,  1.0000e+00,  3.4000e-01])
-    """
-
-    def shape(places: Tensor, last: int) -> Tensor:
-        angles = places * (math.pi / last)
-        return (4 * angles).cos() * 0.08 - (2 * angles).cos() * 0.5 + 0.42
-
-    return _window("blackman_window", window_length, periodic, options, shape)
-
-
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
-    """Return Kaiser's window; a periodic one lacks the element at its end.
-
-    >>> import rushlight as torch
-    >>> torch.kaiser_window(3, False, 0.0)
-    tensor([1., 1., 1.])
-    """
-
-    def shape(places: Tensor, last: int) -> Tensor:
-        from_middle = places * (2 / last) - 1
-        height = native.i0(native.tensor(float(beta), dtype=places.dtype))
-        return native.i0(beta * (1 - from_middle**2).clamp(min=0).sqrt()) / height
-
-    return _window("kaiser_window", window_length, periodic, options, shape)
-
+__all__ = ["istft", "stft"]
 
 _NO_WINDOW = (
     "A window was not provided. A rectangular window will be applied,which is known to cause spectral "
@@ -134,7 +26,6 @@ _NO_WINDOW_BACK = (
     "by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
     "explicitly set `window=torch.ones(n_fft, device=<device>)`."
 )
-
 _PARTS = (
     "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
     "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
@@ -144,13 +35,6 @@ _SHORTER = (
     "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
     "tail. Please check your center and hop_length settings."
 )
-_told: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
-        warnings.warn(text, stacklevel=3)
 
 
 def _of_length(window: Tensor | None, win_length: int, n_fft: int, like: Tensor) -> Tensor:
@@ -176,6 +60,31 @@ def _overlapped(frames: Tensor, hop: int, whole: int) -> Tensor:
     names = ("unfold_backward", "UnfoldBackwardBackward0", "- -")
     (sums,) = native._as_one(added, names, (1, 1, 0), {"dim": 1, "size": size, "step": hop}, frames)
     return sums
+
+
+def _told(tensor: Tensor, left: str = "", right: str = "") -> str:
+    return f"torch.{scalar_name(tensor)}Tensor{left}{list(tensor.shape)}{right}"
+
+
+def _refusal(input: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None) -> str | None:
+    """Tell why a signal cannot be looked at through a window, if it cannot."""
+    if not (input.is_floating_point() or input.is_complex()):
+        return "expected a tensor of floating point or complex values"
+    if input.dim() not in (1, 2):
+        return "expected a 1D or 2D tensor"
+    size = input.shape[-1]
+    if n_fft <= 0 or n_fft > size:
+        return f"expected 0 < n_fft < {size}, but got n_fft={n_fft}"
+    if hop <= 0:
+        return f"expected hop_length > 0, but got hop_length={hop}"
+    if length <= 0 or length > n_fft:
+        return f"expected 0 < win_length <= n_fft, but got win_length={length}"
+    if window is not None and (window.dim() != 1 or window.shape[0] != length):
+        return (
+            f"expected a 1D window tensor of size equal to win_length={length}, but got window with size "
+            f"{list(window.shape)}"
+        )
+    return None
 
 
 def stft(
@@ -208,21 +117,8 @@ def stft(
         input = wide.reshape(wide.shape[len(lead) :])
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
-
-    def said(tensor: Tensor, left: str = "", right: str = "") -> str:
-        return f"torch.{scalar_name(tensor)}Tensor{left}{list(tensor.shape)}{right}"
-
-    def refuse(why: str) -> RuntimeError:
-        seen = "None" if window is None else said(window, "{", "}")
-        sides = onesided if onesided is None else int(onesided)
-        return RuntimeError(
-            f"stft({said(input)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, window={seen}, "
-            f"normalized={int(normalized)}, onesided={sides}, return_complex={int(bool(return_complex))}, "
-            f"align_to_window={align_to_window}) : {why}"
-        )
-
     if window is None:
-        _warn_once(_NO_WINDOW)
+        warn_once(_NO_WINDOW)
     is_complex = input.is_complex() or (window is not None and window.is_complex())
     if return_complex is None:
         if not is_complex:
@@ -232,26 +128,19 @@ def stft(
             )
         return_complex = True
     if not return_complex:
-        _warn_once(_PARTS)
-    if not (input.is_floating_point() or input.is_complex()):
-        raise refuse("expected a tensor of floating point or complex values")
-    if input.dim() not in (1, 2):
-        raise refuse("expected a 1D or 2D tensor")
+        warn_once(_PARTS)
+    refusal = _refusal(input, n_fft, hop, length, window)
+    if refusal is not None:
+        seen = "None" if window is None else _told(window, "{", "}")
+        sides = onesided if onesided is None else int(onesided)
+        raise RuntimeError(
+            f"stft({_told(input)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, window={seen}, "
+            f"normalized={int(normalized)}, onesided={sides}, return_complex={int(bool(return_complex))}, "
+            f"align_to_window={align_to_window}) : {refusal}"
+        )
     single = input.dim() == 1
     signal = input.unsqueeze(0) if single else input
-    size = signal.shape[1]
-    if n_fft <= 0 or n_fft > size:
-        raise refuse(f"expected 0 < n_fft < {size}, but got n_fft={n_fft}")
-    if hop <= 0:
-        raise refuse(f"expected hop_length > 0, but got hop_length={hop}")
-    if length <= 0 or length > n_fft:
-        raise refuse(f"expected 0 < win_length <= n_fft, but got win_length={length}")
-    if window is not None and (window.dim() != 1 or window.shape[0] != length):
-        raise refuse(
-            f"expected a 1D window tensor of size equal to win_length={length}, but got window with size "
-            f"{list(window.shape)}"
-        )
-    (outer, step), count = signal.stride(), 1 + (size - n_fft) // hop
+    (outer, step), count = signal.stride(), 1 + (signal.shape[1] - n_fft) // hop
     frames = signal.as_strided((signal.shape[0], count, n_fft), (outer, hop * step, step))
     if window is not None or length < n_fft:
         frames = frames * _of_length(window, length, n_fft, input)
@@ -287,7 +176,7 @@ def istft(
     """
     check_mapped("istft", input, window)
     if window is None:
-        _warn_once(_NO_WINDOW_BACK)
+        warn_once(_NO_WINDOW_BACK)
     if not input.is_complex():
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -302,7 +191,7 @@ def istft(
     if onesided is None:
         onesided = spectra.shape[2] != n_fft
     wanted = n_fft // 2 + 1 if onesided else n_fft
-    seen = "None" if window is None else f"torch.{scalar_name(window)}Tensor{{{list(window.shape)}}}"
+    seen = "None" if window is None else _told(window, "{", "}")
     sides = onesided_given if onesided_given is None else int(onesided_given)
     said = (
         f"istft(CPU{scalar_name(input)}Type{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, "
@@ -335,6 +224,6 @@ def istft(
         raise RuntimeError(f"{said}window overlap add min: 1\n[ CPUBoolType{{}} ]")
     found = sums / weights
     if length is not None and found.shape[1] < length:
-        _warn_once(_SHORTER)
+        warn_once(_SHORTER)
         found = native.constant_pad_nd(found, (0, length - found.shape[1]))
     return found.squeeze(0) if single else found

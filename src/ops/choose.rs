@@ -18,22 +18,7 @@ pub fn multinomial(
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
     if batch::is_mapping() {
-        // All rows at once, whatever mappings they are of.
-        let rank = weights.ndim();
-        return batch::drawn_from(weights, &|weights| {
-            let layout = weights.layout();
-            if layout.ndim() <= 2 || !(1..=2).contains(&rank) {
-                return multinomial(weights, count, replacement, generator);
-            }
-            let mut shape = layout.shape().to_vec();
-            let rows: usize = shape[..shape.len() - 1].iter().product();
-            let flat = reshape::reshape_to(weights, &[rows, shape[shape.len() - 1]])?;
-            let chosen = multinomial(&flat, count, replacement, generator)?;
-            if let Some(last) = shape.last_mut() {
-                *last = count.max(0) as usize;
-            }
-            reshape::reshape_to(&chosen, &shape)
-        });
+        return of_samples(weights, count, replacement, generator);
     }
     let (layout, dtype) = (weights.layout(), weights.dtype());
     if !dtype.is_float() {
@@ -80,4 +65,28 @@ pub fn multinomial(
         sort::argtopk(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });
     Ok(Tensor::from_array(result))
+}
+
+/// `multinomial` of many samples: all rows at once, whatever mappings they are of.
+fn of_samples(
+    weights: &Tensor,
+    count: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let rank = weights.ndim();
+    batch::drawn_from(weights, &|weights| {
+        let layout = weights.layout();
+        if layout.ndim() <= 2 || !(1..=2).contains(&rank) {
+            return multinomial(weights, count, replacement, generator);
+        }
+        let mut shape = layout.shape().to_vec();
+        let rows: usize = shape[..shape.len() - 1].iter().product();
+        let flat = reshape::reshape_to(weights, &[rows, shape[shape.len() - 1]])?;
+        let chosen = multinomial(&flat, count, replacement, generator)?;
+        if let Some(last) = shape.last_mut() {
+            *last = count.max(0) as usize;
+        }
+        reshape::reshape_to(&chosen, &shape)
+    })
 }

@@ -13,16 +13,15 @@ use crate::tensor::{Array, Tensor};
 /// The forward of an operation, on numbers of any type.
 #[inline]
 pub(super) fn forward<O: Op>(op: &O, inputs: &[&Tensor]) -> Result<Outputs> {
-    match const { O::MOVES } || type_of(op.result(), inputs).is_none() {
+    match const { O::MOVES } || !takes_part(op.result(), inputs) {
         true => op.forward(inputs),
         false => rounded(op, inputs),
     }
 }
 
-/// The half type that takes part, if one does.
-fn type_of(result: Option<DType>, inputs: &[&Tensor]) -> Option<DType> {
-    let own = inputs.iter().map(|input| input.read().array().dtype);
-    result.into_iter().chain(own).find(|dtype| dtype.is_half())
+/// Whether a half type takes part.
+fn takes_part(result: Option<DType>, inputs: &[&Tensor]) -> bool {
+    result.is_some_and(DType::is_half) || inputs.iter().any(|input| input.dtype().is_half())
 }
 
 /// The tensor in single precision if it is of a half type; `named` is the type that the caller wants
@@ -67,7 +66,7 @@ fn rounded(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
 
 /// `overwrite`, on numbers of any type.
 pub(super) fn overwrite<O: Overwrite>(op: &O, target: &Array, inputs: &[&Tensor]) -> Result<()> {
-    if const { O::MOVES } || type_of(None, inputs).is_none() {
+    if const { O::MOVES } || !takes_part(None, inputs) {
         return op.overwrite(target, inputs);
     }
     let wide: SmallVec<[Tensor; 3]> = inputs.iter().map(|x| widened(x, None)).collect::<Result<_>>()?;

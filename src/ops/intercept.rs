@@ -9,21 +9,30 @@
 //! operation is recorded as always. Behind the last one come the classes that mind an operand: see Note
 //! [Tensors that their class minds]. Doors come here only where something unusual goes on.
 
+mod audience;
+mod doors;
+
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
-use super::apply::{Outputs, Overwrite};
-use super::erased::AnyOp;
+use super::apply::Outputs;
 use super::operand::{Operand, Value};
-use super::{half, view};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
+use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::profile::{self, Label};
-use crate::tensor::{Array, Creation, Tensor, any_minded};
+use crate::tensor::{Array, Tensor, any_minded};
+
+use audience::MINDER;
+pub(super) use audience::aside;
+pub use audience::{
+    all, beneath, is_active, is_intercepting, is_minding, pop, push, register_minder, set_minding,
+};
+pub(super) use doors::{
+    beside, elementwise, first, minded, overwritten, shown, structured, written, written_with,
+};
 
 /// Who is shown operations before they run.
 pub trait Interceptor: Send + Sync {
@@ -183,246 +192,4 @@ impl Operation {
 /// What somebody else has given as an output: what its class minds stays what it is.
 fn given(output: Tensor) -> Tensor {
     if output.is_minded() { output } else { Tensor::from_array(output.array()) }
-}
-
-/// Who asks the classes that mind an operand.
-static MINDER: OnceLock<Box<dyn Interceptor>> = OnceLock::new();
-
-/// Says who asks the classes that mind an operand. Called once, by the host.
-pub fn register_minder(minder: Box<dyn Interceptor>) {
-    // A second registration would come from a second host in the process: the first one stays.
-    let _ = MINDER.set(minder);
-}
-
-thread_local!(static UNMINDED: Cell<u32> = const { Cell::new(0) });
-
-/// Whether classes are asked on this thread, if there are any.
-pub fn is_minding() -> bool {
-    any_minded() && UNMINDED.get() == 0
-}
-
-/// No class is asked on this thread, or again: as often as it was said.
-pub fn set_minding(minding: bool) {
-    UNMINDED.set(if minding { UNMINDED.get().saturating_sub(1) } else { UNMINDED.get() + 1 });
-}
-
-type Entry = (Arc<dyn Interceptor>, SpecialGuard);
-
-thread_local!(static INTERCEPTORS: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) });
-
-/// The interceptors of a thread without the innermost one, which is put back in the end.
-struct Rest {
-    innermost: Arc<dyn Interceptor>,
-    entry: Option<Entry>,
-}
-
-impl Rest {
-    fn without_innermost() -> Option<Rest> {
-        let entry = INTERCEPTORS.with_borrow_mut(Vec::pop)?;
-        Some(Rest { innermost: entry.0.clone(), entry: Some(entry) })
-    }
-}
-
-impl Drop for Rest {
-    fn drop(&mut self) {
-        INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.extend(self.entry.take()));
-    }
-}
-
-/// No interceptor of this thread is shown anything until this goes.
-#[must_use = "it lasts as long as the guard"]
-pub(super) struct Aside {
-    before: Vec<Entry>,
-}
-
-/// What is computed from now on is for the engine alone.
-pub(super) fn aside() -> Aside {
-    Aside { before: INTERCEPTORS.take() }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        INTERCEPTORS.set(std::mem::take(&mut self.before));
-    }
-}
-
-/// Has `interceptor` shown the operations of this thread, until `pop`.
-pub fn push(interceptor: Arc<dyn Interceptor>) {
-    INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.push((interceptor, SpecialGuard::new())));
-}
-
-/// Ends what the last `push` began.
-pub fn pop() {
-    let ended = INTERCEPTORS.with_borrow_mut(Vec::pop);
-    drop(ended);
-}
-
-/// All interceptors of this thread, the innermost last.
-pub fn all() -> Vec<Arc<dyn Interceptor>> {
-    INTERCEPTORS.with_borrow(|entries| entries.iter().map(|(interceptor, _)| interceptor.clone()).collect())
-}
-
-/// Runs `body` with the innermost interceptor, which is shown nothing meanwhile; `None` if there is none.
-pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
-    let rest = Rest::without_innermost()?;
-    // Whatever interceptors compute themselves is beneath the graph.
-    let _off = GradModeGuard::off();
-    Some(body(&rest.innermost))
-}
-
-/// Whether operations of this thread are intercepted, or profiled.
-#[inline]
-pub fn is_active() -> bool {
-    mode::special() && (is_intercepting() || any_minded() || profile::is_active())
-}
-
-/// Whether there are interceptors on this thread.
-pub fn is_intercepting() -> bool {
-    INTERCEPTORS.with_borrow(|interceptors| !interceptors.is_empty())
-}
-
-fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
-    inputs.iter().map(|&input| Value::Tensor(input.clone())).collect()
-}
-
-/// The outputs of a structured operation.
-#[cold]
-pub(super) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
-    let beside = op.held();
-    // What it holds beside is an operand like others where a class minds that.
-    let minded = is_minding() && beside.iter().any(Tensor::is_minded);
-    let held: &[Tensor] = if minded { &beside } else { &[] };
-    let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
-    let compute = Arc::new(move |operands: &[Value]| {
-        let tensors = tensors(operands);
-        let (inputs, held) = tensors.split_at(count);
-        match held {
-            [] => own.forward(inputs),
-            held => own.holding(&kept(held))?.forward(inputs),
-        }
-    });
-    let operation = Operation {
-        outputs: op.outputs(inputs),
-        attributes: op.told(inputs),
-        again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
-        held: held.len(),
-        beside: beside.clone(),
-        ..Operation::new(op.name(), owned(&all), compute)
-    };
-    operation.run(&|output| match creation {
-        Some(creation) => view::adopt(inputs[0], output, creation),
-        None => given(output),
-    })
-}
-
-fn kept(inputs: &[&Tensor]) -> Vec<Tensor> {
-    inputs.iter().map(|&input| input.clone()).collect()
-}
-
-fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
-    inputs.iter().collect()
-}
-
-fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
-    operands.iter().filter_map(|operand| Operand::from(operand).tensor()).collect()
-}
-
-/// The first operand, which is a tensor.
-pub(super) fn first(operands: &[Value]) -> &Tensor {
-    match operands.first() {
-        Some(Value::Tensor(first)) => first,
-        _ => unreachable!("operands are replaced by others of their kind"),
-    }
-}
-
-fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
-    operands.iter().map(|operand| Value::from(*operand)).collect()
-}
-
-/// The output of an elementwise operation.
-#[cold]
-pub(super) fn elementwise(node: &'static str, operands: &[Operand<'_>], forward: Forward) -> Result<Tensor> {
-    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
-    Operation::new(node, values(operands), compute).run_one(&given)
-}
-
-/// What the class of an operand that minds it gives in the place of what is computed without a node of
-/// its own; `name` is torch's of the operator. `None` if there is no such class.
-#[cold]
-pub(super) fn minded(
-    name: &'static str,
-    operands: &[Operand<'_>],
-    compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
-) -> Option<Result<Tensor>> {
-    let minded = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_minded);
-    if !is_minding() || !operands.iter().any(minded) {
-        return None;
-    }
-    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
-    Some(Operation::new(name, values(operands), compute).run_one(&given))
-}
-
-/// What the class of `x`, which minds it, gives in the place of another tensor on its memory, or of one
-/// that is made like it.
-#[cold]
-pub(super) fn beside(
-    node: &'static str,
-    attributes: Attributes,
-    x: &Tensor,
-    make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
-) -> Result<Tensor> {
-    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![make(first(operands))?]));
-    Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(&given)
-}
-
-/// A view of `x`.
-#[cold]
-pub(super) fn shown(
-    node: &'static str,
-    attributes: Attributes,
-    x: &Tensor,
-    show: impl Fn(&Tensor) -> Tensor + Send + Sync + 'static,
-) -> Result<Tensor> {
-    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![show(first(operands))]));
-    let adopt = &|output| view::adopt(x, output, Creation::Default);
-    let operation = Operation::new(node, owned(&[x]), compute);
-    Operation { attributes, again: Again::LyingAlike, ..operation }.run_one(adopt)
-}
-
-/// A write to the first operand. Whoever answers without going on leaves it as it is.
-#[cold]
-pub(super) fn written(
-    node: &'static str,
-    operands: &[Operand<'_>],
-    write: impl Fn() -> Result<()> + Send + Sync + 'static,
-) -> Result<()> {
-    written_with(node, operands, Attributes::new(), write)
-}
-
-/// `written` by an operation that has parameters.
-#[cold]
-pub(super) fn written_with(
-    node: &'static str,
-    operands: &[Operand<'_>],
-    attributes: Attributes,
-    write: impl Fn() -> Result<()> + Send + Sync + 'static,
-) -> Result<()> {
-    let compute = Arc::new(move |_: &[Value]| write().map(|()| Outputs::new()));
-    let operation = Operation::new(node, values(operands), compute);
-    Operation { attributes, ..operation }.run_in_place()
-}
-
-/// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
-/// that the write leaves alone.
-#[cold]
-pub(super) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
-    let (own, target, apart) = (op.clone(), inputs[0].array(), kept(apart));
-    let write = move |_: &[Value]| {
-        half::overwrite(&own, &target, &references(&apart))?;
-        Ok(Outputs::new())
-    };
-    let operation = Operation::new(op.name(), owned(inputs), Arc::new(write));
-    let attributes = AnyOp::told(op, inputs);
-    Operation { attributes, beside: op.held(), ..operation }.run_in_place()
 }

@@ -107,32 +107,20 @@ impl Passing {
                 run(node, &tangents)?
             };
             for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
-                if let (Some((output, role)), Some(result)) = (output, &result) {
-                    check_shape(result, output)?;
-                    if let Role::Shown(input) = role {
-                        check_shown(result, output, tangents.get(*input).and_then(Option::as_ref))?;
-                    }
+                let Some(result) = result else { continue };
+                let Some((output, role)) = output else {
+                    return Err(Error::TangentOfConstant { position }.into());
+                };
+                check_shape(&result, output)?;
+                if let Role::Shown(input) = role {
+                    check_shown(&result, output, tangents.get(*input).and_then(Option::as_ref))?;
                 }
-                match (output, result) {
-                    (Some((output, Role::Written)), Some(result)) => {
-                        // What had a tangent has had it written to, where it lies.
-                        match tangent(output, level)? {
-                            Some(_) if result.version() == versions[position] => {
-                                return Err(Error::TangentNotWritten {}.into());
-                            }
-                            Some(before) if !before.is(&result) => {
-                                return Err(Error::TangentReplaced {}.into());
-                            }
-                            _ => write(output, level, Some(&result))?,
-                        }
-                    }
-                    (Some((output, Role::New | Role::Shown(_))), Some(result)) => {
-                        let _below = tangents::Ceiling::below(level);
-                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
-                    }
-                    (Some(_), None) => {}
-                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
-                    (None, None) => {}
+                if let Role::Written = role {
+                    check_written(&result, tangent(output, level)?, versions[position])?;
+                    write(output, level, Some(&result))?;
+                } else {
+                    let _below = tangents::Ceiling::below(level);
+                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
                 }
             }
         }
@@ -150,6 +138,15 @@ impl Passing {
             write(x, level, result.as_ref())?;
         }
         Ok(())
+    }
+}
+
+/// A tangent that a tensor had when it was written to has been written to as well, where it lies.
+fn check_written(result: &Tensor, before: Option<Tensor>, version: u32) -> Result<()> {
+    match before {
+        Some(_) if result.version() == version => Err(Error::TangentNotWritten {}.into()),
+        Some(before) if !before.is(result) => Err(Error::TangentReplaced {}.into()),
+        _ => Ok(()),
     }
 }
 

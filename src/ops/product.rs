@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::conjugate::conj;
-use super::reduce::{Over, accumulated};
+use super::reduce::{Over, to_accumulate};
 use super::scan::{Way, product_before};
 use super::{copy, mul, reshape};
 use crate::dtype::{Bool, Complex, DType};
@@ -60,9 +60,8 @@ impl Op for Prod {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
-        let x = copy::as_type(&x, dtype)?;
-        let dims = &self.over.dims;
+        let x = to_accumulate(&x, self.dtype)?;
+        let (dims, dtype) = (&self.over.dims, x.dtype);
         if dtype.is_complex() {
             let x = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;

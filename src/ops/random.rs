@@ -204,31 +204,26 @@ pub fn normal(
         let _off = mode::GradModeGuard::off();
         let spread = match std {
             Scalar(std) => std.to_f64(),
-            Given(std) => {
-                let negative = |std: &f64| *std < 0.0;
-                if std.to_vec::<f64>().iter().any(negative) {
-                    return Err(Error::NormalDeviations {}.into());
-                }
-                1.0
+            Given(std) if std.to_vec::<f64>().iter().any(|&std| std < 0.0) => {
+                return Err(Error::NormalDeviations {}.into());
             }
+            Given(_) => 1.0,
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
+        let common = match (mean, std) {
+            (Given(mean), Given(std)) => Some(shape::broadcast(mean.layout().shape(), std.layout().shape())?),
+            _ => None,
+        };
         if batch::is_mapping() {
-            let shape = match (mean, std) {
-                (Given(mean), Given(std)) => shape::broadcast(mean.layout().shape(), std.layout().shape())?,
-                _ => like.layout().shape().into(),
-            };
             batch::refuse_same(&inputs)?;
+            let shape = common.unwrap_or_else(|| like.layout().shape().into());
             let drawn = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
             let spread = if let Given(std) = std { super::mul(&drawn, std)? } else { drawn };
             return super::add(&spread, mean);
         }
-        let y = match (mean, std) {
-            (Given(mean), Given(std)) => {
-                let shape = shape::broadcast(mean.layout().shape(), std.layout().shape())?;
-                draw(&shape::signed(&shape), mean.dtype(), &standard, generator)?
-            }
-            _ => draw_like(like, like.dtype(), &standard, generator)?,
+        let y = match common {
+            Some(shape) => draw(&shape::signed(&shape), like.dtype(), &standard, generator)?,
+            None => draw_like(like, like.dtype(), &standard, generator)?,
         };
         if let Given(std) = std {
             super::mul_(&y, std)?;

@@ -1,6 +1,8 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
+use std::borrow::Cow;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -152,14 +154,10 @@ impl Op for Sum {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
-        let shape = self.over.shape(x.layout.shape());
-        let x = copy::as_type(&x, dtype)?;
-        if dtype.is_complex() {
-            let y = by_parts(&x, |x| self.run(x, &self.over.shape(x.layout.shape())))?;
-            return Ok(smallvec![Tensor::from_array(y)]);
-        }
-        Ok(smallvec![Tensor::from_array(self.run(&x, &shape)?)])
+        let x = to_accumulate(&x, self.dtype)?;
+        let run = |x: &Array| self.run(x, &self.over.shape(x.layout.shape()));
+        let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -182,6 +180,11 @@ impl Op for Sum {
 /// The type that elements are added or multiplied in unless the caller names one.
 pub(super) fn accumulated(dtype: DType) -> DType {
     if dtype.is_differentiable() { dtype } else { DType::Int64 }
+}
+
+/// The elements in the type that they are added or multiplied in, which the caller may have named.
+pub(super) fn to_accumulate(x: &Array, named: Option<DType>) -> Result<Cow<'_, Array>> {
+    copy::as_type(x, named.unwrap_or(accumulated(x.dtype)).wide())
 }
 
 /// The sum over some dimensions, or all.

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::conjugate::{by_parts, conj};
-use super::reduce::accumulated;
+use super::reduce::to_accumulate;
 use super::{copy, in_place, mul, rearrange};
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
@@ -116,9 +116,8 @@ impl Op for Cumsum {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
-        let x = copy::as_type(&x, dtype)?;
-        let y = match (dtype.is_complex(), x.layout.ndim()) {
+        let x = to_accumulate(&x, self.dtype)?;
+        let y = match (x.dtype.is_complex(), x.layout.ndim()) {
             // Nothing to sum, and the parts are not to be.
             (true, 0) => copy::dense(&x)?,
             (true, _) => by_parts(&x, |x| self.run(x))?,
@@ -189,8 +188,8 @@ impl Op for Cumprod {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let dtype = self.dtype.unwrap_or(accumulated(x.dtype)).wide();
-        let x = copy::as_type(&x, dtype)?;
+        let x = to_accumulate(&x, self.dtype)?;
+        let dtype = x.dtype;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {
                 self.way.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)

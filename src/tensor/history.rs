@@ -1,4 +1,4 @@
-//! How a tensor takes part in autograd: `requires_grad`, its edge, its gradient, its hooks.
+//! How a tensor takes part in autograd: `requires_grad`, its edge, its gradient.
 
 use std::sync::Arc;
 
@@ -9,12 +9,9 @@ use super::view::View;
 use super::{Array, Tensor, WeakTensor};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::arena::Strong;
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{
-    Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, Tangents, leaf, mode, tangents,
-};
+use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -26,7 +23,7 @@ pub(super) struct Cold {
     /// Nodes of this leaf from before it got another shape or type, to which graphs may still lead.
     former: Mutex<Vec<NodeRef>>,
     /// Hooks of a leaf. Those of other tensors are with the node that made them.
-    hooks: Hooks,
+    pub(super) hooks: Hooks,
     retains_grad: Mutex<bool>,
     grad_dtype: Mutex<GradDType>,
     pub(super) tangents: Mutex<Option<Arc<Tangents>>>,
@@ -64,47 +61,6 @@ impl Cold {
             former.iter().for_each(|node| visit(Holding::Node(node)));
         }
         self.hooks.visit_holdings(visit);
-    }
-}
-
-/// Finds a hook again to remove it, without keeping what it is on.
-pub struct HookHandle {
-    on: On,
-    id: HookId,
-}
-
-enum On {
-    Leaf(WeakTensor),
-    Node(NodeId),
-}
-
-impl HookHandle {
-    /// A handle to a hook of a node.
-    pub fn on_node(node: &NodeRef, id: HookId) -> HookHandle {
-        HookHandle { on: On::Node(node.id()), id }
-    }
-
-    /// The name of the hook.
-    pub fn id(&self) -> HookId {
-        self.id
-    }
-
-    /// Removes the hook, if it is still there.
-    pub fn remove(&self) {
-        match &self.on {
-            On::Leaf(tensor) => {
-                if let Some(tensor) = tensor.upgrade() {
-                    tensor.hooks().remove(self.id);
-                }
-            }
-            On::Node(id) => {
-                if let Some(node) = Strong::<Node>::upgrade(*id)
-                    && let Some(extras) = node.extras()
-                {
-                    extras.hooks.remove(self.id);
-                }
-            }
-        }
     }
 }
 
@@ -413,70 +369,5 @@ impl Tensor {
     /// Whether the gradient of this tensor, which is not a leaf, is kept.
     pub fn retains_grad(&self) -> bool {
         self.0.cold.get().is_some_and(|cold| *cold.retains_grad.lock())
-    }
-
-    /// The hooks of a leaf.
-    pub(crate) fn hooks(&self) -> &Hooks {
-        &self.cold().hooks
-    }
-
-    /// The hooks of a leaf, if it ever had any.
-    pub(crate) fn hooks_if_any(&self) -> Option<&Hooks> {
-        self.0.cold.get().map(|cold| &cold.hooks)
-    }
-
-    /// Adds a hook that sees the gradient with respect to this tensor.
-    pub fn register_hook(&self, hook: Arc<dyn Hook>) -> Result<HookHandle> {
-        if !self.requires_grad() {
-            return Err(Error::HookNoGrad {}.into());
-        }
-        let inner = || self.boundary().map(|node| Edge { node, output: 0 });
-        Ok(match self.edge()?.or_else(inner) {
-            Some(edge) => {
-                let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
-                HookHandle { on: On::Node(edge.node.id()), id }
-            }
-            None => self.leaf_hook(Place::Output(0), hook),
-        })
-    }
-
-    /// The hooks that see the gradient with respect to this tensor as it is now, with their names;
-    /// `None` if there were never any.
-    pub fn gradient_hooks(&self) -> Result<Option<NamedHooks>> {
-        Ok(match self.edge()? {
-            Some(edge) => {
-                edge.node.extras().and_then(|extras| extras.hooks.named(Place::Output(edge.output)))
-            }
-            None => self.hooks_if_any().and_then(|hooks| hooks.named(Place::Output(0))),
-        })
-    }
-
-    /// Puts others in the place of the hooks that see the gradient with respect to this tensor.
-    pub fn set_gradient_hooks(&self, hooks: Option<NamedHooks>) -> Result<()> {
-        match self.edge()? {
-            Some(edge) => edge.node.extras_or_new().hooks.replace(Place::Output(edge.output), hooks),
-            None => self.hooks().replace(Place::Output(0), hooks),
-        }
-        Ok(())
-    }
-
-    /// The hooks that run after this leaf's `.grad` was set, with their names; `None` if it never had
-    /// any hook.
-    pub fn accumulated_hooks(&self) -> Option<NamedHooks> {
-        self.hooks_if_any().and_then(|hooks| hooks.named(Place::Accumulated))
-    }
-
-    /// Puts others in the place of the hooks that run after this leaf's `.grad` was set.
-    pub fn set_accumulated_hooks(&self, hooks: Option<NamedHooks>) {
-        self.hooks().replace(Place::Accumulated, hooks);
-    }
-
-    /// Adds a hook that runs after this leaf's `.grad` was set.
-    pub fn register_accumulated_hook(&self, hook: Arc<dyn Hook>) -> HookHandle {
-        self.leaf_hook(Place::Accumulated, hook)
-    }
-
-    fn leaf_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookHandle {
-        HookHandle { id: self.hooks().add(place, hook), on: On::Leaf(self.downgrade()) }
     }
 }

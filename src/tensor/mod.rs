@@ -6,6 +6,7 @@ mod batched;
 pub mod circle;
 mod foreign;
 mod history;
+mod hooks;
 pub mod print;
 mod resolve;
 mod tangent;
@@ -27,7 +28,7 @@ pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
 pub use foreign::{Foreign, Minding, any_minded, register_bareness, register_release, register_watch};
 use history::Cold;
-pub use history::HookHandle;
+pub use hooks::HookHandle;
 pub use view::{Creation, Refresh};
 
 /// A tensor. Clones are the same tensor.

@@ -71,20 +71,7 @@ pub(super) fn apply<'py>(
     if !is_apart && (batched || is_inside_transform()) {
         return Err(PyRuntimeError::new_err(NOT_APART));
     }
-    // What is below the mapping records what its rule does.
-    let mapped = match batched {
-        true => {
-            let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
-            Some(module.call_method1(intern!(py, "apply_batched"), (class, args))?)
-        }
-        false => {
-            if mode::special() && Mapping::innermost().is_some() {
-                let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
-                module.call_method1(intern!(py, "check_support"), (class,))?;
-            }
-            None
-        }
-    };
+    let mapped = if mode::special() { of_samples(class, args, batched)? } else { None };
     let run = || {
         if is_apart {
             let output = mapped.map_or_else(|| boundary::hidden(|| forward.call1(args)), Ok)?;
@@ -95,6 +82,26 @@ pub(super) fn apply<'py>(
         }
     };
     finish(context, &inputs, edges, is_apart, &unrecorded(run)?)
+}
+
+/// What a function makes of tensors that stand for many samples, if one does. What is below the mapping
+/// records what its rule does.
+#[cold]
+fn of_samples<'py>(
+    class: &Bound<'py, PyType>,
+    args: &Bound<'py, PyTuple>,
+    batched: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = class.py();
+    if !batched && Mapping::innermost().is_none() {
+        return Ok(None);
+    }
+    let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
+    if batched {
+        return module.call_method1(intern!(py, "apply_batched"), (class, args)).map(Some);
+    }
+    module.call_method1(intern!(py, "check_support"), (class,))?;
+    Ok(None)
 }
 
 /// Runs `body` while neither gradients nor tangents are seen to.
@@ -195,13 +202,14 @@ fn finish<'py>(
     drop(saved_for_forward);
     let mut answers: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
     for ((result, before), after) in results.into_iter().zip(&outputs).zip(outcome.outputs) {
-        answers.push(match (before, after) {
+        let answer = match (before, after) {
             (Some(before), Some(after)) if !before.is(&after) => wrap(py, after)?,
             _ => result,
-        });
-        if is_recorded && let Ok(answer) = answers[answers.len() - 1].cast::<TensorBase>() {
+        };
+        if is_recorded && let Ok(answer) = answer.cast::<TensorBase>() {
             track(answer);
         }
+        answers.push(answer);
     }
     match raw.is_instance_of::<PyTuple>() {
         true => Ok(PyTuple::new(py, answers)?.into_any()),

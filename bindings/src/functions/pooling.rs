@@ -214,6 +214,17 @@ fn only(a: &Arguments<'_, '_>, index: usize, argument: &str, kinds: &str) -> PyR
     }
 }
 
+fn refused_1d(text: String) -> PyErr {
+    PyRuntimeError::new_err(format!("max_pool1d() {text}"))
+}
+
+fn above_zero(name: &str, value: i64) -> PyResult<()> {
+    match value > 0 {
+        true => Ok(()),
+        false => Err(refused_1d(format!("{name} must be greater than zero, but got {value}"))),
+    }
+}
+
 fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
     let x = a.tensor(0)?;
     let shape = x.layout().shape().to_vec();
@@ -231,28 +242,19 @@ fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
         if own { kernel } else { only(a, 2, "stride", "None, an int, list of ints, or tuple of ints")? };
     let padding = only(a, 3, "padding", KINDS)?;
     let dilation = only(a, 4, "dilation", "an int, list of ints or tuple of ints")?;
-    let refused = |text: String| Err(PyRuntimeError::new_err(format!("max_pool1d() {text}")));
-    let above =
-        |name: &str, value: i64| refused(format!("{name} must be greater than zero, but got {value}"));
-    if kernel <= 0 {
-        return above("kernel_size", kernel);
-    }
+    above_zero("kernel_size", kernel)?;
     let with_places = a.name.ends_with("with_indices");
     if !with_places {
-        if stride <= 0 {
-            return above("stride", stride);
-        }
+        above_zero("stride", stride)?;
         if padding < 0 {
-            return refused(format!("padding must be non-negative, but got {padding}"));
+            return Err(refused_1d(format!("padding must be non-negative, but got {padding}")));
         }
         if padding > kernel / 2 {
-            return refused(format!(
+            return Err(refused_1d(format!(
                 "padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel}"
-            ));
+            )));
         }
-        if dilation <= 0 {
-            return above("dilation", dilation);
-        }
+        above_zero("dilation", dilation)?;
     }
     let one = |value: i64| vec![value];
     let pool = Pool {
@@ -265,7 +267,7 @@ fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
     };
     let lines = unsqueeze(x, -2).map_err(raise)?;
     if !with_places && let Some(count) = too_few(&lines, &lifted(pool.clone())) {
-        return refused(format!("Invalid computed output size: {count}"));
+        return Err(refused_1d(format!("Invalid computed output size: {count}")));
     }
     let (values, index) = max_pool(&lines, &lifted(pool)).map_err(raise)?;
     let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2)).map_err(raise);

@@ -72,14 +72,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             raise RuntimeError(
                 f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}"
             )
-        for index, (tangent, primal) in enumerate(zip(given, expected, strict=True)):
-            for what in ("shape", "device", "dtype"):
-                found, wanted = getattr(tangent, what), getattr(primal, what)
-                if found != wanted:
-                    raise RuntimeError(
-                        f"tangent:{index} with {what} {found} in flattened pytree doesn't match the {what} "
-                        f"{wanted} of the corresponding primal."
-                    )
+        _check_tangents(given, expected)
         still = [zeros_like(leaf) if isinstance(leaf, Tensor) else leaf for leaf in constant]
         if not expected:
             return whole([zeros_like(value) for value in values], still)
@@ -101,3 +94,14 @@ def _check_primals(func: Callable[..., Any], primals: tuple[Any, ...], leaves: l
             raise AttributeError(f"'{type(leaf).__name__}' object has no attribute 'new_empty'")
         if not _is_differentiable(leaf):
             raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype}")
+
+
+def _check_tangents(tangents: list[Any], primals: list[Any]) -> None:
+    for index, (tangent, primal) in enumerate(zip(tangents, primals, strict=True)):
+        for what in ("shape", "device", "dtype"):
+            found, wanted = getattr(tangent, what), getattr(primal, what)
+            if found != wanted:
+                raise RuntimeError(
+                    f"tangent:{index} with {what} {found} in flattened pytree doesn't match the {what} "
+                    f"{wanted} of the corresponding primal."
+                )

@@ -6,6 +6,7 @@ import os
 from enum import Enum
 from warnings import warn
 
+from .._warnings import warn_once
 from ..autograd import profiler as one_profile
 from ..autograd.profiler import ProfilerActivity, record_function
 
@@ -39,14 +40,6 @@ _NONE, _WARMUP, _RECORD, _SAVE = (
     ProfilerAction.RECORD,
     ProfilerAction.RECORD_AND_SAVE,
 )
-
-_warned: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warn(text, stacklevel=3)
 
 
 def supported_activities() -> set[ProfilerActivity]:
@@ -185,7 +178,7 @@ class _KinetoProfile:
     def prepare_trace(self) -> None:
         """Make ready to begin."""
         if self.profiler is not None and not self.acc_events:
-            _warn_once(
+            warn_once(
                 "Warning: Profiler clears events at the end of each cycle. "
                 "Only events from the current cycle will be reported. "
                 "To keep events across cycles, set acc_events=True."

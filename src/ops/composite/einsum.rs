@@ -268,18 +268,11 @@ fn wanted_labels(written: &[Option<char>], dots: &[u32], terms: &[Term]) -> Resu
     Ok(output)
 }
 
-/// The sums of products over `first` dimensions of `a` and `second` of `b`, pair by pair.
-pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Result<Tensor> {
-    if first.len() != second.len() {
-        return Err(Error::TensordotCount {}.into());
-    }
-    if a.dtype() != b.dtype() {
-        return Err(Error::TensordotDTypes {}.into());
-    }
+/// The factors of `tensordot`. One element along a dimension meets the sum of all along the other.
+fn summed_alone(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Result<(Tensor, Tensor)> {
     let (mut a, mut b) = (a.clone(), b.clone());
     for (&one, &two) in first.iter().zip(second) {
         let (p, q) = (shape::normalize_dim(one, a.ndim())?, shape::normalize_dim(two, b.ndim())?);
-        // One element along a dimension meets the sum of all along the other.
         match (a.layout().size(p), b.layout().size(q)) {
             (one, other) if one == other => {}
             (1, _) => b = reduce::sum(&b, Some(&[q as i64]), true, Some(b.dtype()))?,
@@ -287,9 +280,17 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
             _ => {}
         }
     }
-    let (a, b) = (&a, &b);
-    let (left, right) = (a.layout(), b.layout());
-    let (mut rows, mut columns, mut summed) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
+    Ok((a, b))
+}
+
+/// The dimensions of either factor of `tensordot` that are summed.
+fn pairs(
+    left: &shape::Layout,
+    right: &shape::Layout,
+    first: &[i64],
+    second: &[i64],
+) -> Result<(Vec<usize>, Vec<usize>)> {
+    let mut summed = (Vec::new(), Vec::new());
     for (&one, &two) in first.iter().zip(second) {
         let (p, q) = (shape::normalize_dim(one, left.ndim())?, shape::normalize_dim(two, right.ndim())?);
         let (size1, size2) = (left.size(p), right.size(q));
@@ -304,8 +305,22 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
         summed.0.push(p);
         summed.1.push(q);
     }
-    rows.extend((0..left.ndim()).filter(|dim| !summed.0.contains(dim)));
-    columns.extend((0..right.ndim()).filter(|dim| !summed.1.contains(dim)));
+    Ok(summed)
+}
+
+/// The sums of products over `first` dimensions of `a` and `second` of `b`, pair by pair.
+pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Result<Tensor> {
+    if first.len() != second.len() {
+        return Err(Error::TensordotCount {}.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::TensordotDTypes {}.into());
+    }
+    let (a, b) = &summed_alone(a, b, first, second)?;
+    let (left, right) = (a.layout(), b.layout());
+    let summed = pairs(&left, &right, first, second)?;
+    let rows: Vec<usize> = (0..left.ndim()).filter(|dim| !summed.0.contains(dim)).collect();
+    let columns: Vec<usize> = (0..right.ndim()).filter(|dim| !summed.1.contains(dim)).collect();
     let sizes = |layout: &shape::Layout, dims: &[usize]| {
         dims.iter().map(|&dim| layout.shape()[dim]).collect::<Vec<_>>()
     };

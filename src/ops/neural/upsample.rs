@@ -37,6 +37,65 @@ pub enum Between {
     },
 }
 
+impl Between {
+    /// Whether corners fall on corners, where that can be chosen.
+    fn align_corners(self) -> Option<bool> {
+        match self {
+            Between::Nearest | Between::NearestExact => None,
+            Between::Linear { align_corners }
+            | Between::Cubic { align_corners }
+            | Between::Smooth { align_corners, .. } => Some(align_corners),
+        }
+    }
+
+    /// What torch calls the operation when it refuses a type.
+    fn operation(self) -> &'static str {
+        match self {
+            Between::Linear { .. } => "upsample_bilinear2d_channels_last",
+            Between::Cubic { .. } => "compute_indices_weights_cubic",
+            Between::Smooth { .. } => "upsample_aa",
+            Between::Nearest | Between::NearestExact => "upsample_nearest2d_channels_last",
+        }
+    }
+
+    /// torch's names of the nodes of the operation over so many dimensions, and of its gradient.
+    fn nodes(self, dimensions: usize) -> [&'static str; 2] {
+        match (self, dimensions) {
+            (Between::Nearest, 1) => ["UpsampleNearest1DBackward0", "UpsampleNearest1DBackwardBackward0"],
+            (Between::Nearest, 2) => ["UpsampleNearest2DBackward0", "UpsampleNearest2DBackwardBackward0"],
+            (Between::Nearest, _) => ["UpsampleNearest3DBackward0", "UpsampleNearest3DBackwardBackward0"],
+            (Between::NearestExact, 1) => {
+                ["UpsampleNearestExact1DBackward0", "UpsampleNearestExact1DBackwardBackward0"]
+            }
+            (Between::NearestExact, 2) => {
+                ["UpsampleNearestExact2DBackward0", "UpsampleNearestExact2DBackwardBackward0"]
+            }
+            (Between::NearestExact, _) => {
+                ["UpsampleNearestExact3DBackward0", "UpsampleNearestExact3DBackwardBackward0"]
+            }
+            (Between::Linear { .. }, 1) => ["UpsampleLinear1DBackward0", "UpsampleLinear1DBackwardBackward0"],
+            (Between::Linear { .. }, 2) => {
+                ["UpsampleBilinear2DBackward0", "UpsampleBilinear2DBackwardBackward0"]
+            }
+            (Between::Linear { .. }, _) => {
+                ["UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0"]
+            }
+            (Between::Cubic { .. }, _) => {
+                ["UpsampleBicubic2DBackward0", "UpsampleBicubic2DBackwardBackward0"]
+            }
+            (Between::Smooth { filter: Filter::Line, .. }, _) => {
+                ["UpsampleBilinear2DAaBackward0", "UpsampleBilinear2DAaBackwardBackward0"]
+            }
+            (Between::Smooth { filter: Filter::Cubic, .. }, _) => {
+                ["UpsampleBicubic2DAaBackward0", "UpsampleBicubic2DAaBackwardBackward0"]
+            }
+            (Between::Smooth { filter: Filter::Lanczos, .. }, _) => {
+                ["UpsampleLanczos2DAaBackward0", "UpsampleLanczos2DAaBackwardBackward0"]
+            }
+        }
+    }
+}
+
 /// The weights of a smooth mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -147,35 +206,6 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         let tap = |place| taps(between, place, size, count as usize, scale);
         Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(tap).collect() }
     });
-    let names = match (between, sizes.len()) {
-        (Between::Nearest, 1) => ["UpsampleNearest1DBackward0", "UpsampleNearest1DBackwardBackward0"],
-        (Between::Nearest, 2) => ["UpsampleNearest2DBackward0", "UpsampleNearest2DBackwardBackward0"],
-        (Between::Nearest, _) => ["UpsampleNearest3DBackward0", "UpsampleNearest3DBackwardBackward0"],
-        (Between::NearestExact, 1) => {
-            ["UpsampleNearestExact1DBackward0", "UpsampleNearestExact1DBackwardBackward0"]
-        }
-        (Between::NearestExact, 2) => {
-            ["UpsampleNearestExact2DBackward0", "UpsampleNearestExact2DBackwardBackward0"]
-        }
-        (Between::NearestExact, _) => {
-            ["UpsampleNearestExact3DBackward0", "UpsampleNearestExact3DBackwardBackward0"]
-        }
-        (Between::Linear { .. }, 1) => ["UpsampleLinear1DBackward0", "UpsampleLinear1DBackwardBackward0"],
-        (Between::Linear { .. }, 2) => ["UpsampleBilinear2DBackward0", "UpsampleBilinear2DBackwardBackward0"],
-        (Between::Cubic { .. }, _) => ["UpsampleBicubic2DBackward0", "UpsampleBicubic2DBackwardBackward0"],
-        (Between::Smooth { filter: Filter::Line, .. }, _) => {
-            ["UpsampleBilinear2DAaBackward0", "UpsampleBilinear2DAaBackwardBackward0"]
-        }
-        (Between::Smooth { filter: Filter::Cubic, .. }, _) => {
-            ["UpsampleBicubic2DAaBackward0", "UpsampleBicubic2DAaBackwardBackward0"]
-        }
-        (Between::Smooth { filter: Filter::Lanczos, .. }, _) => {
-            ["UpsampleLanczos2DAaBackward0", "UpsampleLanczos2DAaBackwardBackward0"]
-        }
-        (Between::Linear { .. }, _) => {
-            ["UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0"]
-        }
-    };
     let mut given = shown! { output_size: sizes, self_sym_sizes: &*layout };
     let scale_names: &[&'static str] = match sizes.len() {
         1 => &["scales"],
@@ -184,21 +214,12 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     };
     let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
     given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
-    if let Between::Linear { align_corners }
-    | Between::Cubic { align_corners }
-    | Between::Smooth { align_corners, .. } = between
-    {
-        given.push(("align_corners", align_corners.into()));
-    }
-    let operation = match between {
-        Between::Linear { .. } => "upsample_bilinear2d_channels_last",
-        Between::Cubic { .. } => "compute_indices_weights_cubic",
-        Between::Smooth { .. } => "upsample_aa",
-        Between::Nearest | Between::NearestExact => "upsample_nearest2d_channels_last",
-    };
+    given.extend(between.align_corners().map(|aligned| ("align_corners", aligned.into())));
+    let operation = between.operation();
     if !x.dtype().is_float() && x.dtype() != DType::UInt8 {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: false }
+    let (names, axes) = (between.nodes(sizes.len()), axes.collect());
+    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: false }
         .of_given(x, given)
 }

@@ -6,6 +6,7 @@ from . import (
     activations,
     attention,
     bags,
+    convolutions,
     distances,
     dropouts,
     forms,
@@ -16,13 +17,16 @@ from . import (
     lookups,
     margins,
     normalisation,
+    paddings,
+    pools,
+    resampling,
     sequences,
-    shapes,
     unpooling,
 )
 from .activations import *  # noqa: F403 - each family says what it has
 from .attention import *  # noqa: F403
 from .bags import *  # noqa: F403
+from .convolutions import *  # noqa: F403
 from .distances import *  # noqa: F403
 from .dropouts import *  # noqa: F403
 from .forms import *  # noqa: F403
@@ -33,14 +37,17 @@ from .likelihoods import *  # noqa: F403
 from .lookups import *  # noqa: F403
 from .margins import *  # noqa: F403
 from .normalisation import *  # noqa: F403
+from .paddings import *  # noqa: F403
+from .pools import *  # noqa: F403
+from .resampling import *  # noqa: F403
 from .sequences import *  # noqa: F403
-from .shapes import *  # noqa: F403
 from .unpooling import *  # noqa: F403
 
 __all__ = [
     *activations.__all__,
     *attention.__all__,
     *bags.__all__,
+    *convolutions.__all__,
     *distances.__all__,
     *dropouts.__all__,
     *forms.__all__,
@@ -51,8 +58,10 @@ __all__ = [
     *lookups.__all__,
     *margins.__all__,
     *normalisation.__all__,
+    *paddings.__all__,
+    *pools.__all__,
+    *resampling.__all__,
     *sequences.__all__,
-    *shapes.__all__,
     *unpooling.__all__,
     "linear",
     "pdist",

@@ -43,99 +43,99 @@ def embedding_bag(
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
-            f"have the "
-            f"same shape as the input ({input.shape})"
+            f"have the same shape as the input ({input.shape})"
         )
-    if input.dim() == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
-                "length "
-                f"sequences. However, found offsets of type {type(offsets)}".replace("rushlight", "torch")
-            )
-        offsets = native.arange(input.shape[0]) * input.shape[1]
-        include_last_offset = False
-    elif input.dim() == 1:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.dim() != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-    else:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    offsets, bags = _offsets(input, offsets, include_last_offset)
     _check_mode(mode, scale_grad_by_freq, sparse, per_sample_weights)
-    rows = weight.shape[0]
-    if padding_idx is not None:
-        if not -rows <= padding_idx < rows:
-            raise RuntimeError(
-                f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
-                f"{padding_idx}"
-            )
-        padding_idx %= rows
+    padding = _padding(padding_idx, weight.shape[0])
     _check_indices(input, offsets)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    numbers = input.flatten().long()
-    bags = len(offsets) - 1 if include_last_offset else len(offsets)
-    of_bag = (
-        native._nn.places_among(offsets[:bags].long(), native.arange(len(numbers)), True, None, False) - 1
-    )
-    every_bag = of_bag
-    kept = None if padding_idx is None else numbers != padding_idx
-    given = numbers
+    numbers = every_number = input.flatten().long()
+    of_bag = every_bag = _bags_of(numbers, offsets[:bags])
+    kept = None if padding < 0 else numbers != padding
     if kept is not None:
         numbers, of_bag = numbers[kept], of_bag[kept]
     counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
-
     weighed = per_sample_weights is not None
 
     def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
-        shares = rest[0].flatten() if weighed else None
         found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+        if weighed:
+            shares = rest[0].flatten()
+            found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
         empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
             places = of_bag.unsqueeze(1).expand(found.shape)
             result = empty.scatter_reduce(0, places, found, "amax", include_self=False)
-        else:
-            if shares is not None:
-                found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
-            result = empty.index_add(0, of_bag, found)
-            if mode == "mean":
-                result = result / counts.clamp(min=1).unsqueeze(1)
+            return result, every_bag, counts, _greatest(found, result, of_bag, numbers)
+        result = empty.index_add(0, of_bag, found)
         if mode == "sum":
             return result, every_bag, native.zeros_like(counts), native.zeros_like(counts)
-        return (
-            result,
-            every_bag,
-            counts,
-            _greatest(found, result, of_bag, numbers) if mode == "max" else counts,
-        )
+        return result / counts.clamp(min=1).unsqueeze(1), every_bag, counts, counts
 
-    # torch counts an input more, whether or not it is there.
-    shares = native.zeros(0) if per_sample_weights is None else per_sample_weights
+    kept_names = "weight per_sample_weights" if weighed else "- -"
     result, *_ = native._as_one(
         bagged,
         (
             "_embedding_bag",
             "EmbeddingBagBackward0",
-            "weight per_sample_weights indices offsets - result1 result2 result3"
-            if weighed
-            else "- - indices offsets - result1 result2 result3",
+            f"{kept_names} indices offsets - result1 result2 result3",
         ),
         (2, 0 if weighed else 2 if mode == "max" else 3, 0),
         {
             "mode": _MODES.index(mode),
-            "padding_idx": -1 if padding_idx is None else padding_idx,
+            "padding_idx": padding,
             "scale_grad_by_freq": scale_grad_by_freq,
             "sparse": sparse,
-            "weight_sym_argsize_0": rows,
+            "weight_sym_argsize_0": weight.shape[0],
             **({} if weighed else {"weight": ..., "per_sample_weights": ...}),
         },
         weight,
-        shares,
-        given,
+        # torch counts an input more, whether or not it is there.
+        native.zeros(0) if per_sample_weights is None else per_sample_weights,
+        every_number,
         offsets,
     )
     return result
+
+
+def _offsets(input: Tensor, offsets: Tensor | None, ends: bool) -> tuple[Tensor, int]:
+    """Return where bags begin, and how many there are: `ends` says that the last place is an end."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                f"length sequences. However, found offsets of type {type(offsets)}".replace(
+                    "rushlight", "torch"
+                )
+            )
+        return native.arange(input.shape[0]) * input.shape[1], input.shape[0]
+    if input.dim() != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    return offsets, len(offsets) - ends
+
+
+def _padding(index: int | None, rows: int) -> int:
+    """Return the row that does not count, or -1."""
+    if index is None:
+        return -1
+    if not -rows <= index < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
+            f"{index}"
+        )
+    return index % rows
+
+
+def _bags_of(numbers: Tensor, starts: Tensor) -> Tensor:
+    """Return for each number in which bag it is."""
+    places = native.arange(len(numbers))
+    return native._nn.places_among(starts.long(), places, True, None, False) - 1
 
 
 def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) -> Tensor:
@@ -160,8 +160,7 @@ def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_we
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
-            "mode='sum' "
-            f"(got mode='{mode}'). Please open a feature request on GitHub."
+            f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
         )
 
 
@@ -170,17 +169,15 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
         if given.dtype not in (native.int64, native.int32):
             raise RuntimeError(
                 f"Expected tensor for argument #{number} '{name}' to have one of the following scalar "
-                f"types: Long, "
-                f"Int; but got torch.{scalar_name(given)}Tensor instead (while checking arguments for "
-                f"embedding_bag)"
+                f"types: Long, Int; but got torch.{scalar_name(given)}Tensor instead (while checking "
+                "arguments for embedding_bag)"
             )
     if len(offsets) == 0:
         return
     if offsets[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
-            "0. "
-            f"However, got {int(offsets[0])}\n[ torch.{scalar_name(offsets)}Tensor{{}} ]"
+            f"0. However, got {int(offsets[0])}\n[ torch.{scalar_name(offsets)}Tensor{{}} ]"
         )
     if offsets[-1] > input.numel():
         raise RuntimeError(

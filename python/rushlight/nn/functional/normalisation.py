@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from .paddings import pad
+from .pools import avg_pool2d, avg_pool3d
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,8 +157,6 @@ def local_response_norm(
     >>> torch.nn.functional.local_response_norm(torch.ones(1, 1, 1), 1, alpha=3.0, beta=1.0)
     tensor([[[0.2500]]])
     """
-    from . import shapes
-
     if input.dim() < 3:
         gap = " " * 25
         raise ValueError(f"Expected 3D or higher dimensionality {gap}input (got {input.dim()} dimensions)")
@@ -165,13 +165,13 @@ def local_response_norm(
     squares = input.mul(input)
     before, behind = size // 2, (size - 1) // 2
     if input.dim() == 3:
-        squares = shapes.pad(squares.unsqueeze(1), (0, 0, before, behind))
-        means = shapes.avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
+        squares = pad(squares.unsqueeze(1), (0, 0, before, behind))
+        means = avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
     else:
         length = input.shape
         squares = squares.view(length[0], 1, length[1], length[2], -1)
-        squares = shapes.pad(squares, (0, 0, 0, 0, before, behind))
-        means = shapes.avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(length)
+        squares = pad(squares, (0, 0, 0, 0, before, behind))
+        means = avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(length)
     return input / means.mul(alpha).add(k).pow(beta)
 
 

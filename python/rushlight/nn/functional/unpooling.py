@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _rushlight as native
 from ..._samples import any_of_all, check_mapped
 from ..._typename import scalar_name
-from .shapes import avg_pool1d, avg_pool2d, avg_pool3d
+from .pools import avg_pool1d, avg_pool2d, avg_pool3d
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor

@@ -68,27 +68,25 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        options = {"device": device, "dtype": dtype}
-        directions = 2 if bidirectional else 1
-        shown, gates = proj_size or hidden_size, GATES[mode] * hidden_size
         self._names: list[list[str]] = []
         for layer in range(num_layers):
-            width = input_size if layer == 0 else shown * directions
-            for suffix in ("", "_reverse")[:directions]:
-                shapes: dict[str, tuple[int, ...]] = {
-                    "weight_ih": (gates, width),
-                    "weight_hh": (gates, shown),
-                }
-                if bias:
-                    shapes.update(bias_ih=(gates,), bias_hh=(gates,))
-                if proj_size:
-                    shapes["weight_hr"] = (proj_size, hidden_size)
-                names = []
+            for suffix in ("", "_reverse") if bidirectional else ("",):
+                shapes = {f"{name}_l{layer}{suffix}": shape for name, shape in self._shapes(layer).items()}
                 for name, shape in shapes.items():
-                    names.append(f"{name}_l{layer}{suffix}")
-                    setattr(self, names[-1], Parameter(native.empty(shape, **options)))
-                self._names.append(names)
+                    setattr(self, name, Parameter(native.empty(shape, device=device, dtype=dtype)))
+                self._names.append(list(shapes))
         self.reset_parameters()
+
+    def _shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights of one direction of a layer."""
+        shown, gates = self.proj_size or self.hidden_size, GATES[self.mode] * self.hidden_size
+        width = shown * (2 if self.bidirectional else 1) if layer else self.input_size
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, shown)}
+        if self.bias:
+            shapes.update(bias_ih=(gates,), bias_hh=(gates,))
+        if self.proj_size:
+            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
+        return shapes
 
     @property
     def all_weights(self) -> list[list[Parameter]]:

@@ -75,30 +75,10 @@ class DataLoader(Generic[_T_co]):
         self.in_order = in_order
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
-            for option, value in (
-                ("shuffle", shuffle),
-                ("sampler", sampler),
-                ("batch_sampler", batch_sampler),
-            ):
-                if value not in (None, False) if option == "shuffle" else value is not None:
-                    raise ValueError(
-                        f"DataLoader with IterableDataset: expected unspecified {option} option, but got "
-                        f"{option}={value}"
-                    )
-        shuffle = bool(shuffle)
-        if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
+            _check_unspecified(shuffle, sampler, batch_sampler)
+        _check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
-                    "drop_last"
-                )
             batch_size = None
-        elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-            )
         if sampler is None:
             if iterable:
                 sampler = _Endless()
@@ -178,6 +158,33 @@ def _check_workers(
         raise ValueError("prefetch_factor option should be non-negative")
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_unspecified(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
+    """Refuse choices: a data set that says itself what comes next leaves none."""
+    given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+    for option, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {option} option, but got "
+                f"{option}={value}"
+            )
+
+
+def _check_sampling(
+    batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool
+) -> None:
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None:
+        if batch_size != 1 or shuffle or sampler is not None or drop_last:
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+            )
+    elif batch_size is None and drop_last:
+        raise ValueError(
+            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+        )
 
 
 def get_worker_info() -> None:

@@ -1,0 +1,35 @@
+//! How classes decline to be shown calls or operations: what they have in the place of `__torch_function__` or
+//! `__torch_dispatch__` is then a function of this module, which is known by its identity.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyType};
+
+/// The function by which classes decline to be shown one kind of thing.
+pub(crate) struct Declining {
+    name: &'static str,
+    function: PyOnceLock<Py<PyAny>>,
+}
+
+impl Declining {
+    /// The one of this name in the module.
+    pub(crate) const fn named(name: &'static str) -> Declining {
+        Declining { name, function: PyOnceLock::new() }
+    }
+
+    /// The function itself, as classes have it.
+    pub(crate) fn function<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
+        let find = || py.import("rushlight._rushlight")?.getattr(self.name).map(Bound::unbind);
+        Ok(self.function.get_or_try_init(py, find)?.bind(py))
+    }
+
+    /// The `handler` of a class, unless it has none or declines by it.
+    pub(crate) fn unless_declined<'py>(
+        &self,
+        class: &Bound<'py, PyType>,
+        handler: &Bound<'py, PyString>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let declining = self.function(class.py())?;
+        Ok(class.getattr_opt(handler)?.filter(|found| !found.is(declining)))
+    }
+}
