@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
 use rushlight::dtype::DType;
@@ -213,6 +213,25 @@ impl RemovableHandle {
         let dictionaries = references.iter().filter_map(|reference| reference.bind(py).upgrade());
         let again = py.import("rushlight.utils.hooks")?.getattr("_handle_again")?;
         Ok((again, (self.id, dictionaries.collect())))
+    }
+
+    /// A weak reference to the dictionary that the hook is in. The hooks of tensors are in none.
+    #[getter]
+    fn hooks_dict_ref(&self, py: Python<'_>) -> PyResult<Py<PyWeakrefReference>> {
+        match &self.on {
+            On::Dictionaries(references) if !references.is_empty() => Ok(references[0].clone_ref(py)),
+            _ => Err(PyAttributeError::new_err("'RemovableHandle' object has no attribute 'hooks_dict_ref'")),
+        }
+    }
+
+    /// Weak references to further dictionaries that have something under the handle's number.
+    #[getter]
+    fn extra_dict_ref<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let further = match &self.on {
+            On::Engine(_) => &[][..],
+            On::Dictionaries(references) => references.get(1..).unwrap_or_default(),
+        };
+        PyTuple::new(py, further.iter().map(|reference| reference.clone_ref(py)))
     }
 
     /// Removes the hook; nothing happens if it is gone already.

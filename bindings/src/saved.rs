@@ -159,7 +159,7 @@ pub(crate) fn packers_refusal() -> Option<String> {
 }
 
 /// One tensor that a node has saved.
-#[pyclass(name = "SavedTensor", module = "rushlight._rushlight", frozen)]
+#[pyclass(name = "SavedTensor", module = "rushlight._C._autograd", frozen)]
 pub(crate) struct SavedTensor {
     place: Place,
 }

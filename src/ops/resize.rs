@@ -24,22 +24,22 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
         return Err(Error::ResizeNegative {}.into());
     }
     let shape = shape::checked_shape(sizes)?;
+    x.bump_version()?;
     let memory = x.memory();
     if *memory.layout.shape() == *shape {
-        return x.bump_version();
+        return Ok(());
     }
     let (offset, ordered) = (memory.layout.offset(), Layout::contiguous(&shape));
     let layout = Layout::strided(ordered.shape().into(), ordered.strides().into(), offset);
     let (count, had) = (offset + layout.numel(), memory.storage.bytes() / memory.dtype.size());
     if count <= had {
         x.set_layout(layout);
-        return x.bump_version();
+        return Ok(());
     }
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
     let larger = Array::zeroed(&SharedLayout::new(line(count)), memory.dtype)?;
     copy::write(&larger.with_layout(line(had)), &memory.with_layout(line(had)))?;
-    x.set_data(&Tensor::from_array(larger.with_layout(layout)))?;
-    x.bump_version()
+    x.set_data(&Tensor::from_array(larger.with_layout(layout)))
 }
 
 /// Gives the tensor itself the shape of another.

@@ -2,6 +2,7 @@
 //! What the bytes mean (type, shape) is the tensor's business.
 
 mod allocate;
+mod joined;
 
 pub use allocate::{allocated, idle, trim};
 
@@ -51,6 +52,13 @@ const IMMORTAL: u32 = u32::MAX / 2;
 
 /// The version of memory whose writes are not counted.
 const UNCOUNTED: u32 = u32::MAX;
+/// The version of memory that counts together with other memory: see `joined`.
+const JOINED: u32 = u32::MAX - 1;
+
+/// The count after one more write. It starts over before it could be taken for one of those above.
+fn next_version(version: u32) -> u32 {
+    (version + 1) % JOINED
+}
 
 thread_local!(static COUNTING: Cell<bool> = const { Cell::new(true) });
 
@@ -174,27 +182,46 @@ impl Storage {
 
     /// How often the bytes were written to in place; always the same where nobody counts.
     pub fn version(&self) -> u32 {
-        self.header().version.load(Ordering::Relaxed)
+        match self.header().version.load(Ordering::Relaxed) {
+            JOINED => joined::version(self.key()),
+            version => version,
+        }
     }
 
     /// Whether writes in place are counted.
     pub fn is_counted(&self) -> bool {
-        self.version() != UNCOUNTED
+        self.header().version.load(Ordering::Relaxed) != UNCOUNTED
     }
 
     /// Counts one more write in place. Answers whether writes are counted here.
     pub fn bump_version(&self) -> bool {
         let next = |version: u32| match version {
-            UNCOUNTED => None,
-            // The count starts over before it could be taken for none.
-            _ => Some((version + 1) % UNCOUNTED),
+            UNCOUNTED | JOINED => None,
+            _ => Some(next_version(version)),
         };
-        self.header().version.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+        match self.header().version.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            Err(JOINED) => joined::bump(self.key()),
+            counted => counted.is_ok(),
+        }
     }
 
-    /// Sets the counter, for a storage that continues another one's count.
+    /// Sets the counter.
     pub fn set_version(&self, version: u32) {
-        self.header().version.store(version, Ordering::Relaxed);
+        match self.header().version.load(Ordering::Relaxed) {
+            JOINED => joined::set_version(self.key(), version),
+            _ => self.header().version.store(version, Ordering::Relaxed),
+        }
+    }
+
+    /// Takes the place of `before` with one of its tensors: goes on with its count, and together with whoever
+    /// else is on that memory. Writes to both are counted.
+    pub fn go_on_from(&self, before: &Storage) {
+        let version = before.header().version.load(Ordering::Relaxed);
+        if version == JOINED || !before.is_unique() {
+            joined::join(before, self);
+        } else {
+            self.header().version.store(version, Ordering::Relaxed);
+        }
     }
 
     /// Whether this is the only handle.
@@ -265,6 +292,9 @@ impl Drop for Storage {
                 return;
             }
             fence(Ordering::Acquire);
+        }
+        if self.header().version.load(Ordering::Relaxed) == JOINED {
+            joined::leave(self.key());
         }
         let bytes = self.bytes();
         let external = self.is_external();
@@ -343,7 +373,7 @@ mod tests {
     #[test]
     fn a_count_that_is_full_starts_over() {
         let storage = Storage::zeroed(8).unwrap();
-        storage.set_version(u32::MAX - 1);
+        storage.set_version(JOINED - 1);
         assert!(storage.bump_version());
         assert_eq!(storage.version(), 0);
     }

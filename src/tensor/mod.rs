@@ -374,19 +374,22 @@ impl Tensor {
         dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
     }
 
-    /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on.
+    /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on, for views as well.
     pub fn set_data(&self, data: &Tensor) -> Result<()> {
         let array = data.memory();
         if self.requires_grad() && !array.dtype.resolved().is_differentiable() {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
-        if alias.is_counted() && !self.is_inference() {
-            alias.set_version(self.version());
-        }
+        let is_kept = {
+            let before = &self.0.core.read().array.storage;
+            if alias.is_counted() && before.is_counted() {
+                alias.go_on_from(before);
+            }
+            // Nobody else has the memory: then no graph keeps it.
+            !before.is_unique()
+        };
         let new = Array { storage: alias, ..array };
-        // Nobody else has the memory: then no graph keeps it.
-        let is_kept = !self.0.core.read().array.storage.is_unique();
         let edge = if is_kept { self.gradient_edge()? } else { None };
         let old = std::mem::replace(&mut self.0.core.write().array, new.clone());
         if is_kept {

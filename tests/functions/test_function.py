@@ -427,3 +427,53 @@ def test_a_stray_mark_is_told_of_only_where_it_matters():
         Stray.apply(torch.ones(2))
     with pytest.warns(UserWarning, match="received a tensor that was not an input"):
         Stray.apply(torch.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize("attribute", ["dirty_tensors", "non_differentiable", "to_save"])
+def test_what_a_context_is_told_of_tensors_is_a_tuple(attribute):
+    class Listed(Function):
+        @staticmethod
+        def forward(ctx, x):
+            setattr(ctx, attribute, [x])
+            return x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    with raises(
+        RuntimeError, f"autograd internal error: {attribute} attribute is expected to be a tuple but is "
+    ):
+        Listed.apply(torch.ones(2, requires_grad=True) * 1)
+
+
+def test_a_parameter_before_one_that_is_named_has_to_be_given():
+    class Scaled(Function):
+        @staticmethod
+        def forward(ctx, x, times=3, plus=0):
+            return x * times + plus
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient, None, None
+
+    x = torch.ones(2, requires_grad=True)
+    assert Scaled.apply(x, times=2).tolist() == [2.0, 2.0]
+    with raises(TypeError, "forward() missing required argument: 'times' (position 1)"):
+        Scaled.apply(x, plus=1)
+
+
+def test_a_derivative_that_is_the_last_one_consists_of_tensors():
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            return x * n
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx, gradient):
+            return gradient, 3
+
+    x, gradient = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    with raises(AttributeError, "'int' object has no attribute 'detach'"):
+        torch.autograd.grad(Wrong.apply(x, 2), x, gradient, create_graph=True)

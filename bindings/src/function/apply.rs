@@ -167,10 +167,10 @@ fn finish<'py>(
     }
     let outputs: SmallVec<[Option<Tensor>; 4]> =
         results.iter().map(|result| as_tensor(result).cloned()).collect();
-    let dirty = marked(py, &wishes.dirty_tensors, || {
+    let dirty = marked(py, "dirty_tensors", &wishes.dirty_tensors, || {
         PyRuntimeError::new_err("mark_dirty can only accept variables, but argument ")
     })?;
-    let constant = marked(py, &wishes.non_differentiable, || {
+    let constant = marked(py, "non_differentiable", &wishes.non_differentiable, || {
         PyRuntimeError::new_err("mark_non_differentiable only accepts variable arguments, but got ")
     })?;
     let is_recorded = edges.is_some();
@@ -240,10 +240,23 @@ fn remember(
     Ok(())
 }
 
+/// An attribute of the context that the function may have set itself.
+fn tuple_of<'a, 'py>(py: Python<'py>, name: &str, wish: &'a Py<PyAny>) -> PyResult<&'a Bound<'py, PyTuple>> {
+    wish.bind(py).cast::<PyTuple>().map_err(|_| {
+        let problem = "attribute is expected to be a tuple but is ";
+        PyRuntimeError::new_err(format!("autograd internal error: {name} {problem}"))
+    })
+}
+
 /// The tensors of a tuple that the function has set.
-fn marked(py: Python<'_>, wish: &Option<Py<PyAny>>, refusal: impl Fn() -> PyErr) -> PyResult<Tensors> {
+fn marked(
+    py: Python<'_>,
+    name: &str,
+    wish: &Option<Py<PyAny>>,
+    refusal: impl Fn() -> PyErr,
+) -> PyResult<Tensors> {
     let Some(wish) = wish else { return Ok(Tensors::new()) };
-    let tensors = wish.bind(py).cast::<PyTuple>()?.iter().map(|object| match as_tensor(&object) {
+    let tensors = tuple_of(py, name, wish)?.iter().map(|object| match as_tensor(&object) {
         Some(tensor) => Ok(tensor.clone()),
         None => Err(refusal()),
     });
@@ -253,20 +266,17 @@ fn marked(py: Python<'_>, wish: &Option<Py<PyAny>>, refusal: impl Fn() -> PyErr)
 /// What is to be kept for backward.
 fn saved(py: Python<'_>, wishes: &Wishes) -> PyResult<Vec<Option<Tensor>>> {
     let Some(wish) = &wishes.to_save else { return Ok(Vec::new()) };
-    let Ok(tuple) = wish.bind(py).cast::<PyTuple>() else {
-        return Err(PyRuntimeError::new_err(
-            "autograd internal error: to_save attribute is expected to be a tuple but is ",
-        ));
-    };
-    let tensors = tuple.iter().enumerate().map(|(index, object)| match as_tensor(&object) {
-        Some(tensor) => Ok(Some(tensor.clone())),
-        None if object.is_none() => Ok(None),
-        None => {
-            let found = object.get_type().name()?;
-            let text =
-                format!("save_for_backward can only save variables, but argument {index} is of type {found}");
-            Err(PyTypeError::new_err(text))
-        }
-    });
+    let tensors =
+        tuple_of(py, "to_save", wish)?.iter().enumerate().map(|(index, object)| match as_tensor(&object) {
+            Some(tensor) => Ok(Some(tensor.clone())),
+            None if object.is_none() => Ok(None),
+            None => {
+                let found = object.get_type().name()?;
+                let text = format!(
+                    "save_for_backward can only save variables, but argument {index} is of type {found}"
+                );
+                Err(PyTypeError::new_err(text))
+            }
+        });
     tensors.collect()
 }

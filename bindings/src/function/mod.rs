@@ -27,7 +27,7 @@ use state::{State, Wishes};
 pub(crate) use rule::{context_in, context_of};
 
 /// The context of a function of Python.
-#[pyclass(name = "_FunctionBase", module = "rushlight._rushlight", subclass, frozen)]
+#[pyclass(name = "_FunctionBase", module = "rushlight._C", subclass, frozen)]
 pub(crate) struct FunctionBase {
     state: Mutex<State>,
 }
@@ -292,7 +292,11 @@ pub(crate) fn refuse<'py>(outputs: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, 
     let py = outputs.py();
     let refused = outputs.iter().map(|output| match as_tensor(&output) {
         Some(tensor) => custom::refuse(tensor).to_python(py),
-        None => Ok(output),
+        None if output.is_none() => Ok(output),
+        None => {
+            let found = output.get_type().name()?;
+            Err(PyAttributeError::new_err(format!("'{found}' object has no attribute 'detach'")))
+        }
     });
     PyTuple::new(py, refused.collect::<PyResult<Vec<_>>>()?)
 }

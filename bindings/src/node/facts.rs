@@ -46,7 +46,7 @@ pub(crate) fn next_functions<'py, 'a>(
 }
 
 /// What one output of a node looks like.
-#[pyclass(name = "_InputMetadata", module = "rushlight._rushlight", frozen)]
+#[pyclass(name = "_InputMetadata", module = "rushlight._C._autograd", frozen)]
 pub(crate) struct InputMetadata(Form);
 
 #[pymethods]

@@ -6,8 +6,12 @@ from .._lazy import on_first_use
 from .._rushlight import _current_graph_task_id as _current_graph_task_id
 from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
+from .._rushlight import _is_view_replay_enabled as is_view_replay_enabled
+from .._rushlight import _pop_saved_tensors_default_hooks as _pop_saved_tensors_default_hooks
 from .._rushlight import _profiler_enabled as _profiler_enabled
+from .._rushlight import _push_saved_tensors_default_hooks as _push_saved_tensors_default_hooks
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .differentiate import _calculate_shape as _calculate_shape
 from .differentiate import backward, grad
 from .grad_mode import (
     _force_original_view_tracking as _force_original_view_tracking,
@@ -27,6 +31,8 @@ from .variable import Variable, variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from .._C._autograd import SavedTensor as SavedTensor
+    from .._C._autograd import _get_sequence_nr as _get_sequence_nr
     from . import forward_ad as forward_ad
     from . import function as function
     from . import functional as functional
@@ -46,6 +52,8 @@ else:
         rooms={"forward_ad", "function", "functional", "graph", "profiler", "profiler_util"},
         names={
             "DeviceType": ".profiler_util",
+            "SavedTensor": ".._C._autograd",
+            "_get_sequence_nr": ".._C._autograd",
             "Function": ".function",
             "NestedIOFunction": ".function",
             "ProfilerActivity": ".profiler",
@@ -53,6 +61,11 @@ else:
             "_unsafe_preserve_version_counter": ".graph",
         },
     )
+
+# As torch shows them.
+for _function in (backward, grad, variable):
+    _function.__module__ = __name__
+del _function
 
 __all__ = [
     "Function",
@@ -72,6 +85,7 @@ __all__ = [
     "graph",
     "inference_mode",
     "is_multithreading_enabled",
+    "is_view_replay_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

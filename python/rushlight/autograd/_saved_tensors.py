@@ -142,6 +142,8 @@ class _AllowMutationOnSavedContext:
         self.sid_to_tid.clear()
 
 
+disable_saved_tensors_hooks.__module__ = "rushlight.autograd.graph"
+
 _mutation_context: _AllowMutationOnSavedContext | None = None
 
 
@@ -172,3 +174,6 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext,
             _rushlight._watch_writes(None)
             _mutation_context = None
             context.clear()
+
+
+allow_mutation_on_saved_tensors.__module__ = "rushlight.autograd.graph"

@@ -120,6 +120,7 @@ def grad(
         _warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
             "gradient for other parts of the graph, please use torch.autograd.backward.",
+            stacklevel=3,
         )
     for root in roots:
         if not isinstance(root, Tensor) and not _is_edge(root):
@@ -214,14 +215,18 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        form = _form(root)
-        expected = form.shape
-        # One sample stands for all; a gradient without dimensions has none, as it says itself.
-        shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
-        if shape != Size(expected):
-            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, Size(expected), batched))
-        check_complex(index, gradient, form.dtype)
+        expected, shape = _calculate_shape(root, gradient, batched)
+        if shape != expected:
+            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, expected, batched))
+        check_complex(index, gradient, _form(root).dtype)
     return given[: len(roots)]
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
+    """Return two shapes that have to be the same: of a root, and of its gradient or a sample of it."""
+    # One sample stands for all; a gradient without dimensions has none, as it says itself.
+    sample = grad[0].shape if is_grads_batched and grad.ndim == 0 else grad.shape[is_grads_batched:]
+    return Size(_form(output).shape), Size(sample)
 
 
 def check_complex(index: int, gradient: Tensor, wanted: Any) -> None:
@@ -263,7 +268,7 @@ def _warn_of_cycle() -> None:
         _warn(_CYCLE_WARNING, UserWarning)
 
 
-def _warn(text: str, category: type[Warning] = FutureWarning) -> None:
+def _warn(text: str, category: type[Warning] = FutureWarning, stacklevel: int = 4) -> None:
     import warnings
 
-    warnings.warn(text, category, stacklevel=4)
+    warnings.warn(text, category, stacklevel=stacklevel)

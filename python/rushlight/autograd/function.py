@@ -212,16 +212,14 @@ def _bind(forward: Any, apart: bool, args: tuple[Any, ...], kwargs: dict[str, An
             raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
         if names.index(name) < len(args):
             raise TypeError(f"forward() got multiple values for argument '{name}'")
-    defaults = dict(zip(reversed(names), reversed(forward.__defaults__ or ()), strict=False))
     filled = list(args)
     last = max(names.index(name) for name in named)
     for position in range(len(args), last + 1):
         name = names[position]
         if name in named:
             filled.append(named[name])
-        elif name in defaults:
-            filled.append(defaults[name])
         else:
+            # Also where there is a default: what is named is passed by position.
             raise TypeError(f"forward() missing required argument: '{name}' (position {position})")
     return tuple(filled)
 

@@ -1,0 +1,87 @@
+"""Names that programs find in torch's compiled module, and where functions say that they come from."""
+
+import pytest
+import rushlight as torch
+from support import raises
+
+
+def test_an_error_is_delayed_until_somebody_differentiates():
+    x = torch.ones(2, requires_grad=True)
+    y = torch._C._functions.DelayedError(b"not twice", 1)(x)
+    assert type(y.grad_fn).__name__ == "Error"
+    with raises(RuntimeError, "not twice"):
+        y.sum().backward()
+
+
+def test_no_gradient_passes_an_undefined_one():
+    class Shown(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(gradient)
+
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    y = torch._C._functions.UndefinedGrad()(Shown.apply(x))
+    assert type(y.grad_fn).__name__ == "UndefinedGradBackward"
+    y.sum().backward()
+    assert seen == [None] and x.grad is None
+
+
+def test_they_count_their_arguments():
+    with raises(TypeError, "expected 1 arguments, got 0 instead"):
+        torch._C._functions.UndefinedGrad()()
+    with raises(TypeError, "argument 0 is not a Variable"):
+        torch._C._functions.UndefinedGrad()(1)
+    with raises(RuntimeError, "Requires two arguments, got 0"):
+        torch._C._functions.DelayedError()
+
+
+def test_the_class_of_accumulating_nodes_has_a_name():
+    x = torch.ones(2, requires_grad=True)
+    assert type((x * 1).grad_fn.next_functions[0][0]) is torch._C._functions.AccumulateGrad
+
+
+def test_the_next_position_on_the_tape():
+    number = torch.autograd._get_sequence_nr()
+    x = torch.ones(2, requires_grad=True)
+    assert (x * 2).grad_fn._sequence_nr() >= number
+
+
+def test_hooks_on_saved_tensors_can_be_refused_by_name():
+    names = torch._C._autograd
+    assert names._saved_tensors_hooks_is_enabled()
+    names._saved_tensors_hooks_disable("not now")
+    try:
+        assert not names._saved_tensors_hooks_is_enabled()
+        with raises(RuntimeError, "not now"), torch.autograd.graph.save_on_cpu():
+            pass
+    finally:
+        names._saved_tensors_hooks_enable()
+    assert names._saved_tensors_hooks_get_disabled_error_message() is None
+
+
+def test_a_saved_tensor_is_of_the_class_with_that_name():
+    x = torch.ones(2, requires_grad=True)
+    saved = x.exp().grad_fn._raw_saved_result
+    assert type(saved) is torch.autograd.SavedTensor
+    assert torch.autograd.SavedTensor.__module__.endswith("._C._autograd")
+
+
+@pytest.mark.parametrize("name", ["backward", "grad", "variable"])
+def test_functions_come_from_where_they_are_found(name):
+    assert getattr(torch.autograd, name).__module__.endswith(".autograd")
+
+
+def test_elements_in_another_shape():
+    from rushlight.autograd._functions import Resize
+
+    x = torch.ones(2, 3, requires_grad=True)
+    Resize.apply(x, (3, 2)).sum().backward()
+    assert x.grad.shape == (2, 3)
+    with pytest.raises(RuntimeError, match=r"requested resize to 4 \(4 elements in total\), but the given"):
+        Resize.apply(x, (4,))
