@@ -67,8 +67,11 @@ pub(super) fn apply<'py>(
         state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
     }
 
-    let batched = mode::special() && inputs.iter().any(Tensor::is_batched);
-    if !is_apart && (batched || is_inside_transform()) {
+    let mut batched = mode::special() && inputs.iter().any(Tensor::is_batched);
+    // Rules of backward that are mapped over gradients call functions as they are, unless these are recorded.
+    let plain = mode::special() && !(batched && edges.is_some()) && !Mapping::is_asked_for();
+    batched &= !plain;
+    if !is_apart && (batched || is_inside_transform() && !(plain && boundary::depth() == 0)) {
         return Err(PyRuntimeError::new_err(NOT_APART));
     }
     // What is below the mapping records what its rule does.
@@ -78,7 +81,7 @@ pub(super) fn apply<'py>(
             Some(module.call_method1(intern!(py, "apply_batched"), (class, args))?)
         }
         false => {
-            if mode::special() && Mapping::innermost().is_some() {
+            if mode::special() && Mapping::is_asked_for() {
                 let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;
                 module.call_method1(intern!(py, "check_support"), (class,))?;
             }

@@ -8,6 +8,7 @@ from .._rushlight import _is_checkpoint_valid as _is_checkpoint_valid
 from .._rushlight import _is_multithreading_enabled as is_multithreading_enabled
 from .._rushlight import _profiler_enabled as _profiler_enabled
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .differentiate import _calculate_shape as _calculate_shape
 from .differentiate import backward, grad
 from .grad_mode import (
     _force_original_view_tracking as _force_original_view_tracking,

@@ -165,7 +165,7 @@ def _run_batch(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    with level(sizes[0], "error") as number:
+    with level(sizes[0], "unasked") as number:
         entered = [
             None if gradient is None else _add_batch_dim(gradient, 0, number) for gradient in gradients
         ]
@@ -182,6 +182,13 @@ def _as_tuple(tensors: Any) -> tuple[Any, ...]:
 def _is_edge(value: Any) -> bool:
     """Tell whether `value` is a `GradientEdge`, whose module is not loaded for this question."""
     return isinstance(value, tuple) and type(value).__name__ == "GradientEdge"
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
+    """Return the shapes of an output and of one gradient of it."""
+    if is_grads_batched and _is_edge(output):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    return Size(_form(output).shape), grad.shape[1:] if is_grads_batched else grad.shape
 
 
 def _form(root: Any) -> Any:
@@ -215,11 +222,11 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
         form = _form(root)
-        expected = form.shape
         # One sample stands for all; a gradient without dimensions has none, as it says itself.
         shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
-        if shape != Size(expected):
-            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, Size(expected), batched))
+        if shape != Size(form.shape):
+            expected, _ = _calculate_shape(root, gradient, batched)
+            raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, expected, batched))
         check_complex(index, gradient, form.dtype)
     return given[: len(roots)]
 
