@@ -20,7 +20,8 @@ pub(crate) fn open(batch_size: usize, randomness: &str) -> usize {
     let randomness = match randomness {
         "different" => Randomness::Different,
         "same" => Randomness::Same,
-        _ => Randomness::Error,
+        "error" => Randomness::Error,
+        _ => Randomness::Unasked,
     };
     Mapping::open(batch_size, randomness).depth()
 }
@@ -52,7 +53,7 @@ pub(crate) fn is_innermost() -> bool {
 #[pyo3(name = "_vmap_randomness")]
 pub(crate) fn randomness(number: usize) -> PyResult<&'static str> {
     Ok(match level(number)?.randomness() {
-        Randomness::Error => "error",
+        Randomness::Error | Randomness::Unasked => "error",
         Randomness::Different => "different",
         Randomness::Same => "same",
     })

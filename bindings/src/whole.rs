@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use rushlight::dtype::Scalar;
 use rushlight::graph::{Attributes, Shown};
 use rushlight::ops::apply::Outputs;
+use rushlight::ops::tangents::innermost;
 use rushlight::ops::watch::Aside;
 use rushlight::ops::whole::{Whole, whole};
 use rushlight::{Result, Tensor};
@@ -102,21 +103,24 @@ pub(crate) fn as_one<'py>(
         let _aside = Aside::new();
         call(function.get(), inputs).map_err(carry)
     };
+    let inputs: Vec<Tensor> = inputs
+        .iter()
+        .map(|input| as_tensor(&input).cloned().ok_or_else(|| PyTypeError::new_err("expected tensors")))
+        .collect::<PyResult<_>>()?;
+    // Which inputs are needless may depend on which require grad; tangents may need the others.
+    let dual = |input| Ok(innermost(input).map_err(raise)?.is_some());
+    let is_dual = inputs.iter().map(dual).collect::<PyResult<Vec<_>>>()?.contains(&true);
     let operation = Whole {
         operation: kept(&names.0),
         name: kept(&names.1),
         names: kept_list(&names.2),
         counted,
-        linear,
+        linear: if is_dual { 0 } else { linear },
         constant,
         shown: parameters,
         hosted: true,
         parts: Arc::new(parts),
     };
-    let inputs: Vec<Tensor> = inputs
-        .iter()
-        .map(|input| as_tensor(&input).cloned().ok_or_else(|| PyTypeError::new_err("expected tensors")))
-        .collect::<PyResult<_>>()?;
     if operation.names.len() <= inputs.len() || operation.counted > inputs.len() {
         return Err(PyTypeError::new_err("expected a name for every input and output"));
     }

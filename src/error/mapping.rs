@@ -10,6 +10,8 @@ macro_rules! mapping {
     Escaped { plumbing: &'static str },
     /// A random operation where the caller of a mapping did not say what it is to do.
     RandomRefused {},
+    /// A random operation in a rule that backward maps over gradients.
+    RandomUnasked {},
     /// The same random numbers for samples that have a say in them and differ.
     RandomSame {},
     /// Different random numbers for each sample in a tensor that all samples share.

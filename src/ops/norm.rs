@@ -8,7 +8,7 @@ use super::batch::{Answer, Call};
 use super::operand::Operand;
 use super::reduce::Over;
 use super::select::{masked_fill, where_};
-use super::{abs, compare, complex, copy, div, fixed, mul, pow, sgn};
+use super::{abs, compare, complex, conjugate, copy, create, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -123,10 +123,12 @@ impl Op for VectorNorm {
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let t = tangent(tangents);
         if self.order == 0.0 {
-            return Ok(smallvec![None]);
+            // How many there are does not change: the tangent is there, and nothing.
+            return one(create::zeros_like(&self.over.sum(&conjugate::real(t)?)?)?);
         }
-        let (slope, t) = (self.load(saved, at)?, tangent(tangents));
+        let slope = self.load(saved, at)?;
         one(self.over.sum(&complex::real_product(&slope, t)?)?)
     }
 

@@ -34,6 +34,8 @@ pub enum Randomness {
     Different,
     /// All samples get the same numbers.
     Same,
+    /// They are refused, in a mapping that no function asked for: backward maps its rules over gradients.
+    Unasked,
 }
 
 /// One mapping of a function over samples.
@@ -170,6 +172,13 @@ impl Mapping {
     /// What random operations do.
     pub fn randomness(&self) -> Randomness {
         self.randomness
+    }
+
+    /// Whether a function of the program is being mapped on this thread, rather than rules of backward.
+    pub fn is_asked_for() -> bool {
+        let around = |mapping: &Arc<Mapping>| Mapping::at(mapping.around);
+        std::iter::successors(Mapping::innermost(), around)
+            .any(|mapping| mapping.randomness != Randomness::Unasked)
     }
 
     /// Whether both are one level.

@@ -351,7 +351,12 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.differs() {
-            return Err(if self.is_followed() { Error::MappedValue {} } else { Error::MappedItem {} }.into());
+            return Err(match self.mapping().map(|mapping| mapping.randomness()) {
+                Some(Randomness::Unasked) => Error::MappedDecision { operation: "item".to_owned() },
+                _ if self.is_followed() => Error::MappedValue {},
+                _ => Error::MappedItem {},
+            }
+            .into());
         }
         let array = self.array().widened()?;
         match array.layout.numel() {

@@ -67,8 +67,11 @@ pub(super) fn apply<'py>(
         state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
     }
 
-    let batched = mode::special() && inputs.iter().any(Tensor::is_batched);
-    if !is_apart && (batched || is_inside_transform()) {
+    let mut batched = mode::special() && inputs.iter().any(Tensor::is_batched);
+    // Rules of backward that are mapped over gradients call functions as they are, unless these are recorded.
+    let plain = mode::special() && !(batched && edges.is_some()) && !Mapping::is_asked_for();
+    batched &= !plain;
+    if !is_apart && (batched || is_inside_transform() && !(plain && boundary::depth() == 0)) {
         return Err(PyRuntimeError::new_err(NOT_APART));
     }
     let mapped = if mode::special() { of_samples(class, args, batched)? } else { None };
@@ -93,7 +96,7 @@ fn of_samples<'py>(
     batched: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = class.py();
-    if !batched && Mapping::innermost().is_none() {
+    if !batched && !Mapping::is_asked_for() {
         return Ok(None);
     }
     let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;

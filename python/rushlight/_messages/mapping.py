@@ -32,6 +32,11 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
         "'different' randomness flags on vmap or perform the randomness operation out of vmap",
     ),
+    "RandomUnasked": (
+        RuntimeError,
+        "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
+        "operations outside of vmap as a workaround",
+    ),
     "RandomSame": (
         RuntimeError,
         "Vmap does not currently support same randomness with a batched tensor input. Please file an "

@@ -166,7 +166,7 @@ def _run_batch(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    with level(sizes[0], "error") as number:
+    with level(sizes[0], "unasked") as number:
         entered = [
             None if gradient is None else _add_batch_dim(gradient, 0, number) for gradient in gradients
         ]
@@ -183,6 +183,13 @@ def _as_tuple(tensors: Any) -> tuple[Any, ...]:
 def _is_edge(value: Any) -> bool:
     """Tell whether `value` is a `GradientEdge`, whose module is not loaded for this question."""
     return isinstance(value, tuple) and type(value).__name__ == "GradientEdge"
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
+    """Return the shapes of an output and of one gradient of it."""
+    if is_grads_batched and _is_edge(output):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    return Size(_form(output).shape), grad.shape[1:] if is_grads_batched else grad.shape
 
 
 def _form(root: Any) -> Any:
@@ -215,18 +222,14 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-        expected, shape = _calculate_shape(root, gradient, batched)
-        if shape != expected:
+        form = _form(root)
+        # One sample stands for all; a gradient without dimensions has none, as it says itself.
+        shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
+        if shape != Size(form.shape):
+            expected, _ = _calculate_shape(root, gradient, batched)
             raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, expected, batched))
-        check_complex(index, gradient, _form(root).dtype)
+        check_complex(index, gradient, form.dtype)
     return given[: len(roots)]
-
-
-def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
-    """Return two shapes that have to be the same: of a root, and of its gradient or a sample of it."""
-    # One sample stands for all; a gradient without dimensions has none, as it says itself.
-    sample = grad[0].shape if is_grads_batched and grad.ndim == 0 else grad.shape[is_grads_batched:]
-    return Size(_form(output).shape), Size(sample)
 
 
 def check_complex(index: int, gradient: Tensor, wanted: Any) -> None:

@@ -238,4 +238,9 @@ class _set_fwd_grad_enabled(_Flag):
 
     __slots__ = ()
     _is_set = staticmethod(_is_fwd_grad_enabled)
-    _set = staticmethod(_core._set_fwd_grad_enabled)
+
+    @staticmethod
+    def _set(mode: bool, /) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(f"enabled must be a bool (got {type(mode).__name__})")
+        _core._set_fwd_grad_enabled(mode)

@@ -33,6 +33,8 @@ __all__ = [
 class SelectiveCheckpointContext:
     """What a policy is told beside the operator and its arguments: what the operator gave."""
 
+    __module__ = "rushlight.utils.checkpoint"
+
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
         self.op_output = op_output
@@ -40,6 +42,8 @@ class SelectiveCheckpointContext:
 
 class CheckpointPolicy(enum.Enum):
     """What becomes of the result of an operator: it is kept, or computed again."""
+
+    __module__ = "rushlight.utils.checkpoint"
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -174,3 +178,6 @@ def create_selective_checkpoint_contexts(
         _CachingTorchDispatchMode(policy_fn, storage),
         _CachedTorchDispatchMode(None, storage, allow_cache_entry_mutation),
     )
+
+
+create_selective_checkpoint_contexts.__module__ = "rushlight.utils.checkpoint"

@@ -8,11 +8,18 @@ use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::tensor::{Mapping, Randomness, Tensor};
 
+fn refused(mapping: &Mapping) -> Box<Error> {
+    match mapping.randomness() {
+        Randomness::Unasked => Error::RandomUnasked {}.into(),
+        _ => Error::RandomRefused {}.into(),
+    }
+}
+
 /// A fresh tensor of a shape that `draw` gives: one for each sample, or for all together.
 pub(in crate::ops) fn creation(shape: &[i64], draw: &dyn Fn(&[i64]) -> Result<Tensor>) -> Result<Tensor> {
     let Some(mapping) = current() else { return draw(shape) };
     match mapping.randomness() {
-        Randomness::Error => Err(Error::RandomRefused {}.into()),
+        Randomness::Error | Randomness::Unasked => Err(refused(&mapping)),
         Randomness::Same => Mapping::below(|| creation(shape, draw)),
         Randomness::Different => {
             let mut many: SmallVec<[i64; 6]> = shape.into();
@@ -28,7 +35,7 @@ pub(in crate::ops) fn from(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<Tensor>)
     let Some(mapping) = current() else { return draw(x) };
     let Samples { value, dim } = samples(x, &mapping);
     match (mapping.randomness(), dim) {
-        (Randomness::Error, _) => Err(Error::RandomRefused {}.into()),
+        (Randomness::Error | Randomness::Unasked, _) => Err(refused(&mapping)),
         (Randomness::Same, Some(_)) => Err(Error::RandomSame {}.into()),
         (Randomness::Same, None) => Mapping::below(|| from(&value, draw)),
         (Randomness::Different, dim) => {
@@ -44,7 +51,7 @@ pub(in crate::ops) fn overwrite(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<()>
     let Some(mapping) = current() else { return draw(x) };
     let own = samples(x, &mapping);
     match (mapping.randomness(), own.dim) {
-        (Randomness::Error, _) => Err(Error::RandomRefused {}.into()),
+        (Randomness::Error | Randomness::Unasked, _) => Err(refused(&mapping)),
         (Randomness::Different, None) => Err(Error::RandomUnbatched {}.into()),
         (Randomness::Different, Some(_)) => {
             let front = own.moved(0)?;
@@ -63,7 +70,7 @@ pub(in crate::ops) fn overwrite(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<()>
 pub(in crate::ops) fn each_drawn(draw: &dyn Fn() -> Result<Tensor>) -> Result<Tensor> {
     let Some(mapping) = current() else { return draw() };
     match mapping.randomness() {
-        Randomness::Error => Err(Error::RandomRefused {}.into()),
+        Randomness::Error | Randomness::Unasked => Err(refused(&mapping)),
         Randomness::Same => Mapping::below(draw),
         Randomness::Different => {
             let draws = (0..mapping.size()).map(|_| Mapping::below(draw)).collect::<Result<Vec<Tensor>>>()?;

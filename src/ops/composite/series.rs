@@ -219,7 +219,11 @@ impl Composed for Distance {
         };
         let along = real_product(&slope, &moved)?;
         let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
-        Distance::signed(reduce::sum(&along, dims, false, None)?, index)
+        let sum = reduce::sum(&along, dims, false, None)?;
+        match self.order.to_f64() == 0.0 {
+            true => create::zeros_like(&sum),
+            false => Distance::signed(sum, index),
+        }
     }
 }
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor, allclose, randn_like, stack, zeros
+from ..._rushlight import (
+    Tensor,
+    _add_batch_dim,
+    _remove_batch_dim,
+    allclose,
+    randn_like,
+    stack,
+    zeros,
+)
 from ..differentiate import grad
 from ._messages import BATCHED, BATCHED_FORWARD, batched_mismatch
 from ._tensors import GradcheckError, as_tuple, inputs_of, is_float, requires_grad
@@ -52,12 +60,14 @@ def check_batched_tangents(func: Callable[..., Any], inputs: tuple[Any, ...]) ->
 
 def _both(function: Callable[[Tensor], tuple[Tensor, ...]], like: Tensor, text: str) -> Any:
     """Return pairs of what the function gives for two random vectors at once, and one by one."""
-    from ...func import vmap
+    from ...func.vmap import level
 
     vectors = [randn_like(like) for _ in range(2)]
     expected = [stack(shards) for shards in zip(*map(function, vectors), strict=True)]
     try:
-        found = vmap(function)(stack(vectors))
+        with level(len(vectors), "unasked") as number:
+            pushed = function(_add_batch_dim(stack(vectors), 0, number))
+            found = [_remove_batch_dim(one, number, 0) for one in pushed]
     except RuntimeError as error:
         raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{text}") from error
     return zip(found, expected, strict=True)
