@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import amp as amp
+    from . import cpu as cpu
     from . import cuda as cuda
     from . import distributions as distributions
     from . import fft as fft
@@ -77,6 +78,10 @@ if TYPE_CHECKING:
     from ._spectra import istft as istft
     from ._spectra import kaiser_window as kaiser_window
     from ._spectra import stft as stft
+    from .amp._scaling import (
+        _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_,
+    )
+    from .amp._scaling import _amp_update_scale_ as _amp_update_scale_
     from .amp._state import autocast_decrement_nesting as autocast_decrement_nesting
     from .amp._state import autocast_increment_nesting as autocast_increment_nesting
     from .amp._state import clear_autocast_cache as clear_autocast_cache
@@ -100,6 +105,7 @@ else:
         rooms={
             "_C",
             "amp",
+            "cpu",
             "cuda",
             "distributions",
             "fft",
@@ -122,6 +128,8 @@ else:
             "utils",
         },
         names={
+            "_amp_foreach_non_finite_check_and_unscale_": ".amp._scaling",
+            "_amp_update_scale_": ".amp._scaling",
             "affine_grid_generator": "._losses",
             "autocast": ".amp",
             "autocast_decrement_nesting": ".amp._state",
