@@ -8,10 +8,7 @@ from .._lazy import on_first_use
 
 __getattr__, __dir__ = on_first_use(globals(), rooms={"amp"})
 
-_NO_DEVICE = (
-    "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver "
-    "from http://www.nvidia.com/Download/index.aspx"
-)
+_NO_DEVICE = "Torch not compiled with CUDA enabled"
 
 
 def is_available() -> bool:
@@ -74,19 +71,19 @@ def memory_reserved(device: Any = None) -> int:
 
 def current_device() -> int:
     """Return the number of the CUDA device in use: an error, since there is none."""
-    raise RuntimeError(_NO_DEVICE)
+    raise AssertionError(_NO_DEVICE)
 
 
 def set_device(device: Any) -> None:
     """Choose a CUDA device: an error, since there is none."""
-    raise RuntimeError(_NO_DEVICE)
+    raise AssertionError(_NO_DEVICE)
 
 
 def get_device_name(device: Any = None) -> str:
     """Return the name of a CUDA device: an error, since there is none."""
-    raise RuntimeError(_NO_DEVICE)
+    raise AssertionError(_NO_DEVICE)
 
 
 def synchronize(device: Any = None) -> None:
     """Wait for a CUDA device: an error, since there is none."""
-    raise RuntimeError(_NO_DEVICE)
+    raise AssertionError(_NO_DEVICE)
