@@ -226,6 +226,7 @@ else:
             "triplet_margin_loss": "._losses",
             "vmap": ".func",
         },
+        families={"_foreach_": "._foreach"},
     )
 
 __version__ = _rushlight.__version__

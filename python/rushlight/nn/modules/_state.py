@@ -137,16 +137,19 @@ class StateDict(Hooks):
         unexpected: list[str] = []
         errors: list[str] = []
         versions = getattr(state_dict, "_metadata", {})
-        pending: list[tuple[str, Any]] = [("", self)]
+        # Each module takes its part from what hooks have left of its parent's.
+        pending: list[tuple[str, Any, Mapping[str, Any]]] = [("", self, state_dict)]
         visited: list[Module] = []
         while pending:
-            prefix, module = pending.pop()
+            prefix, module, above = pending.pop()
             visited.append(module)
             metadata = dict(versions.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            own = {key: value for key, value in state_dict.items() if key.startswith(prefix)}
+            own = {key: value for key, value in above.items() if key.startswith(prefix)}
             module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
             children = [
-                (f"{prefix}{name}.", child) for name, child in module._modules.items() if child is not None
+                (f"{prefix}{name}.", child, own)
+                for name, child in module._modules.items()
+                if child is not None
             ]
             pending += reversed(children)
         keys = _IncompatibleKeys(missing, unexpected)
