@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs
 
+    from . import __future__ as __future__
+    from . import _dynamo as _dynamo
     from . import amp as amp
+    from . import cpu as cpu
     from . import cuda as cuda
     from . import distributions as distributions
     from . import fft as fft
@@ -50,6 +53,18 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import utils as utils
     from ._chains import chain_matmul as chain_matmul
+    from ._compiled import compile as compile
+    from ._legacy import BFloat16Tensor as BFloat16Tensor
+    from ._legacy import BoolTensor as BoolTensor
+    from ._legacy import ByteTensor as ByteTensor
+    from ._legacy import CharTensor as CharTensor
+    from ._legacy import DoubleTensor as DoubleTensor
+    from ._legacy import FloatTensor as FloatTensor
+    from ._legacy import HalfTensor as HalfTensor
+    from ._legacy import IntTensor as IntTensor
+    from ._legacy import LongTensor as LongTensor
+    from ._legacy import ShortTensor as ShortTensor
+    from ._legacy import set_default_tensor_type as set_default_tensor_type
     from ._losses import affine_grid_generator as affine_grid_generator
     from ._losses import bilinear as bilinear
     from ._losses import conv_tbc as conv_tbc
@@ -70,6 +85,16 @@ if TYPE_CHECKING:
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
     from ._ops import ops as ops
+    from ._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+    from ._settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from ._settings import get_float32_matmul_precision as get_float32_matmul_precision
+    from ._settings import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from ._settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from ._settings import set_float32_matmul_precision as set_float32_matmul_precision
+    from ._settings import use_deterministic_algorithms as use_deterministic_algorithms
+    from ._sharing import frombuffer as frombuffer
     from ._spectra import istft as istft
     from ._spectra import stft as stft
     from ._windows import bartlett_window as bartlett_window
@@ -77,6 +102,10 @@ if TYPE_CHECKING:
     from ._windows import hamming_window as hamming_window
     from ._windows import hann_window as hann_window
     from ._windows import kaiser_window as kaiser_window
+    from .amp._scaling import (
+        _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_,
+    )
+    from .amp._scaling import _amp_update_scale_ as _amp_update_scale_
     from .amp._state import autocast_decrement_nesting as autocast_decrement_nesting
     from .amp._state import autocast_increment_nesting as autocast_increment_nesting
     from .amp._state import clear_autocast_cache as clear_autocast_cache
@@ -94,12 +123,17 @@ if TYPE_CHECKING:
     from .storage import TypedStorage as TypedStorage
     from .storage import UntypedStorage as UntypedStorage
     from .storage import is_storage as is_storage
+    from .utils._device import get_default_device as get_default_device
+    from .utils._device import set_default_device as set_default_device
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={
             "_C",
+            "__future__",
+            "_dynamo",
             "amp",
+            "cpu",
             "cuda",
             "distributions",
             "fft",
@@ -122,6 +156,30 @@ else:
             "utils",
         },
         names={
+            "frombuffer": "._sharing",
+            "compile": "._compiled",
+            "get_default_device": ".utils._device",
+            "set_default_device": ".utils._device",
+            "use_deterministic_algorithms": "._settings",
+            "are_deterministic_algorithms_enabled": "._settings",
+            "is_deterministic_algorithms_warn_only_enabled": "._settings",
+            "get_deterministic_debug_mode": "._settings",
+            "set_deterministic_debug_mode": "._settings",
+            "get_float32_matmul_precision": "._settings",
+            "set_float32_matmul_precision": "._settings",
+            "BFloat16Tensor": "._legacy",
+            "BoolTensor": "._legacy",
+            "ByteTensor": "._legacy",
+            "CharTensor": "._legacy",
+            "DoubleTensor": "._legacy",
+            "FloatTensor": "._legacy",
+            "HalfTensor": "._legacy",
+            "IntTensor": "._legacy",
+            "LongTensor": "._legacy",
+            "ShortTensor": "._legacy",
+            "set_default_tensor_type": "._legacy",
+            "_amp_foreach_non_finite_check_and_unscale_": ".amp._scaling",
+            "_amp_update_scale_": ".amp._scaling",
             "affine_grid_generator": "._losses",
             "autocast": ".amp",
             "autocast_decrement_nesting": ".amp._state",
@@ -168,6 +226,7 @@ else:
             "triplet_margin_loss": "._losses",
             "vmap": ".func",
         },
+        families={"_foreach_": "._foreach"},
     )
 
 __version__ = _rushlight.__version__
@@ -180,6 +239,22 @@ int = int32
 long = int64
 
 _tensor.install(Tensor)
+
+
+def _enter_device(device: Any) -> Any:
+    from .utils._device import _enter
+
+    return _enter(device)
+
+
+def _exit_device(device: Any, *exception: Any) -> None:
+    from .utils._device import _exit
+
+    _exit(device, *exception)
+
+
+_rushlight.device.__enter__ = _enter_device  # type: ignore[method-assign]
+_rushlight.device.__exit__ = _exit_device  # type: ignore[method-assign]
 
 # The package's forms, which take several tensors or a list of them, before the compiled ones.
 atleast_1d = _composites.atleast_1d

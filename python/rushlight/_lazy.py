@@ -9,12 +9,16 @@ if TYPE_CHECKING:
 
 
 def on_first_use(
-    module: dict[str, Any], *, rooms: Collection[str] = (), names: Mapping[str, str] | None = None
+    module: dict[str, Any],
+    *,
+    rooms: Collection[str] = (),
+    names: Mapping[str, str] | None = None,
+    families: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a module, whose globals are `module`.
 
     `rooms` are modules inside of it; `names` says for each name from which module it comes, as an import
-    would say it (`.func`).
+    would say it (`.func`), and `families` does for all names that begin alike.
     """
     names = names or {}
 
@@ -24,9 +28,14 @@ def on_first_use(
 
         if name in rooms:
             return import_module(f".{name}", module["__package__"])
-        if name not in names:
+        place = names.get(name)
+        if place is None and families:
+            place = next((place for start, place in families.items() if name.startswith(start)), None)
+            if place is not None and not hasattr(import_module(place, module["__package__"]), name):
+                place = None
+        if place is None:
             raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
-        found = module[name] = getattr(import_module(names[name], module["__package__"]), name)
+        found = module[name] = getattr(import_module(place, module["__package__"]), name)
         return found
 
     def all_names() -> list[str]:

@@ -398,6 +398,36 @@ _METHODS = (
 )
 
 
+# What is rare comes from files that load when it is first called.
+_RARE = {
+    "is_shared": "._sharing",
+    "module_load": "._legacy",
+    "new": "._legacy",
+    "pin_memory": "._sharing",
+    "resize": "._legacy",
+    "resize_as": "._legacy",
+    "share_memory_": "._sharing",
+    "to_dense": "._legacy",
+}
+
+
+def _rare(name: str, place: str) -> Callable[..., Any]:
+    """Return the method that calls a function of another file."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from importlib import import_module
+
+        function = getattr(import_module(place, __package__), name)
+        method.__doc__ = function.__doc__
+        if _has_torch_function(self):
+            shown = getattr(Tensor, name)
+            return _handle_torch_function(shown, f"Tensor.{name}", self, (self, *args), kwargs)
+        return function(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    return method
+
+
 def __torch_function__(
     cls: type[Tensor], func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None
 ) -> Any:
@@ -435,5 +465,7 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(tensor_class, method.__name__, method)
     for method in (__contains__, __format__, __deepcopy__, __reduce_ex__):
         setattr(tensor_class, method.__name__, _shown(method))
+    for name, place in _RARE.items():
+        setattr(tensor_class, name, _rare(name, place))
     for function in (*_pieces.METHODS, *_searches.METHODS):
         setattr(tensor_class, function.__name__, function)

@@ -56,8 +56,10 @@ class _Storage:
         return self._shown.element_size()
 
     def is_shared(self) -> bool:
-        """Tell whether other processes see the memory: none does."""
-        return False
+        """Tell whether processes that are forked from now on share the memory."""
+        from ._sharing import is_shared
+
+        return is_shared(self._shown)
 
     def resizable(self) -> bool:
         """Tell whether there could be more memory."""

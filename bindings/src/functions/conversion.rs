@@ -10,7 +10,7 @@ use crate::signature::accept;
 use crate::tensor::numpy::to_numpy;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyType};
 use rushlight::dtype::DType;
 use rushlight::{Tensor, ops};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,6 +176,8 @@ fn r#type(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
             named.ok_or_else(|| PyValueError::new_err(format!("invalid type: '{name}'")))?
         }
         Err(_) => accept::dtype(wanted)
+            // The class of all tensors of a type, as `FloatTensor` is.
+            .or_else(|| accept::dtype(&wanted.cast::<PyType>().ok()?.getattr("dtype").ok()?))
             .ok_or_else(|| PyTypeError::new_err("dtype must be a type, str, or dtype object"))?,
     };
     given(arguments, dtype)

@@ -8,5 +8,6 @@ torch.bfloat16
 
 from ._state import is_autocast_available
 from .autocast_mode import autocast, custom_bwd, custom_fwd
+from .grad_scaler import GradScaler
 
-__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

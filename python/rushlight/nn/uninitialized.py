@@ -86,7 +86,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         return copied
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):
+class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
     """A buffer without a shape; a lazy module gives it one when it sees its first input."""
 
     cls_to_become = Tensor

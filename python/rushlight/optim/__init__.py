@@ -1,5 +1,6 @@
 """Optimisers: what a step makes of gradients."""
 
+from .._lazy import on_first_use
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -12,6 +13,10 @@ from .optimizer import Optimizer
 from .radam import RAdam
 from .rmsprop import RMSprop
 from .sgd import SGD
+
+TYPE_CHECKING = False  # `typing` would be loaded for it.
+if TYPE_CHECKING:
+    from . import swa_utils as swa_utils
 
 __all__ = [
     "ASGD",
@@ -29,3 +34,6 @@ __all__ = [
     "Rprop",
     "lr_scheduler",
 ]
+
+# It needs modules, which optimisers do not.
+__getattr__, __dir__ = on_first_use(globals(), rooms={"swa_utils"})

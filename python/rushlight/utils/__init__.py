@@ -6,14 +6,18 @@ from .._lazy import on_first_use
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from . import _device as _device
     from . import _python_dispatch as _python_dispatch
     from . import _pytree as _pytree
     from . import checkpoint as checkpoint
     from . import data as data
     from . import hooks as hooks
+    from ._swapping import swap_tensors as swap_tensors
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_python_dispatch", "_pytree", "checkpoint", "data", "hooks"}
+        globals(),
+        rooms={"_device", "_python_dispatch", "_pytree", "checkpoint", "data", "hooks"},
+        names={"swap_tensors": "._swapping"},
     )
 
-__all__ = ["checkpoint", "data", "hooks"]
+__all__ = ["checkpoint", "data", "hooks", "swap_tensors"]

@@ -39,6 +39,8 @@ class Called(Hooks):
             return self.forward(*args, **kwargs)
         return _Call(self, args, kwargs).run()  # type: ignore[arg-type]
 
+    _call_impl = __call__
+
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:

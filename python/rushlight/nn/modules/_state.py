@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ... import __future__ as switches
 from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
     from ..._hooks import RemovableHandle
     from .module import Module
+
+_EXTRA = "_extra_state"
+_NO_EXTRA = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. "
+    "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
+    "to report this bug."
+)
 
 
 class _Keys(NamedTuple):
@@ -129,16 +137,19 @@ class StateDict(Hooks):
         unexpected: list[str] = []
         errors: list[str] = []
         versions = getattr(state_dict, "_metadata", {})
-        pending: list[tuple[str, Any]] = [("", self)]
+        # Each module takes its part from what hooks have left of its parent's.
+        pending: list[tuple[str, Any, Mapping[str, Any]]] = [("", self, state_dict)]
         visited: list[Module] = []
         while pending:
-            prefix, module = pending.pop()
+            prefix, module, above = pending.pop()
             visited.append(module)
             metadata = dict(versions.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            own = {key: value for key, value in state_dict.items() if key.startswith(prefix)}
+            own = {key: value for key, value in above.items() if key.startswith(prefix)}
             module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
             children = [
-                (f"{prefix}{name}.", child) for name, child in module._modules.items() if child is not None
+                (f"{prefix}{name}.", child, own)
+                for name, child in module._modules.items()
+                if child is not None
             ]
             pending += reversed(children)
         keys = _IncompatibleKeys(missing, unexpected)
@@ -159,6 +170,14 @@ class StateDict(Hooks):
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
         return keys
 
+    def get_extra_state(self) -> Any:
+        """Return what else belongs to the state; a module that has such writes this and `set_extra_state`."""
+        raise RuntimeError(_NO_EXTRA.format("get"))
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` returned."""
+        raise RuntimeError(_NO_EXTRA.format("set"))
+
     def _own_state(self) -> Iterator[tuple[str, Tensor]]:
         """Name the parameters and persistent buffers of this module alone."""
         for name, parameter in self._parameters.items():
@@ -171,6 +190,8 @@ class StateDict(Hooks):
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         for name, tensor in self._own_state():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if type(self).get_extra_state is not StateDict.get_extra_state:
+            destination[prefix + _EXTRA] = self.get_extra_state()
 
     def _load_from_state_dict(
         self,
@@ -193,8 +214,18 @@ class StateDict(Hooks):
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
+        extra = prefix + _EXTRA
+        if type(self).set_extra_state is not StateDict.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
         if strict:
             for key in state_dict:
+                if key == extra:
+                    continue
                 first, dot, _ = key[len(prefix) :].partition(".")
                 if first not in self._modules if dot else first not in own:
                     unexpected_keys.append(key)
@@ -206,19 +237,52 @@ class StateDict(Hooks):
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
                 f"from checkpoint but received {type(found)}"
             )
+        if not tensor.shape and found.shape == (1,):
+            found = found[0]
         if found.shape != tensor.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {found.shape} from checkpoint, "
                 f"the shape in current model is {tensor.shape}."
             )
-        if not metadata.get("assign_to_params_buffers", False):
+        assign = metadata.get("assign_to_params_buffers", False)
+        swap = switches._swap_module_params_on_conversion
+        try:
             with no_grad():
-                tensor.copy_(found)
-        elif isinstance(tensor, Parameter) and not isinstance(found, Parameter):
-            setattr(self, name, Parameter(found, requires_grad=tensor.requires_grad))
-        else:
-            setattr(self, name, found)
+                if swap:
+                    _swap(tensor, found, assign)
+                elif not assign:
+                    tensor.copy_(found)
+                elif isinstance(tensor, Parameter) and not isinstance(found, Parameter):
+                    setattr(self, name, Parameter(found, requires_grad=tensor.requires_grad))
+                else:
+                    if isinstance(tensor, Parameter):
+                        found.requires_grad_(tensor.requires_grad)
+                    setattr(self, name, found)
+        except Exception as error:
+            return (
+                f'While {"swapping" if swap else "copying"} the parameter named "{key}", whose dimensions in '
+                f"the model are {tensor.size()} and whose dimensions in the checkpoint are {found.size()}, "
+                f"an exception occurred : {error.args}."
+            )
         return ""
+
+
+def _swap(tensor: Tensor, found: Tensor, assign: bool) -> None:
+    """Exchange what a parameter or buffer is with what it makes of the one that was found."""
+    from ...utils import swap_tensors
+
+    made = tensor.module_load(found, assign=assign)
+    if made is found or made is tensor:
+        raise RuntimeError(
+            "module_load returned one of self or other, please .detach() "
+            "the result if returning one of the inputs in module_load"
+        )
+    if isinstance(tensor, Parameter):
+        if isinstance(made, Parameter):
+            made.requires_grad_(tensor.requires_grad)
+        else:
+            made = Parameter(made, requires_grad=tensor.requires_grad)
+    swap_tensors(tensor, made)
 
 
 def _quoted(keys: list[str]) -> str:

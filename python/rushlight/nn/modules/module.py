@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor, bfloat16, dtype, empty, float16, float32, float64
+from ..._rushlight import Tensor
 from ..._typename import typename
-from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter
 from ._calling import Called
+from ._converting import Converted
 from ._every import at_registration, no_hooks
 from ._every import register_module_backward_hook as register_module_backward_hook
 from ._every import (
@@ -33,15 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Module"]
 
-_COMPLEX = (
-    "Complex modules are a new feature under active development whose design may change, and some modules "
-    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
-    "as expected."
-)
 
-
-class Module(Called, StateDict):
+class Module(Called, Converted, StateDict):
     """Assign parameters and modules to attributes, write `forward`, call the module.
 
     >>> import rushlight as torch
@@ -57,8 +50,20 @@ class Module(Called, StateDict):
     """
 
     training: bool
+    dump_patches = False
+    # Whether what `super().__init__` is given reaches the next class, for classes with several bases.
+    call_super_init = False
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            name = type(self).__name__
+            if kwargs:
+                raise TypeError(
+                    f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+                )
+            if args:
+                given = len(args) + 1
+                raise TypeError(f"{name}.__init__() takes 1 positional argument but {given} were given")
         # The attribute rules of this class do not hold for its own bookkeeping.
         self.__dict__.update(
             training=True,
@@ -68,6 +73,8 @@ class Module(Called, StateDict):
             _modules={},
             **no_hooks(),
         )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *_: Any, **__: Any) -> Any:
         """Compute the module's result; every module that is called defines it."""
@@ -283,6 +290,38 @@ class Module(Called, StateDict):
         module: Module = found
         return module
 
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer at a dotted path."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        found: Tensor = getattr(module, name)
+        return found
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted path; with `strict`, only where there is one.
+
+        >>> import rushlight as torch
+        >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+        >>> model.set_submodule("1", torch.nn.Tanh())
+        >>> model[1]
+        Tanh()
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     # -- changing all of it ----------------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
@@ -319,58 +358,11 @@ class Module(Called, StateDict):
             elif parameter.grad is not None:
                 parameter.grad = parameter.grad.detach().zero_()
 
-    def _apply(self, fn: Callable[[Tensor], Tensor]) -> Self:
-        """Replace the data of all parameters, gradients and buffers; the parameters stay the same objects."""
-        with no_grad():
-            for module in self.modules():
-                for parameter in module.parameters(recurse=False):
-                    gradient = parameter.grad
-                    if gradient is not None:
-                        parameter.grad = None
-                    parameter.data = fn(parameter.data)
-                    if gradient is not None:
-                        parameter.grad = fn(gradient)
-                for name, buffer in module.named_buffers(recurse=False):
-                    module._buffers[name] = fn(buffer)
-        return self
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Take what `compile` takes. Calls run as they are written."""
+        from ..._compiled import compile
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
-        if "meta" in map(str, (*args, *kwargs.values())):
-            # What has no memory there is meant to be replaced in each call; here it just stays.
-            return self
-        wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
-        if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
-            raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                f"dtype={wanted[0]}"
-            )
-        if wanted and wanted[0].is_complex:
-            import warnings
-
-            warnings.warn(_COMPLEX, stacklevel=2)
-        empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
-        return self._apply(
-            lambda tensor: (
-                tensor.to(*args, **kwargs) if tensor.is_floating_point() or tensor.is_complex() else tensor
-            )
-        )
-
-    def float(self) -> Self:
-        """Convert the floating-point parameters and buffers to float32."""
-        return self.to(float32)
-
-    def half(self) -> Self:
-        """Convert the floating-point parameters and buffers to float16."""
-        return self.to(float16)
-
-    def bfloat16(self) -> Self:
-        """Convert the floating-point parameters and buffers to bfloat16."""
-        return self.to(bfloat16)
-
-    def double(self) -> Self:
-        """Convert the floating-point parameters and buffers to float64."""
-        return self.to(float64)
+        compile(self._call_impl, *args, **kwargs)
 
     # -- printing --------------------------------------------------------------------------------
 

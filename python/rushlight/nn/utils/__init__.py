@@ -1,5 +1,6 @@
 """Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
+from ..._lazy import on_first_use
 from . import parametrize, rnn, stateless
 from .gradients import (
     clip_grad_norm,
@@ -12,6 +13,10 @@ from .spectral_norm import remove_spectral_norm, spectral_norm
 from .vectors import parameters_to_vector, vector_to_parameters
 from .weight_norm import remove_weight_norm, weight_norm
 
+TYPE_CHECKING = False  # `typing` would be loaded for it.
+if TYPE_CHECKING:
+    from . import parametrizations as parametrizations
+
 __all__ = [
     "clip_grad_norm",
     "clip_grad_norm_",
@@ -19,6 +24,7 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
     "parametrize",
     "remove_spectral_norm",
     "remove_weight_norm",
@@ -28,3 +34,5 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+__getattr__, __dir__ = on_first_use(globals(), rooms={"parametrizations"})

@@ -19,6 +19,20 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 M = TypeVar("M", bound="Module")
 
 
+def of_direction(direction: Tensor, length: Tensor, dim: int) -> Tensor:
+    """Return the weight that has these lengths and directions."""
+
+    def made(direction: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+        norm = _composites.norm_except_dim(direction, 2, dim)
+        return direction * (length / norm), norm
+
+    if dim not in (0, direction.dim() - 1):
+        return made(direction, length)[0]
+    names = ("_weight_norm_interface", "WeightNormInterfaceBackward0", "v g - result1")
+    weight: Tensor = native._as_one(made, names, (2, 0, 2), {"dim": dim}, direction, length)[0]
+    return weight
+
+
 class WeightNorm:
     """The hook that makes a weight of its direction (`_v`) and its length (`_g`)."""
 
@@ -28,19 +42,8 @@ class WeightNorm:
 
     def compute_weight(self, module: Module) -> Tensor:
         """Return the weight of a layer."""
-        length: Tensor = getattr(module, self.name + "_g")
-        direction: Tensor = getattr(module, self.name + "_v")
-        dim = self.dim
-
-        def made(direction: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
-            norm = _composites.norm_except_dim(direction, 2, dim)
-            return direction * (length / norm), norm
-
-        if dim not in (0, direction.dim() - 1):
-            return made(direction, length)[0]
-        names = ("_weight_norm_interface", "WeightNormInterfaceBackward0", "v g - result1")
-        weight: Tensor = native._as_one(made, names, (2, 0, 2), {"dim": dim}, direction, length)[0]
-        return weight
+        direction, length = (getattr(module, self.name + part) for part in ("_v", "_g"))
+        return of_direction(direction, length, self.dim)
 
     def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""

@@ -1,0 +1,153 @@
+"""Parameters and buffers in other types and other memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import __future__ as switches
+from ..._rushlight import Tensor, bfloat16, dtype, empty, empty_like, float16, float32, float64
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from typing_extensions import Self
+
+    from .module import Module
+
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules "
+    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
+    "as expected."
+)
+
+
+class Converted:
+    """The part of `Module` that converts it."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    children: Callable[[], Iterator[Module]]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace all parameters, gradients and buffers by what the function makes of them.
+
+        The parameters stay the same objects, unless `rushlight.__future__` says otherwise.
+        """
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        for name, parameter in self._parameters.items():
+            if parameter is None:
+                continue
+            gradient = parameter.grad
+            with no_grad():
+                made = fn(parameter)
+                made_gradient = None if gradient is None else fn(gradient)
+            if gradient is not None:
+                parameter.grad = None
+            if switches._swap_module_params_on_conversion:
+                self._swap(name, parameter, made, gradient, made_gradient)
+                made_gradient = gradient
+            elif switches._overwrite_module_params_on_conversion:
+                parameter.grad = gradient
+                self._parameters[name] = parameter = Parameter(made, parameter.requires_grad)
+            else:
+                parameter.data = made
+                if gradient is not None and made_gradient is not None:
+                    gradient.data = made_gradient
+                    made_gradient = gradient
+            if made_gradient is not None:
+                parameter.grad = made_gradient
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def _swap(
+        self, name: str, parameter: Parameter, made: Tensor, gradient: Tensor | None, made_gradient: Any
+    ) -> None:
+        """Exchange a parameter and its gradient, put aside for now, with what was made of them."""
+        from ...utils import swap_tensors
+
+        def failed(what: str) -> RuntimeError:
+            return RuntimeError(f"_apply(): Couldn't swap {type(self).__name__}.{name}{what}")
+
+        try:
+            swap_tensors(parameter, Parameter(made, parameter.requires_grad))
+        except Exception as reason:
+            parameter.grad = gradient
+            raise failed("") from reason
+        if gradient is not None:
+            try:
+                swap_tensors(gradient, made_gradient.requires_grad_(gradient.requires_grad))
+            except Exception as reason:
+                raise failed(".grad") from reason
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
+        if "meta" in map(str, (*args, *kwargs.values())):
+            # What has no memory there is meant to be replaced in each call; here it just stays.
+            return self
+        wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
+        if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={wanted[0]}"
+            )
+        if wanted and wanted[0].is_complex:
+            import warnings
+
+            warnings.warn(_COMPLEX, stacklevel=2)
+        empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
+        return self._apply(
+            lambda tensor: (
+                tensor.to(*args, **kwargs) if tensor.is_floating_point() or tensor.is_complex() else tensor
+            )
+        )
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Give the parameters and buffers memory that nothing has been written to yet.
+
+        >>> import rushlight as torch
+        >>> torch.nn.Linear(2, 3).to_empty(device="cpu").weight.shape
+        torch.Size([3, 2])
+        """
+        return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
+
+    def share_memory(self) -> Self:
+        """Move the parameters and buffers into memory that processes forked from now on share."""
+        return self._apply(lambda tensor: tensor.share_memory_())
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert all parameters and buffers to a type."""
+        return self._apply(lambda tensor: tensor.type(dst_type))  # type: ignore[arg-type, return-value]
+
+    def _convert_floating(self, dtype: Any) -> Self:
+        return self._apply(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+
+    def float(self) -> Self:
+        """Convert the floating-point parameters and buffers to float32."""
+        return self._convert_floating(float32)
+
+    def half(self) -> Self:
+        """Convert the floating-point parameters and buffers to float16."""
+        return self._convert_floating(float16)
+
+    def bfloat16(self) -> Self:
+        """Convert the floating-point parameters and buffers to bfloat16."""
+        return self._convert_floating(bfloat16)
+
+    def double(self) -> Self:
+        """Convert the floating-point parameters and buffers to float64."""
+        return self._convert_floating(float64)
+
+    def cpu(self) -> Self:
+        """Move the parameters and buffers to the CPU, where they are."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Move the parameters and buffers to a CUDA device: an error if there are any."""
+        return self._apply(lambda tensor: tensor.cuda(device))
