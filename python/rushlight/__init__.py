@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from ._losses import instance_norm as instance_norm
     from ._losses import kl_div as kl_div
     from ._losses import margin_ranking_loss as margin_ranking_loss
-    from ._losses import nonzero_static as nonzero_static
     from ._losses import pairwise_distance as pairwise_distance
     from ._losses import poisson_nll_loss as poisson_nll_loss
     from ._losses import triplet_margin_loss as triplet_margin_loss
@@ -213,7 +212,6 @@ else:
             "is_storage": ".storage",
             "load": ".serialization",
             "margin_ranking_loss": "._losses",
-            "nonzero_static": "._losses",
             "ops": "._ops",
             "orgqr": "._lowrank",
             "ormqr": "._lowrank",

@@ -1,11 +1,9 @@
-"""Losses and distances as the package has them: with numbers for how they are reduced."""
+"""Layers, losses and distances as the package has them: with numbers where `nn.functional` takes words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import _rushlight as native
-from ._samples import of_all_samples
 from .nn import functional
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ __all__ = [
     "instance_norm",
     "kl_div",
     "margin_ranking_loss",
-    "nonzero_static",
     "pairwise_distance",
     "poisson_nll_loss",
     "triplet_margin_loss",
@@ -189,25 +186,3 @@ def grid_sampler(
         ("zeros", "border", "reflection")[padding_mode],
         align_corners,
     )
-
-
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """Return so many places of elements that are not zero, filled up if there are less.
-
-    >>> import rushlight as torch
-    >>> torch.nonzero_static(torch.tensor([0, 7, 8]), size=3)
-    tensor([[ 1],
-            [ 2],
-            [-1]])
-    """
-
-    def places(samples: Tensor) -> list[Tensor]:
-        found: Any = samples.nonzero()
-        owners = found[:, 0]
-        counts = native.bincount(owners, minlength=len(samples))
-        numbers = native.arange(len(found)) - (counts.cumsum(0) - counts)[owners]
-        kept = numbers < size
-        filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
-        return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
-
-    return of_all_samples("nonzero_static", places, [input])[0]

@@ -168,10 +168,10 @@ class OpOverloadPacket:
         return iter(self._overloads)
 
     def __getattr__(self, name: str) -> OpOverload:
-        found = self.__dict__.get("_overloads", {}).get(name)
+        found: OpOverload | None = self.__dict__.get("_overloads", {}).get(name)
         if found is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it."""
@@ -383,13 +383,16 @@ def _function(operator: OpOverload) -> Callable[..., Any]:
     """Return what computes an operator."""
     name = operator._packet.__name__
     torch = sys.modules[__package__]
+    found: Callable[..., Any] | None
     if name in _OTHERS:
-        return _OTHERS[name](torch)  # type: ignore[no-any-return]
-    if name.startswith("linalg_"):
+        found = _OTHERS[name](torch)
+    elif name.startswith("linalg_"):
         from . import linalg
 
-        return getattr(linalg, name.removeprefix("linalg_"))  # type: ignore[no-any-return]
-    for room in (torch, Tensor, _rushlight._nn):
-        if (found := getattr(room, name, None)) is not None:
-            return found  # type: ignore[no-any-return]
+        found = getattr(linalg, name.removeprefix("linalg_"))
+    else:
+        rooms = (torch, Tensor, _rushlight._nn)
+        found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
+    if found is not None:
+        return found
     raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")

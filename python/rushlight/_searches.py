@@ -1,4 +1,4 @@
-"""What is different among elements, where values belong, and how many lie between bounds."""
+"""What is different among elements, or not zero, where values belong, and how many lie between bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["bucketize", "histc", "histogram", "histogramdd", "searchsorted", "unique", "unique_consecutive"]
+__all__ = [
+    "bucketize",
+    "histc",
+    "histogram",
+    "histogramdd",
+    "nonzero_static",
+    "searchsorted",
+    "unique",
+    "unique_consecutive",
+]
 
 
 def _groups(
@@ -304,3 +313,25 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
 
 
 METHODS = (histc, histogram, unique, unique_consecutive)
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return so many places of elements that are not zero, filled up if there are less.
+
+    >>> import rushlight as torch
+    >>> torch.nonzero_static(torch.tensor([0, 7, 8]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
+
+    def places(samples: Tensor) -> list[Tensor]:
+        found: Any = samples.nonzero()
+        owners = found[:, 0]
+        counts = native.bincount(owners, minlength=len(samples))
+        numbers = native.arange(len(found)) - (counts.cumsum(0) - counts)[owners]
+        kept = numbers < size
+        filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
+        return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
+
+    return of_all_samples("nonzero_static", places, [input])[0]

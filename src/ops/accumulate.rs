@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::cast;
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{FormRef, mode, tangents};
@@ -14,18 +15,23 @@ pub fn add(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     super::add(a, b)
 }
 
-/// a + b, in the memory of `a` if nobody else holds it and nothing is recorded.
+/// a + b, in the memory of `a` if nobody else holds it and nothing is recorded. Then it keeps its type, also
+/// where something unusual goes on and new memory is taken.
 pub fn add_owned(a: Tensor, b: &Tensor) -> Result<Tensor> {
-    if !mode::is_grad_enabled() && !mode::special() && a.is_only_handle() {
-        if add_dense(&a, b, true)? {
-            return Ok(a);
-        }
-        if a.is_sole() && a.is_contiguous() && b.dtype().can_cast(a.dtype()) {
-            super::add_(&a, b)?;
-            return Ok(a);
-        }
+    if mode::is_grad_enabled() || !a.is_only_handle() {
+        return super::add(&a, b);
     }
-    super::add(&a, b)
+    if !mode::special() && add_dense(&a, b, true)? {
+        return Ok(a);
+    }
+    if !(a.is_sole() && a.is_contiguous() && b.dtype().can_cast(a.dtype())) {
+        return super::add(&a, b);
+    }
+    if mode::special() {
+        return cast::to_dtype(&super::add(&a, b)?, a.dtype());
+    }
+    super::add_(&a, b)?;
+    Ok(a)
 }
 
 /// a ← a + b, unrecorded

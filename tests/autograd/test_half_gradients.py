@@ -108,6 +108,15 @@ def test_what_arrives_first_says_the_type_where_the_leaf_does_not(dtype):
 
 
 @HALVES
+def test_it_does_so_whatever_else_goes_on(dtype):
+    x = leaf(1.0, 2.0, dtype=dtype)
+    x.grad_dtype = None
+    with torch.autograd.forward_ad.dual_level():
+        (Casting.apply(x, torch.float64).sum() + (x * 2).sum()).backward()
+    assert x.grad.dtype is dtype and x.grad.tolist() == [3, 3]
+
+
+@HALVES
 def test_another_type_of_gradient_is_assigned_to_no_leaf_that_names_one(dtype):
     x = leaf(1.0, 2.0, dtype=dtype)
     with pytest.raises(RuntimeError, match="grad"):

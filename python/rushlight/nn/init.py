@@ -71,7 +71,13 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw every element from a normal distribution."""
+    """Draw every element from a normal distribution.
+
+    >>> import rushlight as torch
+    >>> x = torch.nn.init.normal_(torch.empty(100), mean=50.0)
+    >>> bool(((x > 30) & (x < 70)).all())
+    True
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -134,7 +140,13 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Draw normally with the variance `2 gain² / (fan_in + fan_out)`."""
+    """Draw normally with the variance `2 gain² / (fan_in + fan_out)`.
+
+    >>> import rushlight as torch
+    >>> weight = torch.nn.init.xavier_normal_(torch.empty(300, 500))
+    >>> 0.045 < weight.std().item() < 0.055
+    True
+    """
     return normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
 
 
@@ -165,7 +177,13 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw normally with the variance `gain² / fan`, the gain being that of a leaky ReLU of slope `a`."""
+    """Draw normally with the variance `gain² / fan`, the gain being that of a leaky ReLU of slope `a`.
+
+    >>> import rushlight as torch
+    >>> weight = torch.nn.init.kaiming_normal_(torch.empty(300, 200))
+    >>> 0.09 < weight.std().item() < 0.11
+    True
+    """
     if 0 in tensor.shape:
         return _unfilled(tensor)
     return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
@@ -194,7 +212,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Draw every element of a matrix normally, and set a share of each column to zero."""
+    """Draw every element of a matrix normally, and set a share of each column to zero.
+
+    >>> import rushlight as torch
+    >>> (torch.nn.init.sparse_(torch.empty(4, 2), sparsity=0.5) == 0).sum(0)
+    tensor([2, 2])
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

@@ -12,6 +12,7 @@ from ._pytree import tree_map
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from typing_extensions import Self
@@ -78,9 +79,9 @@ class OperatorLog(TorchDispatchMode):
 
 def _places() -> list[str]:
     places = []
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_MACHINERY):
             places.append(f"{frame.f_code.co_filename}:{frame.f_lineno}:{frame.f_code.co_name}")
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return places

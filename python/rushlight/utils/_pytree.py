@@ -244,7 +244,8 @@ def _wanted(type_or_types_or_pred: Any) -> Callable[[Any], bool]:
     if isinstance(type_or_types_or_pred, type | tuple):
         return lambda x: isinstance(x, type_or_types_or_pred)
     if callable(type_or_types_or_pred):
-        return type_or_types_or_pred  # type: ignore[no-any-return]
+        predicate: Callable[..., Any] = type_or_types_or_pred
+        return predicate
     raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
 

@@ -114,21 +114,39 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    """Return the greatest elements of as many windows as `output_size` says, and where they are.
+
+    >>> import rushlight as torch
+    >>> x = torch.arange(4.0).view(1, 4)
+    >>> torch.nn.functional.adaptive_max_pool1d_with_indices(x, 2)[1].flatten()
+    tensor([1, 3])
+    """
     return native.adaptive_max_pool1d(input, output_size)
 
 
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    """Return the greatest elements of as many windows as `output_size` says, and where they are.
+
+    >>> import rushlight as torch
+    >>> x = torch.arange(8.0).view(1, 2, 4)
+    >>> torch.nn.functional.adaptive_max_pool2d_with_indices(x, (1, 2))[1].flatten()
+    tensor([5, 7])
+    """
     return _nn.adaptive_max_pool2d(input, _whole(input, output_size))
 
 
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the greatest elements of as many windows as `output_size` says, and where they are."""
+    """Return the greatest elements of as many windows as `output_size` says, and where they are.
+
+    >>> import rushlight as torch
+    >>> x = torch.arange(16.0).view(1, 2, 2, 4)
+    >>> torch.nn.functional.adaptive_max_pool3d_with_indices(x, (1, 1, 2))[1].flatten()
+    tensor([13, 15])
+    """
     return _nn.adaptive_max_pool3d(input, _whole(input, output_size))
 
 

@@ -149,7 +149,14 @@ def max_unpool3d(
     padding: Any = 0,
     output_size: Any = None,
 ) -> Tensor:
-    """Return zeros with the elements where `max_pool3d` found them."""
+    """Return zeros with the elements where `max_pool3d` found them.
+
+    >>> import rushlight as torch
+    >>> x = torch.arange(8.0).view(1, 2, 2, 2)
+    >>> y, places = torch.nn.functional.max_pool3d(x, 2, return_indices=True)
+    >>> torch.nn.functional.max_unpool3d(y, places, 2).flatten()
+    tensor([0., 0., 0., 0., 0., 0., 0., 7.])
+    """
     check_mapped("max_unpool3d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
 
@@ -188,6 +195,11 @@ def lp_pool2d(
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
-    """Return the norms of windows of volumes."""
+    """Return the norms of windows of volumes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.lp_pool3d(torch.ones(1, 1, 2, 2, 4), 2.0, 2).flatten()
+    tensor([2.8284, 2.8284])
+    """
     found = avg_pool3d(input**norm_type, kernel_size, () if stride is None else stride, 0, ceil_mode)
     return _normed(found, norm_type, prod(_each(kernel_size, 3)))

@@ -155,13 +155,25 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """Mirrors around two dimensions."""
+    """Mirrors around two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReflectionPad2d((1, 0, 1, 0))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[4., 3., 4.],
+             [2., 1., 2.],
+             [4., 3., 4.]]])
+    """
 
     spatial, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Mirrors around three dimensions."""
+    """Mirrors around three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReflectionPad3d(1)(torch.arange(8.0).view(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     spatial, mode = 3, "reflect"
 
@@ -178,13 +190,25 @@ class ReplicationPad1d(_Pad):
 
 
 class ReplicationPad2d(_Pad):
-    """The elements at the edges of two dimensions, repeated."""
+    """The elements at the edges of two dimensions, repeated.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReplicationPad2d((1, 0, 1, 0))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[1., 1., 2.],
+             [1., 1., 2.],
+             [3., 3., 4.]]])
+    """
 
     spatial, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """The elements at the edges of three dimensions, repeated."""
+    """The elements at the edges of three dimensions, repeated.
+
+    >>> import rushlight as torch
+    >>> torch.nn.ReplicationPad3d(1)(torch.arange(8.0).view(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     spatial, mode = 3, "replicate"
 
@@ -213,12 +237,24 @@ class CircularPad1d(_CircularPad):
 
 
 class CircularPad2d(_CircularPad):
-    """What is at the other end around two dimensions."""
+    """What is at the other end around two dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CircularPad2d((1, 0, 1, 0))(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[4., 3., 4.],
+             [2., 1., 2.],
+             [4., 3., 4.]]])
+    """
 
     spatial = 2
 
 
 class CircularPad3d(_CircularPad):
-    """What is at the other end around three dimensions."""
+    """What is at the other end around three dimensions.
+
+    >>> import rushlight as torch
+    >>> torch.nn.CircularPad3d(1)(torch.arange(8.0).view(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     spatial = 3

@@ -62,7 +62,13 @@ class MaxUnpool2d(_MaxUnpool):
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Zeros with the elements where `MaxPool3d` found them."""
+    """Zeros with the elements where `MaxPool3d` found them.
+
+    >>> import rushlight as torch
+    >>> pool = torch.nn.MaxPool3d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool3d(2)(*pool(torch.ones(1, 1, 4, 4, 4))).shape
+    torch.Size([1, 1, 4, 4, 4])
+    """
 
     count = 3
 
@@ -116,6 +122,11 @@ class LPPool2d(_LPPool):
 
 
 class LPPool3d(_LPPool):
-    """The norms of windows of volumes."""
+    """The norms of windows of volumes.
+
+    >>> import rushlight as torch
+    >>> torch.nn.LPPool3d(2.0, 2)(torch.ones(1, 1, 2, 2, 4)).flatten()
+    tensor([2.8284, 2.8284])
+    """
 
     count = 3
