@@ -17,6 +17,7 @@ use rushlight::ops::composite::series::{
     bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
+use rushlight::ops::norm::norm_along;
 use rushlight::ops::{self, Operand, create, in_place as writing, part, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
@@ -181,6 +182,13 @@ pub(super) const TABLE: &[Function] = &[
     entry("cdist", NN, &["(Tensor x1, Tensor x2, float p=2)"], "The distances of all pairs of rows.", |a| {
         cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
     }),
+    entry(
+        "norm",
+        NN,
+        &["(Tensor input, float p, int dim, bool keepdim)"],
+        "The norms along a dimension.",
+        |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).answer(a.py()),
+    ),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),

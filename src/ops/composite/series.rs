@@ -14,7 +14,8 @@ use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
-    add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
+    add, cast, compare, create, div, join, mul, neg, norm, part, permute, reduce, reshape, scan, squeeze,
+    sub, whole,
 };
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
@@ -44,7 +45,7 @@ pub fn diff(
     for _ in 0..times {
         let length = y.layout().shape()[place] as i64;
         let few = (length - 1).max(0);
-        let (later, earlier) = (part::narrow(&y, dim, length - few, few)?, part::narrow(&y, dim, 0, few)?);
+        let (earlier, later) = (part::narrow(&y, dim, 0, few)?, part::narrow(&y, dim, length - few, few)?);
         y = match y.dtype() {
             crate::dtype::DType::Bool => crate::ops::logical::xor(&later, &earlier)?,
             _ => sub(&later, &earlier)?,
@@ -157,15 +158,15 @@ impl Distance {
         }
     }
 
-    fn slope(&self, kept: &Kept) -> Result<Tensor> {
-        let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
-        let distance = norm::vector_norm(&apart, self.order, dims, true, None)?;
-        norm::slope(&apart, &distance, self.order.to_f64(), dims)
-    }
-
-    /// In which dimension of the differences there is one for every row of the other input.
-    fn others(index: usize) -> i64 {
-        if index == 0 { -2 } else { -3 }
+    /// The gradient of `a`, of which the rows come first, from that of their distances `y` to `b`.
+    fn of_rows(&self, g: &Tensor, a: &Tensor, b: &Tensor, y: &Tensor) -> Result<Tensor> {
+        let order = self.order.to_f64();
+        if order == 0.0 {
+            return create::zeros_like(a);
+        }
+        let (apart, dims) = self.apart(a, b)?;
+        let (y, g) = (squeeze::unsqueeze(y, -1)?, squeeze::unsqueeze(g, -1)?);
+        reduce::sum(&norm::back(&apart, &y, &g, order, dims)?, Some(&[-2]), false, None)
     }
 
     /// The tensor, or its negative if the input is what is subtracted.
@@ -177,14 +178,14 @@ impl Distance {
 impl Composed for Distance {
     const KEEPS: &'static [&'static str] = &["self", "other"];
     const CURVED: bool = true;
-    const SHOWS_RESULT: bool = true;
+    const KEEPS_RESULT: bool = true;
 
     fn name(&self) -> &'static str {
         if self.pairs { "CdistBackward0" } else { "DistBackward0" }
     }
 
     fn names(&self) -> &'static [&'static str] {
-        if self.pairs { &["x1", "x2"] } else { Self::KEEPS }
+        if self.pairs { &["x1", "x2", "result"] } else { &["self", "other", "result"] }
     }
 
     fn shown(&self) -> Attributes {
@@ -197,28 +198,39 @@ impl Composed for Distance {
     }
 
     fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
-        if self.order.to_f64() == 0.0 {
-            return create::zeros_like(kept.input(index));
-        }
-        let slope = conjugate::conj(self.slope(kept)?)?;
-        let toward = match self.pairs {
-            true => {
-                let whole = mul(&slope, &squeeze::unsqueeze(gradient, -1)?)?;
-                reduce::sum(&whole, Some(&[Distance::others(index)]), false, None)?
+        let (a, b, y) = (kept.input(0), kept.input(1), kept.result());
+        if !self.pairs {
+            let apart = sub(a, b)?;
+            if self.order.to_f64() == 0.0 {
+                return create::zeros_like(kept.input(index));
             }
-            false => mul(&slope, gradient)?,
+            let toward = norm::back(&apart, y, gradient, self.order.to_f64(), None)?;
+            return Distance::signed(conjugate::conj(toward)?, index);
+        }
+        let columns = |x: &Tensor| cast::contiguous(&permute::transpose(x, -2, -1)?);
+        let parts = {
+            let own = self.clone();
+            move |inputs: &[&Tensor]| own.of_rows(inputs[0], inputs[1], inputs[2], inputs[3])
         };
-        Distance::signed(toward, index)
+        let name = ("CdistBackwardBackward0", ["grad", "x1", "x2", "cdist", ""].as_slice());
+        let told = (4, 0, self.shown());
+        match index {
+            0 => whole::recorded(name, told, &[gradient, a, b, y], parts),
+            _ => whole::recorded(name, told, &[&columns(gradient)?, b, a, &columns(y)?], parts),
+        }
     }
 
     fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        let slope = self.slope(kept)?;
-        let moved = match self.pairs {
-            true => squeeze::unsqueeze(tangent, Distance::others(index))?,
-            false => tangent.clone(),
+        let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
+        let (y, moved) = match self.pairs {
+            true => {
+                let others = if index == 0 { -2 } else { -3 };
+                (squeeze::unsqueeze(kept.result(), -1)?, squeeze::unsqueeze(tangent, others)?)
+            }
+            false => (kept.result().clone(), tangent.clone()),
         };
+        let slope = norm::slope(&apart, &y, self.order.to_f64(), dims)?;
         let along = real_product(&slope, &moved)?;
-        let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
         Distance::signed(reduce::sum(&along, dims, false, None)?, index)
     }
 }
