@@ -2,6 +2,7 @@
 //! normalisation, padding, resampling, embeddings, dropout.
 
 pub mod convolution;
+mod convolution_gradients;
 mod correlation;
 pub mod dropout;
 pub mod embedding;
