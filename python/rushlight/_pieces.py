@@ -147,7 +147,7 @@ def cdist(
     """
     if compute_mode not in _DISTANCES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return native._nn.cdist(x1, x2, p)
+    return native._nn.cdist(x1, x2, p, _DISTANCES.index(compute_mode))
 
 
 _DISTANCES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")

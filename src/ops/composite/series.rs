@@ -1,4 +1,4 @@
-//! Differences and sums of neighbours, and distances.
+//! Differences and sums of neighbours, and parts scaled down to a norm.
 
 use smallvec::SmallVec;
 
@@ -14,8 +14,7 @@ use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
 use crate::ops::select::where_;
 use crate::ops::{
-    add, cast, compare, create, div, join, mul, neg, norm, part, permute, reduce, reshape, scan, squeeze,
-    sub, whole,
+    add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
 };
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
@@ -107,131 +106,6 @@ pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Resu
             let areas = trapezoids(y, places, dim, "cumulative_trapezoid")?;
             div(&scan::cumsum(&areas, dim, None)?, 2.0)
         }
-    }
-}
-
-/// The norms of the differences of every row of one matrix and every row of another.
-pub fn cdist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
-    for (name, x) in [("X1", a), ("X2", b)] {
-        if x.ndim() < 2 {
-            return Err(Error::CdistRank { name, ndim: x.ndim() }.into());
-        }
-    }
-    for (name, x) in [("X1", a), ("X2", b)] {
-        if !x.dtype().is_float() {
-            return Err(Error::CdistDType { name, dtype: x.dtype() }.into());
-        }
-    }
-    if order < 0.0 {
-        return Err(Error::CdistOrder {}.into());
-    }
-    if a.dtype() != b.dtype() {
-        return Err(Error::CdistDTypes { first: a.dtype(), second: b.dtype() }.into());
-    }
-    let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
-    if columns(a) != columns(b) {
-        return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
-    }
-    composed::apply(Distance { order: order.into(), pairs: true }, &[a, b])
-}
-
-/// The norm of a difference.
-pub fn dist(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
-    composed::apply(Distance { order, pairs: false }, &[a, b])
-}
-
-/// y = |a - b|, of all elements or of every `pair` of rows
-///
-/// ∂y/∂a is the slope of the norm at the difference, ∂y/∂b its negative
-#[derive(Clone)]
-struct Distance {
-    order: Scalar,
-    pairs: bool,
-}
-
-impl Distance {
-    /// The difference, and along which dimensions its norm is taken.
-    fn apart(&self, a: &Tensor, b: &Tensor) -> Result<(Tensor, Option<&'static [i64]>)> {
-        match self.pairs {
-            true => Ok((sub(&squeeze::unsqueeze(a, -2)?, &squeeze::unsqueeze(b, -3)?)?, Some(&[-1]))),
-            false => Ok((sub(a, b)?, None)),
-        }
-    }
-
-    /// The gradient of `a`, of which the rows come first, from that of their distances `y` to `b`.
-    fn of_rows(&self, g: &Tensor, a: &Tensor, b: &Tensor, y: &Tensor) -> Result<Tensor> {
-        let order = self.order.to_f64();
-        if order == 0.0 {
-            return create::zeros_like(a);
-        }
-        let (apart, dims) = self.apart(a, b)?;
-        let (y, g) = (squeeze::unsqueeze(y, -1)?, squeeze::unsqueeze(g, -1)?);
-        reduce::sum(&norm::back(&apart, &y, &g, order, dims)?, Some(&[-2]), false, None)
-    }
-
-    /// The tensor, or its negative if the input is what is subtracted.
-    fn signed(x: Tensor, index: usize) -> Result<Tensor> {
-        if index == 0 { Ok(x) } else { neg(&x) }
-    }
-}
-
-impl Composed for Distance {
-    const KEEPS: &'static [&'static str] = &["self", "other"];
-    const CURVED: bool = true;
-    const KEEPS_RESULT: bool = true;
-
-    fn name(&self) -> &'static str {
-        if self.pairs { "CdistBackward0" } else { "DistBackward0" }
-    }
-
-    fn names(&self) -> &'static [&'static str] {
-        if self.pairs { &["x1", "x2", "result"] } else { &["self", "other", "result"] }
-    }
-
-    fn shown(&self) -> Attributes {
-        shown! { p: self.order }
-    }
-
-    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let (apart, dims) = self.apart(inputs[0], inputs[1])?;
-        norm::vector_norm(&apart, self.order, dims, false, None)
-    }
-
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
-        let (a, b, y) = (kept.input(0), kept.input(1), kept.result());
-        if !self.pairs {
-            let apart = sub(a, b)?;
-            if self.order.to_f64() == 0.0 {
-                return create::zeros_like(kept.input(index));
-            }
-            let toward = norm::back(&apart, y, gradient, self.order.to_f64(), None)?;
-            return Distance::signed(conjugate::conj(toward)?, index);
-        }
-        let columns = |x: &Tensor| cast::contiguous(&permute::transpose(x, -2, -1)?);
-        let parts = {
-            let own = self.clone();
-            move |inputs: &[&Tensor]| own.of_rows(inputs[0], inputs[1], inputs[2], inputs[3])
-        };
-        let name = ("CdistBackwardBackward0", ["grad", "x1", "x2", "cdist", ""].as_slice());
-        let told = (4, 0, self.shown());
-        match index {
-            0 => whole::recorded(name, told, &[gradient, a, b, y], parts),
-            _ => whole::recorded(name, told, &[&columns(gradient)?, b, a, &columns(y)?], parts),
-        }
-    }
-
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
-        let (y, moved) = match self.pairs {
-            true => {
-                let others = if index == 0 { -2 } else { -3 };
-                (squeeze::unsqueeze(kept.result(), -1)?, squeeze::unsqueeze(tangent, others)?)
-            }
-            false => (kept.result().clone(), tangent.clone()),
-        };
-        let slope = norm::slope(&apart, &y, self.order.to_f64(), dims)?;
-        let along = real_product(&slope, &moved)?;
-        Distance::signed(reduce::sum(&along, dims, false, None)?, index)
     }
 }
 
