@@ -42,7 +42,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
             [0, 2]])
     """
     check_mapped("diagflat", input)
-    return input.flatten().diag_embed(offset)
+    return (input if input.dim() == 1 else input.flatten()).diag_embed(offset)
 
 
 def gradient(
@@ -92,14 +92,21 @@ def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:
     if isinstance(space, Tensor) and space.dim() > 0:
         return _slope_between(part, space.diff(), dim, x.dim(), edge_order)
     width, times = float(space) if isinstance(space, Tensor) else space, _nn.mul_number
-    inner = _nn.div_number(part(2, None) - part(0, -2), width)
+    inner = _nn.div_number(_rise(part, (0, -2), (2, None)), width)
     if edge_order == 1:
-        first, last = part(1, 2) - part(0, 1), part(-1, None) - part(-2, -1)
+        first, last = _rise(part, (0, 1), (1, 2)), _rise(part, (-2, -1), (-1, None))
     else:
         first = times(part(0, 1), -1.5) + times(part(1, 2), 2) - times(part(2, 3), 0.5)
         last = times(part(-3, -2), 0.5) - times(part(-2, -1), 2) + times(part(-1, None), 1.5)
     edges = [_nn.div_number(edge, width) for edge in (first, last)]
     return native.cat([edges[0], _nn.div_number(inner, 2), edges[1]], dim)
+
+
+def _rise(part: Any, earlier: tuple[int, int], later: tuple[int, int | None]) -> Tensor:
+    """Return how much more there is in the later part. The earlier one is recorded first, as in torch."""
+    before: Tensor = part(*earlier)
+    difference: Tensor = part(*later) - before
+    return difference
 
 
 def _slope_between(part: Any, steps: Tensor, dim: int, count: int, edge_order: int) -> Tensor:
@@ -110,8 +117,8 @@ def _slope_between(part: Any, steps: Tensor, dim: int, count: int, edge_order: i
     weights = (-other / (one * both), (other - one) / (one * other), one / (other * both))
     inner = _weighed([weight.reshape(shape) for weight in weights], [part(0, -2), part(1, -1), part(2, None)])
     if edge_order == 1:
-        first = (part(1, 2) - part(0, 1)) / steps[0]
-        last = (part(-1, None) - part(-2, -1)) / steps[-1]
+        first = _rise(part, (0, 1), (1, 2)) / steps[0]
+        last = _rise(part, (-2, -1), (-1, None)) / steps[-1]
         return native.cat([first, inner, last], dim)
     near, far = steps[0], steps[1]
     both = near + far
@@ -140,7 +147,7 @@ def cdist(
     """
     if compute_mode not in _DISTANCES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return native._nn.cdist(x1, x2, p)
+    return native._nn.cdist(x1, x2, p, _DISTANCES.index(compute_mode))
 
 
 _DISTANCES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")

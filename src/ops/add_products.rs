@@ -102,6 +102,13 @@ impl<P: Addable> Op for AddProduct<P> {
         let g = single(gradients);
         let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta.conj())).transpose()?;
         let [left, right] = match at.needs(1) || at.needs(2) {
+            true if at.tracking => {
+                let factors = gradients_of_factors(&self.product, kept, at, g, 1)?;
+                let times = |x: Tensor| arithmetic::times(&x, self.weights.alpha.conj());
+                let [left, right] = factors.map(|factor| factor.map(times).transpose());
+                [left?, right?]
+            }
+            // One product less.
             true => {
                 let g = arithmetic::times(g, self.weights.alpha.conj())?;
                 gradients_of_factors(&self.product, kept, at, &g, 1)?

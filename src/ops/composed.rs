@@ -8,7 +8,7 @@ use super::batch::{self, Answer, Call};
 use super::kept::{self, Kept, Saved};
 use super::underived::check_parts;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, mode};
 use crate::tensor::Tensor;
 
 /// An operation that is recorded as one.
@@ -18,8 +18,8 @@ pub(super) trait Composed: Clone + Send + Sync + 'static {
     const KEEPS: &'static [&'static str];
     /// Whether the gradient of an input needs that input too.
     const CURVED: bool = false;
-    /// Whether the node shows the result, which is calculated from the inputs for that.
-    const SHOWS_RESULT: bool = false;
+    /// Whether the result is kept too, behind the inputs.
+    const KEEPS_RESULT: bool = false;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -63,17 +63,7 @@ impl<C: Composed> Op for Recordable<C> {
     }
 
     fn shown(&self, _saved: &Saved) -> Attributes {
-        let mut shown = self.0.shown();
-        if C::SHOWS_RESULT {
-            shown.push(("result", Shown::Computed));
-        }
-        shown
-    }
-
-    fn compute(&self, _name: &str, saved: &Saved, at: &At<'_>) -> Result<Tensor> {
-        let kept = saved.load(at)?;
-        let inputs: SmallVec<[&Tensor; 3]> = (0..C::KEEPS.len()).map(|index| kept.input(index)).collect();
-        Ok(at.output(&self.0.value(&inputs)?, 0))
+        self.0.shown()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -90,7 +80,8 @@ impl<C: Composed> Op for Recordable<C> {
             });
             keep.input_if(!name.is_empty() && wanted, index)
         };
-        Saved(C::KEEPS.iter().enumerate().map(kept).collect())
+        let result = C::KEEPS_RESULT.then(|| Some(keep.output(0)));
+        Saved(C::KEEPS.iter().enumerate().map(kept).chain(result).collect())
     }
 
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {

@@ -41,8 +41,10 @@ impl<const UPPER: bool> Elementwise2 for Incomplete<UPPER> {
             unreachable!("the signatures take tensors")
         };
         let exponent = sub(&sub(&mul(&sub(a, 1.0)?, &log(x)?)?, x)?, &lgamma(a)?)?;
-        let slope = mul(t, &exp(&exponent)?)?;
-        if UPPER { neg(&slope) } else { Ok(slope) }
+        match UPPER {
+            true => mul(&neg(t)?, &exp(&exponent)?),
+            false => mul(t, &exp(&exponent)?),
+        }
     }
 }
 
@@ -83,10 +85,10 @@ impl Elementwise2 for Zeta {
     }
 
     fn right(&self, s: &Value, q: &Value, t: &Tensor) -> Result<Tensor> {
-        let next = match Operand::from(s) {
-            Operand::Tensor(s) => super::binary::apply(Zeta, (&add(s, 1.0)?).into(), q.into())?,
-            Operand::Scalar(s) => super::binary::apply(Zeta, (s.to_f64() + 1.0).into(), q.into())?,
-        };
-        neg(&mul(&mul(t, Operand::from(s))?, &next)?)
+        let next = |s: Operand<'_>| super::binary::apply(Zeta, s, q.into());
+        match Operand::from(s) {
+            Operand::Tensor(s) => mul(&mul(t, &neg(s)?)?, &next((&add(s, 1.0)?).into())?),
+            Operand::Scalar(s) => mul(&mul(t, -s.to_f64())?, &next((s.to_f64() + 1.0).into())?),
+        }
     }
 }

@@ -20,6 +20,11 @@ impl Kept {
         self.0.into_iter().map(conj).collect::<Result<_>>().map(Kept)
     }
 
+    /// The result, if the operation keeps it behind its inputs.
+    pub(super) fn result(&self) -> &Tensor {
+        self.input(self.0.len() - 1)
+    }
+
     /// An input that the operation keeps.
     pub fn input(&self, index: usize) -> &Tensor {
         self.0[index].as_ref().unwrap_or_else(|| unreachable!("a rule reads what it declared to keep"))

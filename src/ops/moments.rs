@@ -159,7 +159,12 @@ impl Op for Moments {
         };
         let mean = match gradients.get(1).cloned().flatten() {
             Some(g) => {
-                Some(self.over.spread(&div(&g, self.over.count(layout.shape()) as f64)?, layout.shape())?)
+                let count = self.over.count(layout.shape()) as f64;
+                // Fewer divisions, unless they are to be seen where torch has them.
+                Some(match at.tracking {
+                    true => div(&self.over.spread(&g, layout.shape())?, count)?,
+                    false => self.over.spread(&div(&g, count)?, layout.shape())?,
+                })
             }
             None => None,
         };

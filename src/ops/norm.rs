@@ -5,22 +5,22 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
-use super::operand::Operand;
 use super::reduce::Over;
-use super::select::{masked_fill, where_};
+use super::select::masked_fill;
 use super::{abs, compare, complex, conjugate, copy, create, div, fixed, mul, pow, sgn};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduce as kernels;
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// y = (Σ |x|ᵖ)^(1/p), the number of elements that are not zero for p = 0, the greatest or the least
 /// magnitude for p = ±∞
 ///
 /// ∂y/∂x = sgn x · (|x|/y)^(p-1), and 0 where y is 0. For p = ±∞ it is sgn x, shared by the elements
-/// that attain y.
+/// that attain y. Powers of x and of y are calculated apart, as torch does.
 #[derive(Clone)]
 pub struct VectorNorm {
     over: Over,
@@ -28,49 +28,47 @@ pub struct VectorNorm {
     /// The order as the caller gave it.
     given: Scalar,
     dtype: DType,
+    /// Whether it is torch's `norm`, not `linalg.vector_norm`.
+    old: bool,
 }
 
 impl VectorNorm {
-    fn load(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>) -> Result<Tensor> {
-        self.slope(&at.load(x)?, &at.load(y)?)
+    /// x̄ from ȳ, in the type of the result: 0 where y is.
+    fn back(&self, x: &Tensor, y: &Tensor, g: &Tensor) -> Result<Tensor> {
+        let (x, p) = (super::cast::to_dtype(x, self.dtype)?, self.order);
+        let shape = x.layout();
+        let (y, g) = (self.over.aligned(y, shape.shape())?, self.over.aligned(g, shape.shape())?);
+        if p.is_infinite() {
+            // Which elements they are does not change.
+            let _off = mode::GradModeGuard::off();
+            let magnitude = if x.dtype().is_complex() { abs(&x)? } else { x.clone() };
+            let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
+            let hits = fixed::zip(&magnitude, &y, hit)?;
+            let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
+            drop(_off);
+            return mul(&sgn(&x)?, &mul(&div(&g, &count)?, &hits)?);
+        }
+        if p == 1.0 {
+            return mul(&sgn(&x)?, &g);
+        }
+        let still = compare::eq(&y, 0)?;
+        if p == 2.0 {
+            return mul(&g, &masked_fill(&div(&x, &y)?, &still, 0.0)?);
+        }
+        if p < 1.0 {
+            let steep = masked_fill(&pow(&abs(&x)?, p - 1.0)?, &compare::eq(&x, 0)?, 0.0)?;
+            return mul(&mul(&mul(&sgn(&x)?, &steep)?, &g)?, &pow(&y, 1.0 - p)?);
+        }
+        let own = match p < 2.0 {
+            true => mul(&sgn(&x)?, &pow(&abs(&x)?, p - 1.0)?)?,
+            false => mul(&x, &pow(&abs(&x)?, p - 2.0)?)?,
+        };
+        mul(&own, &masked_fill(&div(&g, &pow(&y, p - 1.0)?)?, &still, 0.0)?)
     }
 
     /// ∂y/∂x, in the type of the result.
     fn slope(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-        let x = super::cast::to_dtype(x, self.dtype)?;
-        let shape = x.layout();
-        let y = self.over.aligned(y, shape.shape())?;
-        let sign = sgn(&x)?;
-        if self.order.is_infinite() {
-            // Which elements they are does not change; the sign of a complex one does.
-            let shares = {
-                let _off = mode::GradModeGuard::off();
-                let magnitude = if x.dtype().is_complex() { abs(&x)? } else { x };
-                let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
-                let hits = fixed::zip(&magnitude, &y, hit)?;
-                let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
-                div(&hits, &count)?
-            };
-            return mul(&sign, &shares);
-        }
-        if self.order == 1.0 {
-            return Ok(sign);
-        }
-        if self.order == 2.0 {
-            // Zero where there is no slope; the derivative of the slope is not a number there.
-            let slope = div(&x, &y)?;
-            return where_(
-                &compare::eq(&y, 0)?,
-                Operand::Scalar(Scalar::Float(0.0)),
-                Operand::Tensor(&slope),
-            );
-        }
-        let y = fixed::without_zeros(&y)?;
-        let mut ratio = div(&abs(&x)?, &y)?;
-        if self.order < 1.0 {
-            ratio = fixed::without_zeros(&ratio)?;
-        }
-        mul(&sign, &pow(&ratio, self.order - 1.0)?)
+        self.back(x, y, &create::ones_like(y)?)
     }
 }
 
@@ -79,12 +77,14 @@ impl Op for VectorNorm {
     const SAVED: &'static [&'static str] = &["self", "result"];
 
     fn name(&self) -> &'static str {
-        "LinalgVectorNormBackward0"
+        if self.old { "NormBackward1" } else { "LinalgVectorNormBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
-        shown! { dim: dims, keepdim: self.over.keepdim, ord: self.given }
+        let mut shown = shown! { dim: dims, keepdim: self.over.keepdim };
+        shown.push((if self.old { "p" } else { "ord" }, self.given.into()));
+        shown
     }
 
     fn result(&self) -> Option<DType> {
@@ -112,14 +112,7 @@ impl Op for VectorNorm {
         if self.order == 0.0 {
             return Ok(smallvec![None]);
         }
-        let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
-        if self.order == 2.0 {
-            // Zero where there is no slope; the derivative of the slope is not a number there.
-            let x = super::cast::to_dtype(&at.load(&saved[0])?, self.dtype)?;
-            let y = self.over.aligned(&at.load(&saved[1])?, x.layout().shape())?;
-            return one(mul(&g, &masked_fill(&div(&x, &y)?, &compare::eq(&y, 0)?, 0.0)?)?);
-        }
-        one(mul(&self.load(saved, at)?, &g)?)
+        one(self.back(&at.load(&saved[0])?, &at.load(&saved[1])?, single(gradients))?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -128,7 +121,7 @@ impl Op for VectorNorm {
             // How many there are does not change: the tangent is there, and nothing.
             return one(create::zeros_like(&self.over.sum(&conjugate::real(t)?)?)?);
         }
-        let slope = self.load(saved, at)?;
+        let slope = self.slope(&at.load(&saved[0])?, &at.load(&saved[1])?)?;
         one(self.over.sum(&complex::real_product(&slope, t)?)?)
     }
 
@@ -167,11 +160,34 @@ pub fn vector_norm(
             _ => {}
         }
     }
-    apply_one(VectorNorm { over, order, given, dtype: to }, &[x])
+    apply_one(VectorNorm { over, order, given, dtype: to, old: false }, &[x])
+}
+
+/// `vector_norm` along a dimension, as torch's older function of that name.
+pub fn norm_along(x: &Tensor, order: f64, dim: i64, keepdim: bool) -> Result<Tensor> {
+    let place = shape::normalize_dim(dim, x.ndim())?;
+    let over = Over::along(place, keepdim, x.ndim());
+    apply_one(VectorNorm { over, order, given: Scalar::Float(order), dtype: x.dtype(), old: true }, &[x])
+}
+
+/// The norm along some dimensions, as it lies in a larger tensor.
+fn lying(x: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<VectorNorm> {
+    let over = Over::new(dims, true, x)?;
+    Ok(VectorNorm { over, order, given: Scalar::Float(order), dtype: x.dtype(), old: false })
+}
+
+/// The gradient of elements from that of their norm, both with its dimensions kept.
+pub(in crate::ops) fn back(
+    x: &Tensor,
+    norm: &Tensor,
+    gradient: &Tensor,
+    order: f64,
+    dims: Option<&[i64]>,
+) -> Result<Tensor> {
+    lying(x, order, dims)?.back(x, norm, gradient)
 }
 
 /// The derivative of the norm by the elements, given the norm with its dimensions kept.
-pub(super) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
-    let over = Over::new(dims, true, x)?;
-    VectorNorm { over, order, given: Scalar::Float(order), dtype: x.dtype() }.slope(x, norm)
+pub(in crate::ops) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
+    lying(x, order, dims)?.slope(x, norm)
 }

@@ -209,7 +209,9 @@ impl Op for Picked {
         let index = self.index(kept, at, ndim)?;
         let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
         let aligned = self.aligned(g, ndim)?;
-        if at.tracking && ndim > 0 && !super::batch::is_batched(&aligned) {
+        // Of running extremes many results are of one element.
+        let once = !matches!(self.pick, Pick::Running { .. });
+        if once && at.tracking && ndim > 0 && !super::batch::is_batched(&aligned) {
             return one(gather::scatter(&zeros, self.dim as i64, &index, &aligned)?);
         }
         let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?;

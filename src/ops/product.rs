@@ -3,22 +3,22 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
+use super::batch::{self, Answer, Call, Samples};
 use super::conjugate::conj;
 use super::reduce::{Over, to_accumulate};
-use super::scan::{Way, product_before};
-use super::{copy, mul, reshape};
+use super::{copy, create, div, expand, join, mul, part, rearrange, reshape, scan, truth};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduce as kernels;
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// y = Π x
 ///
-/// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. It is the product of those
-/// before times that of those after, so that zeros are numbers like others.
+/// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. That is y/x, or with zeros
+/// among them the product of those before times that of those after.
 #[derive(Clone)]
 pub struct Prod {
     over: Over,
@@ -26,17 +26,51 @@ pub struct Prod {
 }
 
 impl Prod {
-    /// The products of all other elements.
-    fn others(&self, x: &Tensor) -> Result<Tensor> {
+    /// `t` times the products of all other elements.
+    fn times_others(&self, t: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         let layout = x.layout();
-        let (lined_up, dim) = match self.over.dims.as_slice() {
-            &[dim] => (x.clone(), dim),
-            _ => (reshape::reshape_to(x, &[layout.numel()])?, 0),
-        };
-        let way = Way::forward(dim);
-        let others = mul(&product_before(&lined_up, way)?, &product_before(&lined_up, way.turned())?)?;
-        reshape::reshape_to(&others, layout.shape())
+        if layout.ndim() == 0 {
+            return Ok(t.clone());
+        }
+        if !may_have_zeros(x)? {
+            let y = self.over.aligned(y, layout.shape())?;
+            return mul(t, &conj(div(&y, x)?)?);
+        }
+        match self.over.dims.as_slice() {
+            &[dim] if self.over.named() => times_others(t, x, dim),
+            _ => {
+                let flat = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+                let t = if t.numel() == 1 { t.clone() } else { flat(t)? };
+                reshape::reshape_to(&times_others(&t, &flat(x)?, 0)?, layout.shape())
+            }
+        }
     }
+}
+
+/// Whether elements are zero, or whether that is not to be known.
+pub(super) fn may_have_zeros(x: &Tensor) -> Result<bool> {
+    if batch::is_batched(x) || x.is_minded() {
+        return Ok(true);
+    }
+    let _off = mode::GradModeGuard::off();
+    let count = truth::count_nonzero(&x.detach(), None)?.item()?.to_f64();
+    Ok(count < x.numel() as f64)
+}
+
+/// `t` times the products of all other elements along a dimension, zeros or not.
+pub(super) fn times_others(t: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor> {
+    let (layout, dim) = (x.layout(), dim as i64);
+    let size = layout.shape()[dim as usize] as i64;
+    if size <= 1 {
+        return expand::expand_to(t, layout.shape());
+    }
+    let mut first = shape::signed(layout.shape());
+    first[dim as usize] = 1;
+    let first = create::full(&first, 1.0.into(), x.dtype())?;
+    let running = |rest: &Tensor| scan::cumprod(&join::cat(&[&first, rest], dim)?, dim, None);
+    let before = running(&part::narrow(x, dim, 0, size - 1)?)?;
+    let behind = running(&rearrange::flip(&part::narrow(x, dim, 1, size - 1)?, &[dim])?)?;
+    mul(t, &conj(mul(&before, &rearrange::flip(&behind, &[dim])?)?)?)
 }
 
 impl Op for Prod {
@@ -80,15 +114,14 @@ impl Op for Prod {
     }
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let x = conj(at.load(x)?)?;
-        // It is of no use here, but must be what it was.
-        at.load(y)?;
+        let (x, y) = (at.load(x)?, at.load(y)?);
         let g = self.over.aligned(single(gradients), x.layout().shape())?;
-        one(mul(&g, &self.others(&x)?)?)
+        one(self.times_others(&g, &x, &y)?)
     }
 
-    fn jvp(&self, [x, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(self.over.sum(&mul(tangent(tangents), &self.others(&at.load(x)?)?)?)?)
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let conjugate = |x: &SavedTensor| conj(at.load(x)?);
+        one(self.over.sum(&self.times_others(tangent(tangents), &conjugate(x)?, &conjugate(y)?)?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

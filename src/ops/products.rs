@@ -50,7 +50,8 @@ impl Matrices {
 
     /// The gradient of a factor that lies column by column does so too, as its owner will want it.
     fn laid_out(self, like: &Layout) -> Matrices {
-        let by_columns = !self.batched && !like.is_contiguous() && like.strides().first() == Some(&1);
+        let by_columns = !self.batched
+            && matches!((like.strides(), like.shape()), (&[1, step], &[rows, _]) if step == rows);
         Matrices { by_columns, ..self }
     }
 }
@@ -175,6 +176,9 @@ impl Product for MatrixVector {
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        if records(&[a, g]) && !self.turned {
+            return self.call(&permute::t(a)?, g);
+        }
         match a.is_minded() || g.is_minded() {
             true => MatrixVector { turned: false }.call(&as_is(a, !self.turned)?, g),
             false => MatrixVector { turned: !self.turned }.call(a, g),

@@ -300,6 +300,7 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
     }
     let (x, dim) = match dim {
         Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())?),
+        None if x.ndim() == 1 => (x.clone(), 0),
         None => (reshape::reshape(x, &[-1])?, 0),
     };
     let size = x.layout().size(dim);

@@ -27,6 +27,7 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 struct Nansum {
     over: Over,
+    dtype: DType,
 }
 
 impl Op for Nansum {
@@ -42,7 +43,7 @@ impl Op for Nansum {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].detach();
+        let x = cast::to_dtype(&inputs[0].detach(), self.dtype)?;
         let y = self.over.sum(&where_(&compare::isnan(&x)?, 0.0, &x)?)?;
         Ok(smallvec![y])
     }
@@ -54,16 +55,17 @@ impl Op for Nansum {
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let x = at.load(saved)?;
         let spread = self.over.spread(single(gradients), x.layout().shape())?;
-        one(where_(&compare::isnan(&x)?, 0.0, &spread)?)
+        one(mul(&spread, &super::logical::not(&compare::isnan(&x.detach())?)?)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let x = at.load(saved)?;
-        one(self.over.sum(&where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?)?)
+        let numbers = where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?;
+        one(self.over.sum(&cast::to_dtype(&numbers, self.dtype)?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.front(Nansum { over: self.over.deeper() })
+        call.front(Nansum { over: self.over.deeper(), ..*self })
     }
 }
 
@@ -75,8 +77,8 @@ pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTy
     if !x.dtype().is_float() {
         return reduce::sum(x, dims, keepdim, dtype);
     }
-    let x = cast::to_dtype(x, dtype.unwrap_or(accumulated(x.dtype())))?;
-    apply_one(Nansum { over: Over::new(dims, keepdim, &x)? }, &[&x])
+    let dtype = dtype.unwrap_or(accumulated(x.dtype()));
+    apply_one(Nansum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
 }
 
 /// The mean of what is a number.

@@ -9,8 +9,9 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::conjugate::{by_parts, conj};
+use super::product::may_have_zeros;
 use super::reduce::to_accumulate;
-use super::{copy, in_place, mul, rearrange};
+use super::{copy, div, in_place, mul, rearrange};
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -89,6 +90,15 @@ pub struct Cumsum {
 }
 
 impl Cumsum {
+    /// The sums from each element on to the last; as torch says it, if that is recorded.
+    fn from_end(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
+        if tracking && !self.way.backward && x.numel() > 1 {
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
+            return turned(&apply_one(Cumsum { dtype: None, ..*self }, &[&turned(x)?])?);
+        }
+        apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[x])
+    }
+
     /// The sums of real numbers.
     fn run(&self, x: &Array) -> Result<Array> {
         dispatch!(float x.dtype, T => self.way.run(x, kernels::cumsum::<T, f64, T>), else {
@@ -129,13 +139,7 @@ impl Op for Cumsum {
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
     fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let g = single(gradients);
-        if at.tracking && !self.way.backward && g.numel() > 1 {
-            let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
-            let sums = apply_one(Cumsum { dtype: None, ..*self }, &[&turned(g)?])?;
-            return one(turned(&sums)?);
-        }
-        one(apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[g])?)
+        one(self.from_end(single(gradients), at.tracking)?)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -160,8 +164,8 @@ pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 
 /// yₖ = x₀ ⋯ xₖ, which is the recurrence yₖ = xₖ yₖ₋₁ with y₋₁ = 1
 ///
-/// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁. Nothing is divided by, so
-/// zeros are numbers like others.
+/// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = (Σ yⱼ ȳⱼ)/xₖ, summed from k on. Where that would divide by zero
+/// x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁.
 #[derive(Clone)]
 pub struct Cumprod {
     way: Way,
@@ -209,9 +213,17 @@ impl Op for Cumprod {
     }
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (x, y) = (conj(at.load(x)?)?, conj(at.load(y)?)?);
-        let (before, back) = (shift(&y, self.way, 1.0)?, self.way.turned());
-        one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, single(gradients), back)?)?)
+        let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        if x.layout().shape().get(self.way.dim).is_none_or(|&size| size == 1) {
+            return one(g.clone());
+        }
+        if may_have_zeros(&x)? {
+            let (x, y, back) = (conj(x)?, conj(y)?, self.way.turned());
+            let before = shift(&y, self.way, 1.0)?;
+            return one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, g, back)?)?);
+        }
+        let sums = Cumsum { way: self.way, given: self.given, dtype: None };
+        one(div(&sums.from_end(&mul(&conj(y)?, g)?, at.tracking)?, &conj(x)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -233,11 +245,6 @@ pub fn cumprod(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
 /// The cumulative product along a dimension, in place.
 pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
     in_place::through(x, &[], |x| cumprod(x, dim, Some(dtype.unwrap_or(x.dtype()))))
-}
-
-/// The product of all elements before each along a way; 1 for the first.
-pub(super) fn product_before(x: &Tensor, way: Way) -> Result<Tensor> {
-    shift(&apply_one(Cumprod { way, given: way.dim as i64, dtype: None }, &[x])?, way, 1.0)
 }
 
 /// yₖ = bₖ + aₖ yₖ₋₁ with y₋₁ = 0

@@ -68,10 +68,11 @@ impl<const FILL: bool> Op for Select<FILL> {
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (condition, g) = (at.load(saved)?, single(gradients));
-        let toward = |index: usize| {
-            let wanted = at.needs(index);
-            wanted.then(|| part(&condition, g, (index == 0) != FILL)).transpose()
+        let toward = |index: usize| match FILL && index == 0 {
+            true => masked_fill(g, &condition, 0.0),
+            false => part(&condition, g, (index == 0) != FILL),
         };
+        let toward = |index: usize| at.needs(index).then(|| toward(index)).transpose();
         Ok(smallvec![toward(0)?, toward(1)?])
     }
 
@@ -153,11 +154,11 @@ impl Op for Fill {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        Ok(smallvec![Some(part(&at.load(saved)?, single(gradients), false)?)])
+        Ok(smallvec![Some(masked_fill(single(gradients), &at.load(saved)?, 0.0)?)])
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Ok(smallvec![Some(part(&at.load(saved)?, super::apply::tangent(tangents), false)?)])
+        Ok(smallvec![Some(masked_fill(super::apply::tangent(tangents), &at.load(saved)?, 0.0)?)])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

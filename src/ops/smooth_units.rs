@@ -155,9 +155,10 @@ impl Elementwise for Silu {
         Some(complex::refuse_history(x, "silu").and_then(|()| y()))
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = x else { unreachable!("the input is kept") };
         let share = sigmoid(x)?;
-        mul(&share, &add(&mul(x, &sub(1.0, &share)?)?, 1.0)?)
+        mul(&mul(t, &share)?, &add(&mul(x, &sub(1.0, &share)?)?, 1.0)?)
     }
 }
 

@@ -2,18 +2,21 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-use super::compare::{eq, gt, lt};
+use super::compare::{eq, ge, le};
 use super::logical;
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{add, complex, conjugate, cos, div, exp, fixed, log, mul, neg, reciprocal, sgn, sin, sub};
+use super::{
+    add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
+    squeeze, sub,
+};
 use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::special;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A function of a number in double precision.
 fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
@@ -174,11 +177,10 @@ impl Elementwise for Mvlgamma {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let mut sum = unary::apply(Digamma, x)?;
-        for shift in self.shifts().skip(1) {
-            sum = add(&sum, &unary::apply(Digamma, &add(x, shift)?)?)?;
-        }
-        Ok(sum)
+        let shifts: Vec<f64> = self.shifts().collect();
+        let shifts = copy::as_type(&Array::from_slice(&[shifts.len()], &shifts)?, x.dtype())?.into_owned();
+        let shifted = add(&Tensor::from_array(shifts), &squeeze::unsqueeze(x, -1)?)?;
+        reduce::sum(&unary::apply(Digamma, &shifted)?, Some(&[-1]), false, None)
     }
 }
 
@@ -268,13 +270,14 @@ impl Elementwise for Logit {
         (x / (T::ONE - x)).ln()
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let slope = reciprocal(&mul(x, &sub(1.0, x)?)?)?;
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = x else { unreachable!("the input is kept") };
         let (low, outside) = match self.eps {
             Some(eps) => (eps, 0.0),
             None => (0.0, f64::NAN),
         };
-        where_(&logical::or(&lt(x, low)?, &gt(x, 1.0 - low)?)?, outside, &slope)
+        let inside = logical::and(&ge(x, low)?, &le(x, 1.0 - low)?)?;
+        where_(&inside, &div(t, &mul(x, &sub(1.0, x)?)?)?, outside)
     }
 }
 

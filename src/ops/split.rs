@@ -90,16 +90,8 @@ impl Op for Split {
     }
 
     fn vjp(&self, _source: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let part = |(index, gradient): (usize, &Option<Tensor>)| match gradient {
-            Some(gradient) => Ok(gradient.clone()),
-            None => {
-                let form = at.node.form(index as u32);
-                create::zeros(&shape::signed(form.layout.shape()), form.dtype)
-            }
-        };
-        let parts: Vec<Tensor> = gradients.iter().enumerate().map(part).collect::<Result<_>>()?;
+        let (parts, dim) = (all_parts(at, gradients)?, self.dim as i64);
         let parts: Vec<&Tensor> = parts.iter().collect();
-        let dim = self.dim as i64;
         let whole = match self.cuts {
             Cuts::Elements => join::stack(&parts, dim),
             _ => join::cat(&parts, dim),
@@ -119,6 +111,18 @@ impl Op for Split {
     fn shows(&self) -> Option<Creation> {
         Some(Creation::MultiOutput)
     }
+}
+
+/// The gradients of all outputs of a node, zeros where there is none.
+pub(super) fn all_parts(at: &At<'_>, gradients: &Gradients) -> Result<Vec<Tensor>> {
+    let part = |(index, gradient): (usize, &Option<Tensor>)| match gradient {
+        Some(gradient) => Ok(gradient.clone()),
+        None => {
+            let form = at.node.form(index as u32);
+            create::zeros(&shape::signed(form.layout.shape()), form.dtype)
+        }
+    };
+    gradients.iter().enumerate().map(part).collect()
 }
 
 fn cut(name: &'static str, x: &Tensor, (dim, given): (usize, i64), cuts: Cuts) -> Result<Vec<Tensor>> {

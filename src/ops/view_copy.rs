@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply, apply_one, tangent};
+use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
-use super::{add, cast, create, intercept, part, strided};
+use super::{add, cast, create, intercept, join, part, split, strided};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -23,14 +23,14 @@ type Views = Arc<dyn Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync>;
 
 /// yᵢ = what a view shows of x, copied
 ///
-/// dyᵢ is so copied from dx; x̄ is the sum of ȳᵢ put into zeros through the views
+/// dyᵢ is so copied from dx; x̄ is the sum of ȳᵢ put into zeros through the views, or the ȳᵢ joined again
 #[derive(Clone)]
 struct Copied {
     views: Views,
     name: &'static str,
     shown: Attributes,
-    /// Whether the memory is that of x, without anybody knowing.
-    shares: bool,
+    /// If the memory is that of x, without anybody knowing: the dimension along which the parts are x.
+    joined: Option<i64>,
 }
 
 impl Op for Copied {
@@ -50,9 +50,9 @@ impl Op for Copied {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let copy = |seen: Tensor| match self.shares {
-            true => Ok(Tensor::from_array(seen.memory())),
-            false => cast::clone_contiguous(&seen),
+        let copy = |seen: Tensor| match self.joined {
+            Some(_) => Ok(Tensor::from_array(seen.memory())),
+            None => cast::clone_contiguous(&seen),
         };
         (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
     }
@@ -61,7 +61,11 @@ impl Op for Copied {
         keep.layout(0)
     }
 
-    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, source: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let Some(dim) = self.joined {
+            let parts = split::all_parts(at, gradients)?;
+            return one(join::cat(&parts.iter().collect::<Vec<_>>(), dim)?);
+        }
         // The gradient lies in order, whatever the tensor did.
         let ordered = create::empty(&crate::shape::signed(source.shape()), crate::dtype::DType::Bool)?;
         let windows = (self.views)(&ordered)?;
@@ -105,7 +109,7 @@ pub fn all_copied(x: &Tensor, name: &'static str, views: Views) -> Result<Vec<Te
     match node.filter(|_| !seen[0].is(x)) {
         Some(node) => {
             let shown = node.rule().shown();
-            apply(Copied { views, name, shown, shares: false }, &[x]).map(Outputs::into_vec)
+            apply(Copied { views, name, shown, joined: None }, &[x]).map(Outputs::into_vec)
         }
         None => seen.iter().map(cast::clone_contiguous).collect(),
     }
@@ -118,7 +122,7 @@ pub fn alias_copy(x: &Tensor) -> Result<Tensor> {
     }
     let views: Views = Arc::new(|x: &Tensor| Ok(vec![x.clone()]));
     let shown = Attributes::new();
-    apply_one(Copied { views, name: "AliasBackward0_copy", shown, shares: false }, &[x])
+    apply_one(Copied { views, name: "AliasBackward0_copy", shown, joined: None }, &[x])
 }
 
 /// A range of a dimension, in memory of its own.
@@ -128,15 +132,21 @@ pub fn narrow_copy(x: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tens
     }
     let views: Views = Arc::new(move |x: &Tensor| Ok(vec![part::narrow(x, dim, start, length)?]));
     let shown = shown! { dim: dim, length: length, start: start, self_sym_sizes: &*x.layout() };
-    apply_one(Copied { views, name: "NarrowCopyBackward0", shown, shares: false }, &[x])
+    apply_one(Copied { views, name: "NarrowCopyBackward0", shown, joined: None }, &[x])
 }
 
-/// Parts that share memory with the whole, as `cut` finds them, without being views of it.
-pub fn unsafe_parts(x: &Tensor, name: &'static str, shown: Attributes, cut: Views) -> Result<Vec<Tensor>> {
+/// Parts along a dimension that share memory with the whole, as `cut` finds them, without being views of it.
+pub fn unsafe_parts(
+    x: &Tensor,
+    name: &'static str,
+    dim: i64,
+    shown: Attributes,
+    cut: Views,
+) -> Result<Vec<Tensor>> {
     if batch::highest([x]).is_some() {
         return cut(x);
     }
-    apply(Copied { views: cut, name, shown, shares: true }, &[x]).map(Outputs::into_vec)
+    apply(Copied { views: cut, name, shown, joined: Some(dim) }, &[x]).map(Outputs::into_vec)
 }
 
 /// y = x, but what a view shows of it is v

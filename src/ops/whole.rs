@@ -9,6 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Keepsake, Op, Outputs, apply};
 use super::batch::{self, Answer, Call};
 use super::create;
+use super::record::records;
 use super::stretch::Stretch;
 use super::underived::check_parts;
 use crate::dtype::DType;
@@ -267,18 +268,32 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
 /// of which `linear` has a bit are not kept.
 pub(super) fn backward(
     at: &At<'_>,
-    (name, names): (&'static str, &'static [&'static str]),
-    (counted, linear, shown): (usize, u64, Attributes),
+    names: Names,
+    told: Told,
     inputs: &[&Tensor],
     parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    match at.tracking {
-        true => {
-            let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
-            whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
-        }
-        false => parts(inputs),
+    if at.tracking { recorded(names, told, inputs, parts) } else { parts(inputs) }
+}
+
+/// torch's name of the node, and the names of what it is computed from and of what that shows.
+type Names = (&'static str, &'static [&'static str]);
+
+/// How many inputs are counted, in which it is linear, and the parameters.
+type Told = (usize, u64, Attributes);
+
+/// `backward` of a rule that runs as it is recorded, and is not asked otherwise.
+pub(super) fn recorded(
+    (name, names): Names,
+    (counted, linear, shown): Told,
+    inputs: &[&Tensor],
+    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    if !records(inputs) {
+        return parts(inputs);
     }
+    let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
+    whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
 }
 
 /// `whole` of an operation with one output.

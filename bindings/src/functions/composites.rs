@@ -7,16 +7,19 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
+use rushlight::dtype::Scalar;
 use rushlight::ops::composite::contract::{addbmm, addr, float_power, float_power_dtype, kron};
+use rushlight::ops::composite::distances::{ByProducts, cdist, dist};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
 use rushlight::ops::composite::places::{
     as_strided_scatter, atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter,
     slice_scatter,
 };
 use rushlight::ops::composite::series::{
-    bincount, cdist, cross, cumulative_trapezoid, diff, dist, isin, renorm, trapezoid,
+    bincount, cross, cumulative_trapezoid, diff, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
+use rushlight::ops::norm::norm_along;
 use rushlight::ops::{self, Operand, create, in_place as writing, part, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
 
@@ -100,6 +103,11 @@ pub(super) const TABLE: &[Function] = &[
         "Powers in place, of double precision only.",
         |a| {
             let (x, exponent) = (a.tensor(0)?, a.operand(1)?);
+            // A number is shown as one of double precision.
+            let exponent = match exponent {
+                Operand::Scalar(Scalar::Int(number)) => (number as f64).into(),
+                other => other,
+            };
             let wide = float_power_dtype(x.into(), exponent);
             if x.dtype() != wide {
                 return Err(raise(Error::FloatPowerDType { dtype: x.dtype(), wide }.into()));
@@ -178,9 +186,27 @@ pub(super) const TABLE: &[Function] = &[
     both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
         determined(a, corrcoef(a.tensor(0)?))
     }),
-    entry("cdist", NN, &["(Tensor x1, Tensor x2, float p=2)"], "The distances of all pairs of rows.", |a| {
-        cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?).answer(a.py())
-    }),
+    entry(
+        "cdist",
+        NN,
+        &["(Tensor x1, Tensor x2, float p=2, int compute_mode=0)"],
+        "The distances of all pairs of rows.",
+        |a| {
+            let products = match a.int(3)? {
+                0 => ByProducts::OfMany,
+                1 => ByProducts::Always,
+                _ => ByProducts::Never,
+            };
+            cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?, products).answer(a.py())
+        },
+    ),
+    entry(
+        "norm",
+        NN,
+        &["(Tensor input, float p, int dim, bool keepdim)"],
+        "The norms along a dimension.",
+        |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).answer(a.py()),
+    ),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),

@@ -177,7 +177,7 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
             let shown = vec![("split_size", size.into()), ("dim", dim.into())];
-            apart(a, "UnsafeSplitBackward0", shown, move |x| split::split(x, size, dim))
+            apart(a, "UnsafeSplitBackward0", dim, shown, move |x| split::split(x, size, dim))
         },
     ),
     both(
@@ -187,7 +187,9 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
             let shown = vec![("split_sizes", (&sizes[..]).into()), ("dim", dim.into())];
-            apart(a, "UnsafeSplitWithSizesBackward0", shown, move |x| split::split_with_sizes(x, &sizes, dim))
+            apart(a, "UnsafeSplitWithSizesBackward0", dim, shown, move |x| {
+                split::split_with_sizes(x, &sizes, dim)
+            })
         },
     ),
     both(
@@ -201,7 +203,7 @@ pub(super) const TABLE: &[Function] = &[
                 Some((*x.layout().shape().get(place)? as i64 + chunks - 1) / chunks.max(1))
             };
             let shown = vec![("split_size", size(a.tensor(0)?).into()), ("dim", dim.into())];
-            apart(a, "UnsafeSplitBackward0", shown, move |x| split::chunk(x, chunks, dim))
+            apart(a, "UnsafeSplitBackward0", dim, shown, move |x| split::chunk(x, chunks, dim))
         },
     ),
 ];
@@ -229,13 +231,14 @@ fn read_otherwise(a: &Arguments<'_, '_>, view: impl Fn(&Tensor) -> Result<Tensor
     view(a.tensor(0)?).and_then(|seen| cast::clone_contiguous(&seen)).answer(a.py())
 }
 
-/// Parts of the first argument, which share its memory without being views of it.
+/// Parts of the first argument along a dimension, which share its memory without being views of it.
 fn apart(
     a: &Arguments<'_, '_>,
     name: &'static str,
+    dim: i64,
     mut shown: Attributes,
     cut: impl Fn(&Tensor) -> Result<Vec<Tensor>> + Send + Sync + 'static,
 ) -> PyResult<Py<PyAny>> {
     shown.push(("self_sym_sizes", (&a.tensor(0)?.layout()).into()));
-    unsafe_parts(a.tensor(0)?, name, shown, Arc::new(cut)).answer(a.py())
+    unsafe_parts(a.tensor(0)?, name, dim, shown, Arc::new(cut)).answer(a.py())
 }

@@ -167,13 +167,13 @@ fn convolved(a: &Arguments<'_, '_>, spatial: usize) -> PyResult<Py<PyAny>> {
         padding: vec![0],
         dilation: a.ints(5)?.to_vec(),
         transposed: false,
-        output_padding: vec![0],
+        output_padding: vec![0; spatial],
         groups: a.int(6)?,
     };
     let (x, weight, bias) = (a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2));
     if a.overload() == 1 {
         match a.text(4)?.as_str() {
-            "valid" => {}
+            "valid" => options.padding = vec![0; spatial],
             "same" => return convolution_same(x, weight, bias, spatial, &options).answer(a.py()),
             other => return Err(PyRuntimeError::new_err(format!("Invalid padding string: '{other}'"))),
         }

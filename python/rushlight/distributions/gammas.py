@@ -61,7 +61,16 @@ def _standard_gamma(concentration: Tensor) -> Tensor:
         if not concentration.requires_grad:
             return sample
         slope = _slope(sample, concentration.detach())
-    return sample + slope * (concentration - concentration.detach())
+    (result,) = native._as_one(
+        lambda concentration, sample, slope: sample + slope * (concentration - concentration.detach()),
+        ("_standard_gamma", "StandardGammaBackward0", "self - - result"),
+        (1, 0, 0),
+        {},
+        concentration,
+        sample,
+        slope,
+    )
+    return result
 
 
 class Gamma(Distribution):

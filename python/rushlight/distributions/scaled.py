@@ -77,8 +77,8 @@ class Normal(_Scaled):
         """Return the logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
-        apart = (value - self.loc) ** 2 / (2 * self.scale**2)
-        return -apart - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        apart = -((value - self.loc) ** 2) / (2 * self.scale**2)
+        return apart - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
@@ -216,7 +216,7 @@ class Gumbel(_Scaled):
         """Draw samples as functions of the parameters."""
         info = native.finfo(self.loc.dtype)
         u = native.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc - self.scale * (-u.clamp(info.tiny, 1 - info.eps).log()).log()
+        return self.loc + -self.scale * (-u.clamp(info.tiny, 1 - info.eps).log()).log()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

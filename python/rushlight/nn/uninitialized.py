@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, _disabled_torch_function_impl, empty
+from .._rushlight import Tensor, empty
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class _Uninitialized:
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.__name__ in cls._may or func.__name__ in ("__get__", "__set__", "detach"):
-            return _disabled_torch_function_impl(func, types, args, kwargs or {})
+            # What a buffer is converted to has no shape either.
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise ValueError(_WITHOUT_VALUE.format(func))
 
 

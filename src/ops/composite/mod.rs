@@ -1,6 +1,7 @@
 //! Operations that are others in a row, without a kernel or a rule of their own.
 
 pub mod contract;
+pub mod distances;
 pub mod einsum;
 pub mod places;
 pub mod series;

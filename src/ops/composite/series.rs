@@ -1,4 +1,4 @@
-//! Differences and sums of neighbours, and distances.
+//! Differences and sums of neighbours, and parts scaled down to a norm.
 
 use smallvec::SmallVec;
 
@@ -44,7 +44,7 @@ pub fn diff(
     for _ in 0..times {
         let length = y.layout().shape()[place] as i64;
         let few = (length - 1).max(0);
-        let (later, earlier) = (part::narrow(&y, dim, length - few, few)?, part::narrow(&y, dim, 0, few)?);
+        let (earlier, later) = (part::narrow(&y, dim, 0, few)?, part::narrow(&y, dim, length - few, few)?);
         y = match y.dtype() {
             crate::dtype::DType::Bool => crate::ops::logical::xor(&later, &earlier)?,
             _ => sub(&later, &earlier)?,
@@ -105,124 +105,6 @@ pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Resu
             let dim = shape::normalize_dim(dim, y.ndim())? as i64;
             let areas = trapezoids(y, places, dim, "cumulative_trapezoid")?;
             div(&scan::cumsum(&areas, dim, None)?, 2.0)
-        }
-    }
-}
-
-/// The norms of the differences of every row of one matrix and every row of another.
-pub fn cdist(a: &Tensor, b: &Tensor, order: f64) -> Result<Tensor> {
-    for (name, x) in [("X1", a), ("X2", b)] {
-        if x.ndim() < 2 {
-            return Err(Error::CdistRank { name, ndim: x.ndim() }.into());
-        }
-    }
-    for (name, x) in [("X1", a), ("X2", b)] {
-        if !x.dtype().is_float() {
-            return Err(Error::CdistDType { name, dtype: x.dtype() }.into());
-        }
-    }
-    if order < 0.0 {
-        return Err(Error::CdistOrder {}.into());
-    }
-    if a.dtype() != b.dtype() {
-        return Err(Error::CdistDTypes { first: a.dtype(), second: b.dtype() }.into());
-    }
-    let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
-    if columns(a) != columns(b) {
-        return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
-    }
-    composed::apply(Distance { order: order.into(), pairs: true }, &[a, b])
-}
-
-/// The norm of a difference.
-pub fn dist(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
-    composed::apply(Distance { order, pairs: false }, &[a, b])
-}
-
-/// y = |a - b|, of all elements or of every `pair` of rows
-///
-/// ∂y/∂a is the slope of the norm at the difference, ∂y/∂b its negative
-#[derive(Clone)]
-struct Distance {
-    order: Scalar,
-    pairs: bool,
-}
-
-impl Distance {
-    /// The difference, and along which dimensions its norm is taken.
-    fn apart(&self, a: &Tensor, b: &Tensor) -> Result<(Tensor, Option<&'static [i64]>)> {
-        match self.pairs {
-            true => Ok((sub(&squeeze::unsqueeze(a, -2)?, &squeeze::unsqueeze(b, -3)?)?, Some(&[-1]))),
-            false => Ok((sub(a, b)?, None)),
-        }
-    }
-
-    fn slope(&self, kept: &Kept) -> Result<Tensor> {
-        let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
-        let distance = norm::vector_norm(&apart, self.order, dims, true, None)?;
-        norm::slope(&apart, &distance, self.order.to_f64(), dims)
-    }
-
-    /// In which dimension of the differences there is one for every row of the other input.
-    fn others(index: usize) -> i64 {
-        if index == 0 { -2 } else { -3 }
-    }
-
-    /// The tensor, or its negative if the input is what is subtracted.
-    fn signed(x: Tensor, index: usize) -> Result<Tensor> {
-        if index == 0 { Ok(x) } else { neg(&x) }
-    }
-}
-
-impl Composed for Distance {
-    const KEEPS: &'static [&'static str] = &["self", "other"];
-    const CURVED: bool = true;
-    const SHOWS_RESULT: bool = true;
-
-    fn name(&self) -> &'static str {
-        if self.pairs { "CdistBackward0" } else { "DistBackward0" }
-    }
-
-    fn names(&self) -> &'static [&'static str] {
-        if self.pairs { &["x1", "x2"] } else { Self::KEEPS }
-    }
-
-    fn shown(&self) -> Attributes {
-        shown! { p: self.order }
-    }
-
-    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let (apart, dims) = self.apart(inputs[0], inputs[1])?;
-        norm::vector_norm(&apart, self.order, dims, false, None)
-    }
-
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
-        if self.order.to_f64() == 0.0 {
-            return create::zeros_like(kept.input(index));
-        }
-        let slope = conjugate::conj(self.slope(kept)?)?;
-        let toward = match self.pairs {
-            true => {
-                let whole = mul(&slope, &squeeze::unsqueeze(gradient, -1)?)?;
-                reduce::sum(&whole, Some(&[Distance::others(index)]), false, None)?
-            }
-            false => mul(&slope, gradient)?,
-        };
-        Distance::signed(toward, index)
-    }
-
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        let slope = self.slope(kept)?;
-        let moved = match self.pairs {
-            true => squeeze::unsqueeze(tangent, Distance::others(index))?,
-            false => tangent.clone(),
-        };
-        let along = real_product(&slope, &moved)?;
-        let dims: Option<&[i64]> = if self.pairs { Some(&[-1]) } else { None };
-        let sum = reduce::sum(&along, dims, false, None)?;
-        match self.order.to_f64() == 0.0 {
-            true => create::zeros_like(&sum),
-            false => Distance::signed(sum, index),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::tensor::{Array, Tensor};
 /// L Lᴴ = A, where ᴴ transposes and conjugates
 ///
 /// With Φ, which halves the diagonal of a lower triangle: dL = L Φ(L⁻¹ dA L⁻ᴴ), and Ā is the
-/// symmetric half of L⁻ᴴ Φ(Lᴴ L̄) L⁻¹
+/// symmetric half of L⁻ᴴ Φ(Lᴴ L̄) L⁻¹, of which the inner part is made symmetric
 #[derive(Clone)]
 struct Cholesky {
     /// Whether the result is Lᴴ.
@@ -89,10 +89,10 @@ impl Op for Cholesky {
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (l, g) = (self.seen(&at.load(saved)?)?, self.seen(single(gradients))?);
-        let back = inverse(&l)?;
-        let middle = halved(&matmul(&adjoint(&l)?, &g)?)?;
-        let half = matmul(&matmul(&adjoint(&back)?, &middle)?, &back)?;
-        one(mul(&add(&half, &adjoint(&half)?)?, 0.5)?)
+        let lower = tril(&matmul(&adjoint(&l)?, &g)?, 0)?;
+        let middle = mul(&add(&lower, &adjoint(&tril(&lower, -1)?)?)?, 0.5)?;
+        let back = solve_triangular(&adjoint(&l)?, &middle, true, true, false)?;
+        one(solve_triangular(&l, &back, false, false, false)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

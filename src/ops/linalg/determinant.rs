@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::solve::inverse;
-use super::{adjoint, check_square, elements, in_order, settled, turned};
-use crate::dtype::{Complex, Element};
+use super::solve::{self, inverse};
+use super::{adjoint, as_row, check_square, diagonal, elements, in_order, settled, singular, turned};
+use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::factor::{self, Factors, Field};
@@ -12,7 +12,10 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangen
 use crate::ops::batch::{Answer, Call};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
-use crate::ops::{add, copy, mul, reduce, squeeze};
+use crate::ops::matmul::matmul;
+use crate::ops::product::times_others;
+use crate::ops::{add, cast, copy, create, expand, mul, reduce, squeeze};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// `read` of the factors of every matrix.
@@ -25,9 +28,33 @@ fn each<T: Field, U: Element>(a: &Array, read: impl Fn(Factors<T>) -> U) -> Resu
     Array::from_slice(lead, &values)
 }
 
-/// A number for every matrix, to be multiplied with matrices.
-fn spread(x: &Tensor) -> Result<Tensor> {
-    squeeze::unsqueeze(&squeeze::unsqueeze(x, -1)?, -1)
+/// A⁻ᴴ, times a number for every matrix.
+fn times_back(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let mut shape = shape::signed(a.layout().shape());
+    shape.pop();
+    let x = cast::to_dtype(x, a.dtype())?;
+    let diagonal = diagonal(&expand::expand(&squeeze::unsqueeze(&x, -1)?, &shape)?)?;
+    solve::solve(&adjoint(a)?, &turned(&diagonal)?, true)
+}
+
+/// Whether there are matrices that cannot be inverted, as far as that can be told, by their determinants.
+fn is_singular(y: &Tensor) -> Result<bool> {
+    if let Some(batch) = y.batch() {
+        return is_singular(&batch.value);
+    }
+    let numbers = copy::as_type(&y.array(), DType::Complex128)?.into_owned();
+    let least =
+        100.0 * if y.dtype().to_real() == DType::Float64 { f64::EPSILON } else { f32::EPSILON.into() };
+    Ok(numbers.view::<Complex<f64>>().iter().any(|y| y.norm() < least))
+}
+
+/// Ā where A may not have an inverse: with A = U S Vᴴ it is U D Vᴴ, where D has the products of all other
+/// singular values, times the phase that is left of the determinant.
+fn adjugate(a: &Tensor, g: &Tensor) -> Result<Tensor> {
+    let (u, s, v) = singular::svd(a, true)?;
+    let phase = mul(&conj(mul(&det(&u)?, &det(&v)?)?)?, g)?;
+    let others = times_others(&squeeze::unsqueeze(&phase, -1)?, &s, s.ndim() - 1)?;
+    matmul(&mul(&u, &as_row(&others)?)?, &v)
 }
 
 /// Σ (A⁻ᵀ · dA), by matrix.
@@ -76,12 +103,20 @@ impl Op for Determinant {
     }
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let scale = mul(single(gradients), &conj(at.load(y)?)?)?;
-        one(mul(&adjoint(&inverse(&at.load(a)?)?)?, &spread(&scale)?)?)
+        let (a, y, g) = (at.load(a)?, at.load(y)?, single(gradients));
+        if is_singular(&y)? {
+            return one(adjugate(&a, g)?);
+        }
+        one(times_back(&a, &mul(g, &conj(y)?)?)?)
     }
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(mul(&along(&at.load(a)?, tangent(tangents))?, &at.load(y)?)?)
+        let (a, y, t) = (at.load(a)?, at.load(y)?, tangent(tangents));
+        if is_singular(&y)? {
+            let whole = conj(adjugate(&a, &create::ones_like(&y)?)?)?;
+            return one(reduce::sum(&mul(&whole, t)?, Some(&[-2, -1]), false, None)?);
+        }
+        one(mul(&along(&a, t)?, &y)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -154,7 +189,7 @@ impl Op for LogDeterminant {
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => return Ok(smallvec![None]),
         };
-        one(mul(&adjoint(&inverse(&a)?)?, &spread(&scale)?)?)
+        one(times_back(&a, &scale)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -56,6 +56,22 @@ impl Factors {
     }
 }
 
+/// Ā if only values have a gradient: U S̄ Vᴴ, as the smaller product.
+fn of_values([u, _, vh]: &[SavedTensor; 3], at: &At<'_>, g: &Tensor) -> Result<Tensor> {
+    let (u, vh) = (at.load(u)?, at.load(vh)?);
+    let ((rows, high), (wide, columns)) = (super::sides(&u), super::sides(&vh));
+    let count = rows.min(columns);
+    let first = |x: Tensor, dim: i64, size: usize| match size == count {
+        true => Ok(x),
+        false => part::narrow(&x, dim, 0, count as i64),
+    };
+    let (u, vh) = (first(u, -1, high)?, first(vh, -2, wide)?);
+    match rows >= columns {
+        true => matmul(&u, &mul(&as_column(g)?, &vh)?),
+        false => matmul(&mul(&u, &as_row(g)?)?, &vh),
+    }
+}
+
 /// x without what lies along the columns of `basis`.
 fn beside(x: &Tensor, basis: &Tensor) -> Result<Tensor> {
     sub(x, &matmul(basis, &matmul(&adjoint(basis)?, x)?)?)
@@ -124,6 +140,9 @@ impl Op for Svd {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let [None, Some(g), None] = &gradients[..] {
+            return Ok(smallvec![Some(of_values(saved, at, g)?)]);
+        }
         let factors = Factors::load(saved, at)?;
         let Factors { u, s, v } = &factors;
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;

@@ -33,22 +33,25 @@ impl Solve {
         if self.left { Ok(a.clone()) } else { turned(a) }
     }
 
+    /// A right side or solutions as a matrix.
+    fn widened(&self, b: &Tensor) -> Result<Tensor> {
+        if self.vector { squeeze::unsqueeze(b, if self.left { -1 } else { -2 }) } else { Ok(b.clone()) }
+    }
+
+    /// A matrix as the right side and the solutions are.
+    fn narrowed(&self, x: &Tensor) -> Result<Tensor> {
+        let dim = squeeze::Squeezed::One(if self.left { -1 } else { -2 });
+        if self.vector { squeeze::squeeze(x, dim) } else { Ok(x.clone()) }
+    }
+
     /// A right side or solutions as columns.
     fn columns(&self, b: &Tensor) -> Result<Tensor> {
-        match (self.vector, self.left) {
-            (true, _) => squeeze::unsqueeze(b, -1),
-            (_, true) => Ok(b.clone()),
-            _ => turned(b),
-        }
+        self.matrix(&self.widened(b)?)
     }
 
     /// Columns as the right side and the solutions are.
     fn given(&self, x: &Tensor) -> Result<Tensor> {
-        match (self.vector, self.left) {
-            (true, _) => squeeze::squeeze(x, squeeze::Squeezed::One(-1)),
-            (_, true) => Ok(x.clone()),
-            _ => turned(x),
-        }
+        self.narrowed(&self.matrix(x)?)
     }
 }
 
@@ -119,11 +122,14 @@ impl Op for Solve {
     }
 
     fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (a, x) = (self.matrix(&at.load(a)?)?, self.columns(&at.load(x)?)?);
-        let right = apply_one(Solve::PLAIN, &[&adjoint(&a)?, &self.columns(single(gradients))?])?;
-        let left = || self.matrix(&neg(&matmul(&right, &adjoint(&x)?)?)?);
-        let left = at.needs(0).then(left).transpose()?;
-        Ok(smallvec![left, at.needs(1).then(|| self.given(&right)).transpose()?])
+        let (a, x, g) = (at.load(a)?, self.widened(&at.load(x)?)?, self.widened(single(gradients))?);
+        let right = apply_one(Solve { vector: false, ..*self }, &[&adjoint(&a)?, &g])?;
+        let product = || match self.left {
+            true => matmul(&right, &adjoint(&x)?),
+            false => matmul(&adjoint(&x)?, &right),
+        };
+        let left = at.needs(0).then(|| neg(&product()?)).transpose()?;
+        Ok(smallvec![left, at.needs(1).then(|| self.narrowed(&right)).transpose()?])
     }
 
     fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -206,8 +212,8 @@ impl Op for Inverse {
     }
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let y = adjoint(&at.load(saved)?)?;
-        one(neg(&matmul(&matmul(&y, single(gradients))?, &y)?)?)
+        let y = at.load(saved)?;
+        one(neg(&matmul(&adjoint(&y)?, &matmul(single(gradients), &adjoint(&y)?)?)?)?)
     }
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

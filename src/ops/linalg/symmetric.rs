@@ -77,6 +77,9 @@ impl Op for Eigh {
 
     fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
+        if let [Some(g), None] | [Some(g)] = &gradients[..] {
+            return one(matmul(&mul(&v, &as_row(g)?)?, &adjoint(&v)?)?);
+        }
         let along = |g: &Tensor| crate::ops::cast::to_dtype(&diagonal(g)?, v.dtype());
         let along = gradients[0].as_ref().map(along).transpose()?;
         let turning = |g: &Tensor| {
@@ -93,7 +96,7 @@ impl Op for Eigh {
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => unreachable!("rules run with a gradient"),
         };
-        one(matmul(&matmul(&v, &middle)?, &adjoint(&v)?)?)
+        one(matmul(&v, &matmul(&middle, &adjoint(&v)?)?)?)
     }
 
     fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

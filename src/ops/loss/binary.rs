@@ -60,25 +60,27 @@ impl Operands {
         }
     }
 
-    /// ∂y/∂x
-    fn slope(&self) -> Result<Tensor> {
+    /// ∂y/∂x times `t`
+    fn toward_x(&self, t: &Tensor) -> Result<Tensor> {
         let probability = sigmoid(&self.x)?;
-        self.weighted(match &self.positive {
+        let slope = match &self.positive {
             Some(positive) => {
                 let yes = mul(&self.target, positive)?;
                 let either = add(&yes, &sub(1.0, &self.target)?)?;
                 sub(&mul(&either, &probability)?, &yes)?
             }
             None => sub(&probability, &self.target)?,
-        })
+        };
+        self.weighted(mul(&slope, t)?)
     }
 
-    /// ∂y/∂t
-    fn target_slope(&self) -> Result<Tensor> {
-        self.weighted(match &self.positive {
+    /// ∂y/∂t times `t`
+    fn toward_target(&self, t: &Tensor) -> Result<Tensor> {
+        let slope = match &self.positive {
             Some(positive) => sub(&mul(&sub(1.0, positive)?, &log_sigmoid(&self.x)?)?, &self.x)?,
             None => neg(&self.x)?,
-        })
+        };
+        self.weighted(mul(&slope, t)?)
     }
 
     fn count(&self) -> Result<usize> {
@@ -151,9 +153,17 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let operands = Operands::load(saved, at)?;
-        let share = self.reduction.share(single(gradients), operands.count()?)?;
-        let to_x = at.needs(0).then(|| mul(&operands.slope()?, &share)).transpose()?;
-        let to_target = at.needs(1).then(|| mul(&operands.target_slope()?, &share)).transpose()?;
+        let (g, count) = (single(gradients), operands.count()?);
+        // Fewer divisions, unless they are to be seen where torch has them.
+        let (before, behind) = match at.tracking {
+            true => (Reduction::None, self.reduction),
+            false => (self.reduction, Reduction::None),
+        };
+        let share = before.share(g, count)?;
+        let to_x = || behind.share(&operands.toward_x(&share)?, count);
+        let to_target = || behind.share(&operands.toward_target(&share)?, count);
+        let to_x = at.needs(0).then(to_x).transpose()?;
+        let to_target = at.needs(1).then(to_target).transpose()?;
         let mut results: Gradients = smallvec![to_x, to_target];
         results.resize(2 + usize::from(self.weighted) + usize::from(self.positive), None);
         Ok(results)
@@ -161,8 +171,8 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let operands = Operands::load(saved, at)?;
-        let through_x = tangents[0].as_ref().map(|t| mul(&operands.slope()?, t)).transpose()?;
-        let through_target = tangents[1].as_ref().map(|t| mul(&operands.target_slope()?, t)).transpose()?;
+        let through_x = tangents[0].as_ref().map(|t| operands.toward_x(t)).transpose()?;
+        let through_target = tangents[1].as_ref().map(|t| operands.toward_target(t)).transpose()?;
         let losses = match (through_x, through_target) {
             (Some(x), Some(target)) => add(&x, &target)?,
             (Some(one), None) | (None, Some(one)) => one,

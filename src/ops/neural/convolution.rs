@@ -7,7 +7,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::correlation::{Correlation, Geometry, Role, same_type};
-use super::pad;
+use super::{convolution_gradients, pad};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
@@ -27,12 +27,23 @@ use options::{each, three};
 ///
 /// x̄ and w̄ are the other cases of the correlation; b̄ = Σ ȳ over all but the channels
 #[derive(Clone)]
-struct Convolution {
+pub(super) struct Convolution {
     correlation: Correlation,
     biased: bool,
 }
 
 impl Convolution {
+    /// The sums over all but the channels, as a bias has them.
+    pub(super) fn summed(g: &Tensor) -> Result<Tensor> {
+        let others: Vec<i64> = (0..g.ndim() as i64).filter(|&dim| dim != 1).collect();
+        reduce::sum(g, Some(&others), false, None)
+    }
+
+    /// A vector of channels as large as a result.
+    pub(super) fn spread_to(bias: &Tensor, result: &Tensor) -> Result<Tensor> {
+        crate::ops::view::expand_to(&Self::spread(bias, result.ndim())?, result.layout().shape())
+    }
+
     /// A vector of channels as it is added to a result.
     fn spread(bias: &Tensor, ndim: usize) -> Result<Tensor> {
         let mut shape = vec![1; ndim];
@@ -69,15 +80,10 @@ impl Op for Convolution {
 
     fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, weight, g) = (at.load(x)?, at.load(weight)?, single(gradients));
-        let toward = |index: usize| match index {
-            2 => {
-                let others: Vec<i64> = (0..g.ndim() as i64).filter(|&dim| dim != 1).collect();
-                reduce::sum(g, Some(&others), false, None)
-            }
-            _ => self.correlation.toward(index, [&x, &weight], g),
-        };
-        let count = 2 + usize::from(self.biased);
-        (0..count).map(|index| at.needs(index).then(|| toward(index)).transpose()).collect()
+        let wanted = [at.needs(0), at.needs(1), self.biased && at.needs(2)];
+        let found =
+            convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g], at.tracking)?;
+        Ok(found.into_iter().take(2 + usize::from(self.biased)).collect())
     }
 
     fn jvp(&self, [x, weight]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -254,5 +260,10 @@ pub fn convolution_same(
         return convolution_nd(x, weight, bias, spatial, &options);
     }
     let behind: Vec<i64> = total.iter().rev().flat_map(|total| [0, total % 2]).collect();
-    convolution_nd(&pad::constant_pad(x, &behind, 0.0.into())?, weight, bias, spatial, &options)
+    let padded = |x: &Tensor| pad::constant_pad(x, &behind, 0.0.into());
+    if x.ndim() == spatial + 2 {
+        return convolution_nd(&padded(x)?, weight, bias, spatial, &options);
+    }
+    let y = convolution_nd(&padded(&squeeze::unsqueeze(x, 0)?)?, weight, bias, spatial, &options)?;
+    squeeze::squeeze(&y, squeeze::Squeezed::One(0))
 }

@@ -11,7 +11,7 @@ use crate::graph::{At, Gradients};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{conjugate, copy, squeeze};
+use crate::ops::{conjugate, copy};
 use crate::tensor::{Array, Tensor};
 
 /// y = the windows of x as columns, or x = columns added to where they came from
@@ -21,23 +21,33 @@ use crate::tensor::{Array, Tensor};
 struct Columns {
     windows: Windows,
     folds: bool,
+    /// Whether there is one sample only, without a dimension of samples.
+    single: bool,
 }
 
 impl Columns {
+    /// The result for samples, of this shape, as there are samples.
+    fn made<T: Number>(&self, shape: &[usize], numbers: &[T]) -> Result<Array> {
+        Array::from_slice(&shape[usize::from(self.single)..], numbers)
+    }
+
     fn run<T: Number>(&self, x: &Array) -> Result<Array> {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
-        let (windows, shape) = (&self.windows, x.layout.shape());
+        let (windows, mut shape) = (&self.windows, x.layout.shape().to_vec());
+        if self.single {
+            shape.insert(0, 1);
+        }
         let (elements_of_window, places) = (windows.elements(), windows.places());
         if self.folds {
             let channels = shape[1] / elements_of_window;
             let mut y = vec![T::ZERO; shape[0] * channels * windows.area()];
             windows.fold(elements, &mut y);
-            return Array::from_slice(&[shape[0], channels, windows.size[1], windows.size[2]], &y);
+            return self.made(&[shape[0], channels, windows.size[1], windows.size[2]], &y);
         }
         let rows = shape[1] * elements_of_window;
         let mut y = vec![T::ZERO; shape[0] * rows * places];
         windows.unfold(elements, &mut y);
-        Array::from_slice(&[shape[0], rows, places], &y)
+        self.made(&[shape[0], rows, places], &y)
     }
 
     fn of(self, x: &Tensor) -> Result<Tensor> {
@@ -87,7 +97,11 @@ impl Op for Columns {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.folded(*self)
+        match self.single {
+            // Samples are what this operation knows already.
+            true => call.front(Columns { single: false, ..*self }),
+            false => call.folded(*self),
+        }
     }
 }
 
@@ -153,13 +167,12 @@ impl Sliding {
 pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
     let layout = x.layout();
     let shape = layout.shape();
-    match shape.len() {
-        3 => squeeze::squeeze(&unfold(&squeeze::unsqueeze(x, 0)?, sliding)?, squeeze::Squeezed::One(0)),
-        4 => {
-            let windows = sliding.over([shape[2] as i64, shape[3] as i64])?;
+    match *shape {
+        [_, high, wide] | [_, _, high, wide] => {
+            let windows = sliding.over([high as i64, wide as i64])?;
             let mut given = sliding.shown();
-            given.extend(shown! { self_sym_argsize_minus_1: shape[3], self_sym_argsize_minus_2: shape[2] });
-            apply_one_given(Columns { windows, folds: false }, given, &[x])
+            given.extend(shown! { self_sym_argsize_minus_1: wide, self_sym_argsize_minus_2: high });
+            apply_one_given(Columns { windows, folds: false, single: shape.len() == 3 }, given, &[x])
         }
         _ => Err(Error::UnfoldRank { shape: shape.to_vec() }.into()),
     }
@@ -168,23 +181,15 @@ pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
 /// Columns added to where they came from in an image of that height and width.
 pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
     let layout = x.layout();
-    let shape = layout.shape();
-    match shape.len() {
-        2 => {
-            return squeeze::squeeze(
-                &fold(&squeeze::unsqueeze(x, 0)?, size, sliding)?,
-                squeeze::Squeezed::One(0),
-            );
-        }
-        3 => {}
-        _ => return Err(Error::FoldRank { shape: shape.to_vec() }.into()),
-    }
+    let (&[rows, columns] | &[_, rows, columns]) = layout.shape() else {
+        return Err(Error::FoldRank { shape: layout.shape().to_vec() }.into());
+    };
     let windows = sliding.over(size)?;
     let (kernel, elements) = (sliding.kernel.to_vec(), windows.elements());
-    if !shape[1].is_multiple_of(elements) {
-        return Err(Error::FoldChannels { got: shape[1], kernel }.into());
+    if !rows.is_multiple_of(elements) {
+        return Err(Error::FoldChannels { got: rows, kernel }.into());
     }
-    if shape[2] != windows.places() {
+    if columns != windows.places() {
         return Err(Error::FoldPlaces {
             size: size.to_vec(),
             kernel,
@@ -194,9 +199,9 @@ pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
             rows: windows.count[1],
             columns: windows.count[2],
             places: windows.places(),
-            got: shape[2],
+            got: columns,
         }
         .into());
     }
-    apply_one_given(Columns { windows, folds: true }, sliding.shown(), &[x])
+    apply_one_given(Columns { windows, folds: true, single: layout.ndim() == 2 }, sliding.shown(), &[x])
 }

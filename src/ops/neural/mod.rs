@@ -3,6 +3,7 @@
 
 pub mod attention;
 pub mod convolution;
+mod convolution_gradients;
 mod correlation;
 pub mod dropout;
 pub mod embedding;

@@ -9,8 +9,8 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::taps::{self, Taps};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::by_parts;
 use crate::ops::copy;
 use crate::ops::given::apply_one_given;
@@ -111,12 +111,19 @@ impl Op for Resample {
     }
 
     fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        x.as_ref().map(|x| at.load(x)).transpose()?;
-        one(self.turned().of(single(gradients))?)
+        let (x, g) = (x.as_ref().map(|x| at.load(x)).transpose()?, single(gradients));
+        let back = match &x {
+            // As in torch the gradient comes from the input too, though it is the same for all of these.
+            Some(x) if at.tracking && batch::highest([x, g]).is_none() => apply_one(self.turned(), &[g, x])?,
+            _ => self.turned().of(g)?,
+        };
+        let mut found: Gradients = smallvec![Some(back)];
+        found.resize(at.node.edges().len(), None);
+        Ok(found)
     }
 
     fn jvp(&self, _x: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(self.of(tangent(tangents))?)
+        Ok(smallvec![tangents[0].as_ref().map(|tangent| self.of(tangent)).transpose()?])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

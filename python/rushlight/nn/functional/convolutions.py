@@ -51,8 +51,14 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if weight.shape[2] != bias.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
-    lines, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
-    return native.conv1d(lines, kernel, bias, 1, pad).permute(2, 0, 1).contiguous()
+
+    def convolved(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        lines = native.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad)
+        return lines.permute(2, 0, 1).contiguous()
+
+    names = ("conv_tbc", "ConvTbcBackward0", "self weight bias -")
+    (result,) = native._as_one(convolved, names, (3, 0, 0), {"pad": pad}, input, weight, bias)
+    return result
 
 
 def _pair(value: Any) -> Any:

@@ -155,16 +155,4 @@ def pairwise_distance(
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
     tensor([5.0000])
     """
-    difference = _nn.add_number(x1 - x2, eps)
-
-    def distance(difference: Tensor) -> Tensor:
-        return difference.norm(p, -1, keepdim=keepdim)
-
-    (found,) = native._as_one(
-        distance,
-        ("norm", "NormBackward1", "self result"),
-        (1, 0, 0),
-        {"p": float(p), "dim": [max(difference.dim() - 1, 0)], "keepdim": keepdim},
-        difference,
-    )
-    return found
+    return _nn.norm(_nn.add_number(x1 - x2, eps), p, -1, keepdim)

@@ -142,7 +142,12 @@ def kl_div(
             stacklevel=2,
         )
     reduction = chosen_reduction(reduction, size_average, reduce)
-    losses = target.exp() * (target - input) if log_target else native.xlogy(target, target) - target * input
+    if log_target:
+        difference = target - input
+        losses = target.exp() * difference
+    else:
+        expected = target * input  # Recorded first, as in torch.
+        losses = native.xlogy(target, target) - expected
     if reduction != "batchmean":
         return reduced(losses, reduction)
     total = losses.sum()
@@ -169,7 +174,11 @@ def poisson_nll_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    losses = input.exp() - target * input if log_input else input - target * _nn.add_number(input, eps).log()
+    if log_input:
+        expected = target * input  # Recorded first, as in torch.
+        losses = input.exp() - expected
+    else:
+        losses = input - target * _nn.add_number(input, eps).log()
     if full:
         stirling = (
             target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)

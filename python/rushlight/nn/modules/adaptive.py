@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..._rushlight import cat
 from .. import functional
 from .containers import ModuleList, Sequential
 from .layers import Linear
@@ -94,22 +93,39 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "
                 f"[{least}, {most}] were found. "
             )
-        output = self._all(input_).gather(-1, target_.unsqueeze(-1)).squeeze(-1)
-        return _ASMoutput(output, (-output).mean())
+        many = rank == 1
+        output = self._right(*((input_, target_) if many else (input_.unsqueeze(0), target_.unsqueeze(0))))
+        loss = (-output).mean()
+        return _ASMoutput(output if many else output.squeeze(0), loss)
 
-    def _all(self, input: Tensor) -> Tensor:
-        head = functional.log_softmax(self.head(input), dim=-1)
-        parts = [head[..., : self.shortlist_size]]
+    def _right(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the logarithms for the right classes, of rare ones only where they are."""
+        within = input.new_zeros(len(target))
+        places = target.clone()
         for number, projection in enumerate(self.tail):
-            within = functional.log_softmax(projection(input), dim=-1)
-            place = self.shortlist_size + number
-            parts.append(within + head[..., place : place + 1])
-        return cat(parts, -1)
+            first, end = self.cutoffs[number : number + 2]
+            rows = ((target >= first) & (target < end)).nonzero().squeeze()
+            if rows.numel() > 0:
+                places.index_fill_(0, rows, self.shortlist_size + number)
+                logarithms = functional.log_softmax(projection(input.index_select(0, rows)), dim=1)
+                wanted = target.index_select(0, rows) - first
+                within.index_copy_(0, rows, logarithms.gather(1, wanted.unsqueeze(1)).squeeze(1))
+        head = functional.log_softmax(self.head(input), dim=1)
+        within += head.gather(1, places.unsqueeze(1)).squeeze()
+        return within
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of all classes."""
-        return self._all(input)
+        scores = self.head(input)
+        result = input.new_empty((scores.size(0), self.n_classes))
+        head = functional.log_softmax(scores, dim=1)
+        result[:, : self.shortlist_size] = head[:, : self.shortlist_size]
+        for number, projection in enumerate(self.tail):
+            within = functional.log_softmax(projection(input), dim=1)
+            first, end = self.cutoffs[number : number + 2]
+            result[:, first:end] = within + head[:, self.shortlist_size + number].unsqueeze(1)
+        return result
 
     def predict(self, input: Tensor) -> Tensor:
         """Return the most probable class of every row."""
-        return self._all(input).argmax(-1)
+        return self.log_prob(input).argmax(-1)

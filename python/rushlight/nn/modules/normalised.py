@@ -399,6 +399,12 @@ class CrossMapLRN2d(_AcrossChannels):
 
     def forward(self, input: Tensor) -> Tensor:
         """Divide by a power of the sums of squares of neighbours."""
+        from . import _across
+
+        normalised: Tensor = _across.CrossMapLRN2d.apply(input, self._divided)
+        return normalised
+
+    def _divided(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
         # As many channels on both sides, of an even size one less.

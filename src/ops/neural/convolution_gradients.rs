@@ -1,0 +1,119 @@
+//! The gradients of a convolution, recorded as one operation.
+
+use smallvec::smallvec;
+
+use super::convolution::Convolution;
+use super::correlation::Correlation;
+use crate::error::Result;
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::ops::accumulate;
+use crate::ops::apply::{Keep, Op, Outputs, apply};
+use crate::ops::batch::{self, Answer, Call};
+use crate::tensor::Tensor;
+
+/// x̄, w̄ and b̄ from ȳ, x and w, as far as they are wanted
+///
+/// They are linear in each of the three. With gradients X, W and B of them, that of ȳ is w ∗ X + W ∗ x + B,
+/// that of x is x̄ of W in the place of w, and that of w is w̄ of X in the place of x. Tangents of them add
+/// up in the same way.
+#[derive(Clone)]
+struct ConvolutionGradients {
+    correlation: Correlation,
+    wanted: [bool; 3],
+}
+
+impl ConvolutionGradients {
+    /// The gradients that are wanted, in their order.
+    fn found(&self, g: &Tensor, x: &Tensor, w: &Tensor) -> Result<Gradients> {
+        let toward = |index: usize| match index {
+            2 => Convolution::summed(g),
+            _ => self.correlation.toward(index, [x, w], g),
+        };
+        (0..3).filter(|&index| self.wanted[index]).map(|index| toward(index).map(Some)).collect()
+    }
+
+    /// What was said of those that are wanted, of all three.
+    fn all<'a>(&self, found: &'a [Option<Tensor>]) -> [Option<&'a Tensor>; 3] {
+        let mut found = found.iter();
+        self.wanted.map(|wanted| if wanted { found.next().and_then(Option::as_ref) } else { None })
+    }
+}
+
+/// The sum of what there is.
+fn total(terms: impl IntoIterator<Item = Option<Tensor>>) -> Result<Option<Tensor>> {
+    terms.into_iter().flatten().map(Ok).reduce(|sum, term| accumulate::add(&sum?, &term?)).transpose()
+}
+
+impl Op for ConvolutionGradients {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["grad_output", "input", "weight"];
+
+    fn name(&self) -> &'static str {
+        "ConvolutionBackwardBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        self.wanted.into_iter().filter(|&wanted| wanted).count()
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let [g, x, w] = [0, 1, 2].map(|index| inputs[index].detach());
+        let plain = |found: Tensor| Tensor::from_array(found.array());
+        Ok(self.found(&g, &x, &w)?.into_iter().flatten().map(plain).collect())
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [0, 1, 2].map(|index| keep.input(index))
+    }
+
+    fn vjp(&self, [g, x, w]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (g, x, w) = (at.load(g)?, at.load(x)?, at.load(w)?);
+        let ([to_x, to_w, to_b], correlation) = (self.all(gradients), &self.correlation);
+        let of_g = || {
+            let moved = correlation.moved([&x, &w], [to_x, to_w])?;
+            total([moved, to_b.map(|bias| Convolution::spread_to(bias, &g)).transpose()?])
+        };
+        let of_x = || to_w.map(|to_w| correlation.toward(0, [&x, to_w], &g)).transpose();
+        let of_w = || to_x.map(|to_x| correlation.toward(1, [to_x, &w], &g)).transpose();
+        Ok(smallvec![
+            if at.needs(0) { of_g()? } else { None },
+            if at.needs(1) { of_x()? } else { None },
+            if at.needs(2) { of_w()? } else { None },
+        ])
+    }
+
+    fn jvp(&self, [g, x, w]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (g, x, w) = (at.load(g)?, at.load(x)?, at.load(w)?);
+        let [dg, dx, dw] = [0, 1, 2].map(|index| tangents.get(index).and_then(Option::as_ref));
+        let toward = |index: usize, x: &Tensor, w: &Tensor, g: Option<&Tensor>| {
+            g.map(|g| self.correlation.toward(index, [x, w], g)).transpose()
+        };
+        let moved = |index: usize| match index {
+            0 => total([toward(0, &x, &w, dg)?, toward(0, &x, dw.unwrap_or(&w), dw.map(|_| &g))?]),
+            1 => total([toward(1, &x, &w, dg)?, toward(1, dx.unwrap_or(&x), &w, dx.map(|_| &g))?]),
+            _ => dg.map(Convolution::summed).transpose(),
+        };
+        (0..3).filter(|&index| self.wanted[index]).map(moved).collect()
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("of batched tensors the gradients are computed one by one")
+    }
+}
+
+/// The gradients of the inputs that are `wanted`: of the input, the weight and the bias.
+pub(super) fn gradients(
+    correlation: &Correlation,
+    wanted: [bool; 3],
+    [x, w, g]: [&Tensor; 3],
+    tracking: bool,
+) -> Result<[Option<Tensor>; 3]> {
+    let op = ConvolutionGradients { correlation: correlation.clone(), wanted };
+    let together = tracking && batch::highest([x, w, g]).is_none();
+    let found: Gradients = match together {
+        true => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
+        false => op.found(g, x, w)?,
+    };
+    Ok(op.all(&found).map(|found| found.cloned()))
+}
