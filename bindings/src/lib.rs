@@ -124,7 +124,8 @@ mod _rushlight {
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
     use super::transform::{
-        admit, bare, enter_transform, inner_leaf, is_tracked_inside, kept, leads_out, leave_transform, outer,
+        admit, bare, enter_transform, inner_leaf, is_tracked_inside, is_unfollowed, kept, leads_out,
+        leave_transform, outer, transforms_of,
     };
     #[pymodule_export]
     use super::whole::as_one;

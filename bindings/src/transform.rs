@@ -77,6 +77,20 @@ pub(crate) fn is_tracked_inside(tensor: &Bound<'_, TensorBase>) -> bool {
     tensor.get().tensor().is_followed()
 }
 
+/// Tell how many of the transforms that go on `tensor` was made inside of.
+#[pyfunction]
+#[pyo3(name = "_transforms_of")]
+pub(crate) fn transforms_of(tensor: &Bound<'_, TensorBase>) -> usize {
+    tensor.get().tensor().transforms()
+}
+
+/// Tell whether the innermost of the transforms that `tensor` was made inside of does not follow it.
+#[pyfunction]
+#[pyo3(name = "_is_unfollowed")]
+pub(crate) fn is_unfollowed(tensor: &Bound<'_, TensorBase>) -> PyResult<bool> {
+    tensor.get().tensor().is_unfollowed().map_err(raise)
+}
+
 /// Return `tensor` as if it had been made outside of every transform, without history.
 #[pyfunction]
 #[pyo3(name = "_bare")]

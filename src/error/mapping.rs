@@ -49,6 +49,8 @@ macro_rules! mapping {
     MappedStridedRank { size: Vec<i64>, stride: Vec<i64> },
     /// A window on a sample that shows what is not of it.
     MappedStridedBounds { size: Vec<i64>, stride: Vec<i64>, offset: i64, end: i64, low: i64, high: i64 },
+    /// Another size for samples that do not lie one behind the other.
+    MappedResize {},
     /// The memory of a tensor that stands for many samples.
     MappedMemory {},
     }} };

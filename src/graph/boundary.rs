@@ -174,20 +174,45 @@ pub(crate) const NONE: u64 = u64::MAX;
 /// Whether any path from `start` leads to a leaf that was made inside of no more than `depth` transforms,
 /// or into a transform that goes on, other than the one that began at `since`.
 pub(crate) fn leads_out(start: &NodeRef, since: u64, depth: usize) -> bool {
+    leads_to(start, &|node| {
+        node.edges().iter().flatten().next().is_none()
+            && (node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
+                || node.rule().transform().is_some_and(|transform| transform != since))
+    })
+}
+
+/// Whether the history from `start` on is of the transform inside of which there are `depth`, itself
+/// included: leads to what that differentiates by, or to leaves that were made inside.
+pub(crate) fn is_within(start: &NodeRef, depth: usize) -> bool {
+    let since = FRAMES.with_borrow(|frames| frames.get(depth.wrapping_sub(1)).map(|open| open.frame.since));
+    leads_to(start, &|node| {
+        node.leaf().is_some_and(|leaf| leaf.depth() >= depth)
+            || since.is_some_and(|since| node.rule().transform() == Some(since))
+    })
+}
+
+/// Whether there is a node that is `wanted` on any path from `start`.
+fn leads_to(start: &NodeRef, wanted: &dyn Fn(&NodeRef) -> bool) -> bool {
     let mut seen = HashSet::new();
     let mut pending: SmallVec<[&NodeRef; 16]> = smallvec![start];
     while let Some(node) = pending.pop() {
         if !seen.insert(node.id()) {
             continue;
         }
-        let before = pending.len();
-        pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
-        if pending.len() == before
-            && (node.leaf().is_some_and(|leaf| leaf.depth() <= depth)
-                || node.rule().transform().is_some_and(|transform| transform != since))
-        {
+        if wanted(node) {
             return true;
         }
+        pending.extend(node.edges().iter().flatten().map(|edge| &edge.node));
     }
     false
+}
+
+/// The node that history begins with for those who are outside of all transforms, if it leads there.
+pub(crate) fn outermost(start: NodeRef) -> Option<NodeRef> {
+    let mut node = start;
+    while node.rule().transform().is_some() {
+        let onward = node.edges().first()?.as_ref()?.node.clone();
+        node = onward;
+    }
+    leads_to(&node, &|node| node.leaf().is_some_and(|leaf| leaf.depth() == 0)).then_some(node)
 }

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call};
+use super::batch::{Answer, Call, Samples};
 use super::in_place::Write;
 use super::operand::Operand;
 use super::{batch, binary, copy, in_place, intercept};
@@ -19,6 +19,8 @@ use crate::tensor::Tensor;
 #[derive(Clone)]
 struct Clone {
     layout: SharedLayout,
+    /// Whether the layout is that of the input, packed: many samples keep theirs too.
+    packed: bool,
 }
 
 impl Op for Clone {
@@ -43,7 +45,12 @@ impl Op for Clone {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.front(Clone { layout: SharedLayout::new(batch::stacked(&self.layout, call.size)) })
+        let Samples { value, dim } = &call.inputs[0];
+        if self.packed {
+            return Ok(smallvec![Samples { value: clone(value)?, dim: *dim }]);
+        }
+        let layout = SharedLayout::new(batch::stacked(&self.layout, call.size));
+        call.front(Clone { layout, packed: false })
     }
 }
 
@@ -51,7 +58,7 @@ impl Op for Clone {
 pub fn clone(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
     let layout = if layout.is_plain() { layout } else { SharedLayout::new(layout.packed()) };
-    apply_one(Clone { layout }, &[x])
+    apply_one(Clone { layout, packed: true }, &[x])
 }
 
 /// A copy in memory of its own, in row-major order.
@@ -59,7 +66,7 @@ pub fn clone_contiguous(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
     let layout =
         if layout.is_plain() { layout } else { SharedLayout::new(Layout::contiguous(layout.shape())) };
-    apply_one(Clone { layout }, &[x])
+    apply_one(Clone { layout, packed: false }, &[x])
 }
 
 /// The strides with which the second dimension, that of channels, comes last in memory.
@@ -86,13 +93,14 @@ pub fn is_channels_last(x: &Tensor, ndim: usize) -> Result<bool> {
 pub fn clone_channels_last(x: &Tensor, ndim: usize) -> Result<Tensor> {
     let layout = x.layout();
     let strides = channels_last(layout.shape(), ndim)?;
-    apply_one(Clone { layout: SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0)) }, &[x])
+    let layout = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0));
+    apply_one(Clone { layout, packed: false }, &[x])
 }
 
 /// A copy in memory of its own with the strides of `like`, whose elements do not overlap.
 pub(super) fn clone_as(x: &Tensor, like: &Layout) -> Result<Tensor> {
     let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
-    apply_one(Clone { layout }, &[x])
+    apply_one(Clone { layout, packed: false }, &[x])
 }
 
 /// The tensor itself if its elements lie in row-major order, else a copy.

@@ -98,6 +98,8 @@ impl Outcome {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match call.shown(before) {
                 _ if among(call.dirty, before) => Role::Written,
+                // Within a transform it stands for itself, and so does its tangent.
+                Some(_) if boundary::depth() > 0 && !before.is_batched() => Role::New,
                 Some(input) => Role::Shown(input),
                 None => Role::New,
             };

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::record::{form, gradient_edges, records};
 use super::tangents::innermost;
-use super::{copy, in_place};
+use super::{batch, copy, in_place};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
@@ -22,6 +22,9 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     }
     if sizes.iter().any(|&size| size < 0) {
         return Err(Error::ResizeNegative {}.into());
+    }
+    if batch::is_batched(x) {
+        return batch::resize(x, sizes);
     }
     let shape = shape::checked_shape(sizes)?;
     x.bump_version()?;
@@ -42,8 +45,11 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     x.set_data(&Tensor::from_array(larger.with_layout(layout)))
 }
 
-/// Gives the tensor itself the shape of another.
+/// Gives the tensor itself the shape of another. Samples keep theirs: of each, a view would be resized.
 pub fn resize_as_(x: &Tensor, like: &Tensor) -> Result<()> {
+    if batch::is_batched(x) {
+        return Ok(());
+    }
     resize_(x, &shape::signed(like.layout().shape()))
 }
 

@@ -306,6 +306,14 @@ impl Tensor {
         Tensor::build(array, None, OnceBox::with_value(Box::new(cold)), false)
     }
 
+    /// Shows the first sample of a value whose own shape has changed.
+    pub(crate) fn show_value(&self) -> Result<()> {
+        if let Some(batch) = self.batch() {
+            self.0.core.write().array = first_sample(&batch.value, batch.dim)?;
+        }
+        Ok(())
+    }
+
     /// The samples lie along the first dimension from now on, unless there is but one for all.
     pub(crate) fn set_batch_first(&self) {
         if let Some(wrapper) = self.wrapper()

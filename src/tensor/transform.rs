@@ -121,6 +121,24 @@ impl Tensor {
         }
     }
 
+    /// The node that the history of this tensor begins with for those outside of all transforms: that of
+    /// a leaf if it is one there, none if it does not lead there.
+    pub fn outermost(&self) -> Result<Option<NodeRef>> {
+        Ok(self.gradient_edge()?.and_then(|edge| boundary::outermost(edge.node)))
+    }
+
+    /// How many of the transforms that go on this tensor was made inside of.
+    pub fn transforms(&self) -> usize {
+        self.depth().min(boundary::depth())
+    }
+
+    /// Whether the innermost of these transforms does not follow this tensor, whatever those around do.
+    pub fn is_unfollowed(&self) -> Result<bool> {
+        let depth = self.transforms();
+        let edge = if depth == 0 { None } else { self.gradient_edge()? };
+        Ok(edge.is_some_and(|edge| !boundary::is_within(&edge.node, depth)))
+    }
+
     /// How many transforms the thread that made this tensor was inside of.
     #[inline]
     pub(crate) fn depth(&self) -> usize {

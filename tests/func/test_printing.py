@@ -61,3 +61,29 @@ def test_what_was_captured_shows_none():
 
 def test_what_left_a_transform_shows_none():
     assert str(grad(lambda x: x.sum())(X)) == "tensor([1., 1.])"
+
+
+TRACKED = torch.tensor([1.0, 2.0], requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    ("transform", "shown"),
+    [
+        (lambda f: grad(f)(TRACKED), "tensor([1., 2.], requires_grad=True)"),
+        (lambda f: grad(f)(TRACKED * 1), "tensor([1., 2.], grad_fn=<MulBackward0>)"),
+        (lambda f: grad(lambda x: f(x * TRACKED))(torch.ones(2)), "tensor([1., 2.], grad_fn=<MulBackward0>)"),
+        (lambda f: grad(lambda x: f(x.exp() * TRACKED.detach()))(torch.zeros(2)), PLAIN),
+        (
+            lambda f: jvp(lambda x: f(x * TRACKED), (torch.ones(2),), (X,)),
+            "tensor([1., 2.], grad_fn=<MulBackward0>)",
+        ),
+    ],
+)
+def test_the_numbers_show_the_history_that_leads_out_of_all_transforms(transform, shown):
+    assert looked(transform) == layers(FIRST, core=shown)
+
+
+def test_a_parameter_shows_itself_while_a_function_is_mapped():
+    shown = []
+    vmap(lambda x: shown.append(str(torch.nn.Parameter(X))) or x)(X)
+    assert shown == ["Parameter containing:\ntensor([1., 2.], requires_grad=True)"]

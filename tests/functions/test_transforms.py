@@ -229,3 +229,49 @@ def test_a_forward_sees_the_numbers_whatever_transforms_are_around():
 def test_outside_of_a_forward_a_function_that_is_differentiated_does_not():
     with raises(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"):
         grad(lambda x: (torch.tensor(x.detach().numpy()) * x).sum())(torch.ones(2))
+
+
+class Passed(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent
+
+
+class Short(Passed):
+    @staticmethod
+    def backward(ctx, gradient):
+        return ()
+
+
+def test_inside_of_a_transform_its_nodes_are_named_for_that():
+    names = []
+
+    def named(x):
+        y = Short.apply(x)
+        names.append(y.grad_fn.name())
+        return y.sum()
+
+    with pytest.raises(RuntimeError, match=r"^function ShortGeneratedBackward returned an incorrect number"):
+        torch.func.grad(named)(torch.ones(2))
+    assert names == ["ShortGeneratedBackward"]
+
+
+def test_forward_an_argument_may_be_returned_with_its_direction():
+    x, direction = torch.ones(2), torch.tensor([1.0, 2.0])
+    value, derivative = torch.func.jvp(Passed.apply, (x,), (direction,))
+    assert value.tolist() == [1.0, 1.0]
+    assert derivative.tolist() == [1.0, 2.0]

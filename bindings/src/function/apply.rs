@@ -48,7 +48,9 @@ pub(super) fn apply<'py>(
     };
     let args = bound.as_ref().unwrap_or(args);
 
-    let made = class.getattr(intern!(py, "_backward_cls"))?.call0()?;
+    let of_transform = is_apart && boundary::depth() > 0;
+    let named = if of_transform { intern!(py, "_generated_cls") } else { intern!(py, "_backward_cls") };
+    let made = class.getattr(named)?.call0()?;
     let context = made.cast::<FunctionBase>()?;
     let inputs: Tensors = args.iter_borrowed().filter_map(|it| as_tensor(&it).cloned()).collect();
     let _profiled = match profile::is_active() {

@@ -51,8 +51,21 @@ fn layered(py: Python<'_>, tensor: &Tensor, name: &str, below: usize, transforms
                 None => text,
             }
         }
-        None if levels.is_empty() && escaped == 0 => plain(py, tensor, name)?,
-        None => plain(py, &tensor.without_history(), name)?,
+        None if levels.is_empty() && escaped == 0 => {
+            // A view that could not follow a write to its base has numbers to show, but no history.
+            let grad_fn = match tensor.edge() {
+                Ok(edge) => edge.map(|edge| edge.node.name()),
+                Err(_) => Some("Invalid".to_owned()),
+            };
+            plain(py, tensor, name, grad_fn.as_deref(), tensor.requires_grad())?
+        }
+        None => {
+            let outermost = tensor.outermost().map_err(raise)?;
+            let grad_fn = outermost.as_ref().filter(|node| node.leaf().is_none()).map(|node| node.name());
+            // Outside, functions of the host have the names that they were given.
+            let grad_fn = grad_fn.map(|name| name.replace("GeneratedBackward", "Backward"));
+            plain(py, &tensor.without_history(), name, grad_fn.as_deref(), outermost.is_some())?
+        }
     };
     let lost = std::iter::repeat_n("-2".to_owned(), escaped);
     let titles = levels.iter().map(usize::to_string).chain(lost);
@@ -68,13 +81,14 @@ fn framed(title: &str, value: &str) -> String {
     format!("{title}, value=\n{}\n)", indented.collect::<Vec<_>>().join("\n"))
 }
 
-/// The text of a tensor of numbers.
-fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
-    // A view that could not follow a write to its base has numbers to show, but no history.
-    let grad_fn = match tensor.edge() {
-        Ok(edge) => edge.map(|edge| edge.node.name()),
-        Err(_) => Some("Invalid".to_owned()),
-    };
+/// The text of a tensor of numbers, with the name of the node that is shown beside them.
+fn plain(
+    py: Python<'_>,
+    tensor: &Tensor,
+    name: &str,
+    grad_fn: Option<&str>,
+    requires_grad: bool,
+) -> PyResult<String> {
     let tangent = if mode::special() { tangents::innermost(tensor).map_err(raise)? } else { None };
     // As in a formatted string: of a tensor without dimensions that is the number.
     let formatted =
@@ -82,8 +96,8 @@ fn plain(py: Python<'_>, tensor: &Tensor, name: &str) -> PyResult<String> {
     let tangent = tangent.map(formatted).transpose()?;
     let heading = Heading {
         name,
-        grad_fn: grad_fn.as_deref().map(|name| name.trim_start_matches("torch::autograd::")),
-        requires_grad: tensor.requires_grad(),
+        grad_fn: grad_fn.map(|name| name.trim_start_matches("torch::autograd::")),
+        requires_grad,
         tangent: tangent.as_deref(),
         default_dtype: default_dtype::get(),
     };

@@ -82,6 +82,7 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "Batching rule not implemented for aten::{operation}; the fallback path doesn't work on out= or view "
         "ops.",
     ),
+    "MappedResize": (RuntimeError, "NYI: resize_ batch rule for batch dim != 0"),
     "MappedCloseness": (
         RuntimeError,
         f"vmap over torch.allclose isn't supported yet. {_TELL_US} if you need this feature.",

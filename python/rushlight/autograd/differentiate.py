@@ -5,9 +5,13 @@ from __future__ import annotations
 from .._rushlight import (
     Size,
     Tensor,
+    _bare,
     _handle_torch_function,
     _has_torch_function,
+    _inner_leaf,
+    _is_unfollowed,
     _run_backward,
+    _transforms_of,
     zeros_like,
 )
 
@@ -69,6 +73,7 @@ def backward(
         _warn_of_cycle()
     if retain_graph is None:
         retain_graph = create_graph
+    roots, targets = _within_transforms(roots, targets)
     _run_backward(roots, gradients, retain_graph, create_graph, targets, True, True)
     return None
 
@@ -128,6 +133,7 @@ def grad(
     gradients = _gradients_tuple(grad_outputs, roots, is_grads_batched)
     if retain_graph is None:
         retain_graph = create_graph
+    roots, targets = _within_transforms(roots, targets)
     run = _run_batch if is_grads_batched else _run_backward
     result = run(roots, gradients, retain_graph, create_graph, targets, allow_unused, False)
     if materialize_grads:
@@ -172,6 +178,24 @@ def _run_batch(
         ]
         found = _run_backward(roots, tuple(entered), retain_graph, *options)
         return tuple(None if one is None else _remove_batch_dim(one, number, 0) for one in found)
+
+
+def _within_transforms(
+    roots: tuple[Any, ...], targets: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return both as the function of a transform may differentiate: what it captured is of no part in it."""
+    made = [_transforms_of(root) if isinstance(root, Tensor) else 0 for root in roots]
+    inside = min(made, default=0)
+    if not inside:
+        return roots, targets
+
+    def is_captured(target: Any) -> bool:
+        return isinstance(target, Tensor) and target.requires_grad and _transforms_of(target) < inside
+
+    return (
+        tuple(_bare(root) if _is_unfollowed(root) else root for root in roots),
+        tuple(_inner_leaf(target, False) if is_captured(target) else target for target in targets),
+    )
 
 
 def _as_tuple(tensors: Any) -> tuple[Any, ...]:

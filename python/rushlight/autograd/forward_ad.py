@@ -157,11 +157,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
+    _check_types(tensor, tangent)
+    _refuse_samples("_make_dual", tensor, tangent)
+    return _make_dual(tensor, tangent, level)
+
+
+def _check_types(tensor: Tensor, tangent: Tensor) -> None:
     for name, part in (("primal", tensor), ("tangent", tangent)):
         if not (part.is_floating_point() or part.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {part.dtype}")
-    _refuse_samples("_make_dual", tensor, tangent)
-    return _make_dual(tensor, tangent, level)
 
 
 def _make_dual(tensor: Tensor, tangent: Tensor, level: int = 0) -> Tensor:

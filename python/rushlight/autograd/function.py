@@ -108,6 +108,14 @@ class FunctionMeta(type):
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         super().__init__(name, bases, attrs)
 
+    @property
+    def _generated_cls(cls) -> Any:
+        """The class of its contexts inside of transforms, which is named for that."""
+        found = cls.__dict__.get("_generated")
+        if found is None:
+            found = cls._generated = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), {})
+        return found
+
 
 class _SingleLevelFunction(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     clear_saved_tensors_on_access = False

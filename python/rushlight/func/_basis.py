@@ -15,6 +15,8 @@ def standard_basis(tensors: Sequence[Tensor], chunk_size: int | None = None) -> 
 
     Each piece has, for every tensor, a tensor of its shape with a dimension for the vectors before it.
     """
+    if not tensors:
+        raise AssertionError("tensors must have at least one element")
     numels = [tensor.numel() for tensor in tensors]
     total = sum(numels)
     step = total if chunk_size is None else min(chunk_size, total)

@@ -13,12 +13,13 @@ from .._rushlight import (
     _leads_out,
     _leave_transform,
     _outer,
+    _run_backward,
     _set_grad_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     zeros_like,
 )
-from ..autograd.differentiate import grad
+from ..autograd.differentiate import _gradients_tuple
 from ..autograd.grad_mode import inference_mode
 from ..autograd.graph import disable_saved_tensors_hooks
 from ..utils._pytree import tree_leaves, tree_map
@@ -112,14 +113,9 @@ def gradients(
     recorded = [pair for pair in zip(outputs, weights, strict=False) if pair[0].requires_grad]
     if not recorded or not inputs:
         return [zeros_like(tensor) for tensor in inputs]
-    found: Any = grad(
-        [output for output, _ in recorded],
-        inputs,
-        None if grad_outputs is None else [weight for _, weight in recorded],
-        retain_graph=retain_graph,
-        create_graph=create_graph,
-        allow_unused=True,
-    )
+    roots = tuple(output for output, _ in recorded)
+    given = _gradients_tuple(tuple(weight for _, weight in recorded), roots, batched=False)
+    found = _run_backward(roots, given, retain_graph, create_graph, tuple(inputs), True, False)
     return [
         zeros_like(tensor) if gradient is None else gradient
         for gradient, tensor in zip(found, inputs, strict=True)

@@ -10,7 +10,7 @@ from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from ._arguments import chosen, positions, replaced
 from ._basis import standard_basis
 from .jvp import jvp
-from .reverse import pulled_back
+from .reverse import _vjp_with_argnums
 from .vmap import vmap
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def jacrev(
     @wraps(func)
     def wrapper_fn(*args: Any) -> Any:
         _refuse_complex("jacrev", "inputs", tree_leaves(args))
-        output, pull_back, *aux = pulled_back(func, args, argnums, has_aux)
+        output, pull_back, *aux = _vjp_with_argnums(func, args, argnums, has_aux)
         outputs, output_spec = tree_flatten(output)
         _refuse_complex("jacrev", "outputs", outputs)
         primals, primals_spec = tree_flatten(chosen(args, positions(argnums, len(args))))
@@ -139,13 +139,13 @@ def jacfwd(
 def pushed_forward(
     func: Callable[..., Any],
     args: tuple[Any, ...],
-    argnums: Argnums,
+    argnums: Argnums | None,
     has_aux: bool = False,
     randomness: str = "error",
     check: Callable[[list[Any]], None] | None = None,
 ) -> Any:
     """Compute the Jacobian in forward mode; `check` sees the outputs."""
-    places = positions(argnums, len(args))
+    places = tuple(range(len(args))) if argnums is None else positions(argnums, len(args))
     primals, primals_spec = tree_flatten(chosen(args, places))
     (basis,) = standard_basis(primals)
 

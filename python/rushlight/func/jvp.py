@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, _admit, _outer, zeros_like
-from ..autograd.forward_ad import _make_dual, _transform, _unpack_dual
+from ..autograd.forward_ad import _check_types, _make_dual, _transform, _unpack_dual
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def jvp(
     _check_tensors(directions, "tangents")
     with _transform() as since:
         points, directions = [*map(_recordable, points)], [*map(_recordable, directions)]
-        for point in points:
+        for point, direction in zip(points, directions, strict=True):
+            _check_types(point, direction)
             _admit(point)  # Whoever writes to a dual tensor writes to it.
         duals = [_make_dual(*pair) for pair in zip(points, directions, strict=True)]
         result = func(*tree_unflatten(duals, spec))

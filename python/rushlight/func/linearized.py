@@ -66,7 +66,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         found = iter(parts[1:])
         return tree_unflatten([next(found) if leaf is _LEFT_OUT else leaf for leaf in rest], output_spec)
 
-    def push_forward(*tangents: Any) -> Any:
+    def jvp_fn(*tangents: Any) -> Any:
         given, given_spec = tree_flatten(tangents)
         if given_spec != spec:
             raise RuntimeError(
@@ -80,7 +80,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             return whole(jvp(differentiable, primals, tangents)[1], still)
         return whole(push(tangents)[0], still)
 
-    return whole(values, constant), push_forward
+    return whole(values, constant), jvp_fn
 
 
 def _is_differentiable(leaf: Any) -> bool:

@@ -84,10 +84,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     >>> value, pull_back(torch.tensor(1.0))
     (tensor(10.), (tensor(5.), tensor(2.)))
     """
-    return pulled_back(func, primals, None, has_aux)
+    return _vjp_with_argnums(func, primals, None, has_aux)
 
 
-def pulled_back(
+def _vjp_with_argnums(
     func: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums | None, has_aux: bool
 ) -> tuple[Any, ...]:
     """Do what `vjp` does, by the arguments that `argnums` names, or by all of them."""
@@ -111,7 +111,7 @@ def pulled_back(
         # What is pulled back through outlives the transform, and what the function let escape does not.
         outputs, leaves = [*map(_kept, outputs)], [*map(_kept, leaves)]
 
-    def pull_back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+    def wrapper(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         weights, weights_spec = tree_flatten(cotangents)
         if weights_spec != output_spec:
             raise RuntimeError(
@@ -127,7 +127,7 @@ def pulled_back(
         found = gradients(outputs, leaves, weights, retain_graph=retain_graph, create_graph=create_graph)
         return tree_unflatten([_outer(one, level.since, True) for one in found], spec)
 
-    return result, pull_back, *rest
+    return result, wrapper, *rest
 
 
 def _pair(output: Any, api: str) -> tuple[Any, Any]:

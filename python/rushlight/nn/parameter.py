@@ -57,7 +57,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
         # Outside of inference mode what was made inside cannot be made to require grad.
         with inference_mode(self.is_inference()):
-            return f"Parameter containing:\n{self.detach().requires_grad_(self.requires_grad)!r}"
+            shown = Tensor._make_subclass(Tensor, self.detach(), self.requires_grad)
+            return f"Parameter containing:\n{shown!r}"
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.data, self.requires_grad), vars(self) or None

@@ -40,7 +40,7 @@ pub(super) use random::{
 pub use room::{no_room, room_shape, with_room};
 pub(super) use together::{alike_or, together};
 pub(super) use views::{lay_out, view};
-pub(super) use writes::{each_in_place, through, write, write_traced};
+pub(super) use writes::{each_in_place, resize, through, write, write_traced};
 
 /// The highest mapping among tensors.
 pub(super) fn mapping<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Option<Arc<Mapping>> {

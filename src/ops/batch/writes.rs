@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Edge, Rule, mode};
 use crate::ops::in_place::Write;
 use crate::ops::record::{only_once, records};
-use crate::ops::{cast, in_place, tangents};
+use crate::ops::{cast, in_place, resize, tangents};
 use crate::tensor::{Mapping, Tensor};
 
 /// Whether `x` has room for what is made of the others.
@@ -67,6 +67,21 @@ pub(in crate::ops) fn each_in_place(x: &Tensor, f: impl FnOnce(&Tensor) -> Resul
     let batch = if mode::special() { x.batch()? } else { return None };
     let write = || check_open(&batch.mapping).and_then(|()| f(&batch.value));
     Some(below(&batch.mapping, write))
+}
+
+/// Gives the samples of `x` another shape over the elements of all of them.
+#[cold]
+pub(in crate::ops) fn resize(x: &Tensor, sizes: &[i64]) -> Result<()> {
+    let Some(batch) = x.batch() else { unreachable!("the tensor is batched") };
+    check_open(&batch.mapping)?;
+    let mut all: SmallVec<[i64; 6]> = sizes.into();
+    match batch.dim {
+        Some(0) => all.insert(0, batch.mapping.size() as i64),
+        Some(_) => return Err(Error::MappedResize {}.into()),
+        None => {}
+    }
+    below(&batch.mapping, || resize::resize_(&batch.value, &all))?;
+    x.show_value()
 }
 
 /// Writes what `operation` makes of the samples of `x` back to them, and gives `x` the history of it.
