@@ -98,7 +98,7 @@ pub(crate) fn run_backward<'py>(
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let run = Run::begin();
     let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
-    run.finish(py)?;
+    run.finish(py, options.create_graph)?;
     if !allow_unreachable.0
         && let Some(index) = found.iter().position(Option::is_none)
     {
@@ -123,7 +123,7 @@ pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Swit
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     let run = Run::begin();
     engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
-    run.finish(root.py())
+    run.finish(root.py(), options.create_graph)
 }
 
 /// Gradients of leaves are not put aside by a function that is itself differentiated or mapped.
@@ -244,10 +244,12 @@ pub(crate) fn current_run() -> i64 {
 #[pyo3(name = "_will_engine_execute_node")]
 pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some(node) = node_of(node) else {
-        return Err(PyTypeError::new_err("_will_engine_execute_node expects an grad_fn"));
+        let found = node.get_type().name()?;
+        let text = format!("_will_engine_execute_node expects an grad_fn, but got {found}");
+        return Err(PyRuntimeError::new_err(text));
     };
     let reached = engine::will_reach(node.id()).ok_or_else(|| {
-        PyRuntimeError::new_err("_will_engine_execute_node can only be called from within backward")
+        PyRuntimeError::new_err("_get_should_execute_nodes should only be called during the backward pass")
     })?;
     if reached && node.leaf().is_some() && engine::is_handing_back() {
         return Err(PyRuntimeError::new_err(

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::graph::mode::GradModeGuard;
 
 thread_local! {
     /// How many runs this thread is in, one inside of the other.
@@ -25,8 +26,9 @@ impl Run {
         Run { depth }
     }
 
-    /// It has succeeded: calls what was queued, and what that queues in turn.
-    pub(crate) fn finish(self, py: Python<'_>) -> PyResult<()> {
+    /// It has succeeded: calls what was queued, and what that queues in turn, in the mode of the run.
+    pub(crate) fn finish(self, py: Python<'_>, records: bool) -> PyResult<()> {
+        let _mode = GradModeGuard::new(records);
         while let Some(callback) = self.next() {
             callback.call0(py)?;
         }

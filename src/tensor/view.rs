@@ -235,12 +235,23 @@ impl Tensor {
             return Ok(());
         }
         self.check_creation(true)?;
-        let replayed = if mode::flags().view_replay { self.replayed(&view.base)? } else { None };
+        let replays = mode::flags().view_replay || self.shows_otherwise();
+        let replayed = if replays { self.replayed(&view.base)? } else { None };
         let edge =
             replayed.map_or_else(|| (view.refresh)(&self.memory(), &view.base), |edge| Ok(Some(edge)))?;
         self.replace_edge(edge);
         view.seen.store(version, Ordering::Release);
         Ok(())
+    }
+
+    /// Whether what the view shows are other elements than those that it was made of: no window is that.
+    fn shows_otherwise(&self) -> bool {
+        let made_of = |edge: &Edge| {
+            let from = edge.node.edges().first()?.as_ref()?;
+            Some(from.node.form(from.output).dtype)
+        };
+        let core = self.0.core.read();
+        core.edge.as_ref().and_then(made_of).is_some_and(|dtype| dtype != core.array.dtype)
     }
 
     /// The edge of the view that comes about by doing again with the base, as it is now, what led from it

@@ -349,3 +349,13 @@ def test_modes_see_operators_in_a_profile_as_without():
         torch.ones(2).exp()
     assert seen == ["aten.ones.default", "aten.exp.default"]
     assert "aten::exp" in names(prof)
+
+
+def test_a_vendors_tool_that_does_not_listen_is_told_nothing():
+    annotation = torch.autograd.profiler.emit_itt()
+    with annotation as entered:
+        assert entered is annotation
+        with pytest.raises(RuntimeError, match="ITT annotation context manager is not reentrant"):
+            annotation.__enter__()
+    with torch.autograd.profiler.emit_nvtx(enabled=False) as entered:
+        assert entered is None

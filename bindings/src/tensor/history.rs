@@ -93,6 +93,12 @@ impl TensorBase {
         Ok(false)
     }
 
+    #[setter(volatile)]
+    fn set_volatile(&self, py: Python<'_>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let text = c"volatile was removed and now has no effect. Use `with torch.no_grad():` instead.";
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+    }
+
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
     fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
         if !slf.get().tensor().requires_grad() {

@@ -15,9 +15,10 @@ from threading import Lock, get_ident, local
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
+from .._contexts import _DecoratorContextManager
 from .._rushlight import Tensor, _is_fwd_grad_enabled
 from .._samples import refuse
-from .grad_mode import _Decorates, _Flag, inference_mode
+from .grad_mode import _Flag, inference_mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +215,7 @@ def _unpack_dual(tensor: Tensor, level: int | None = None) -> UnpackedDualTensor
     return UnpackedDualTensor(*_core._unpack_dual(tensor, _number(level)))
 
 
-class dual_level(_Decorates):
+class dual_level(_DecoratorContextManager):
     """A level of forward mode for a block, or for every call of a function.
 
     >>> import rushlight as torch

@@ -6,6 +6,7 @@ lives in the compiled module, as do entering and leaving the common ones.
 
 from __future__ import annotations
 
+from .._contexts import _DecoratorContextManager, _NoParamDecoratorContextManager
 from .._rushlight import (
     _EnableGrad,
     _InferenceMode,
@@ -22,12 +23,11 @@ from .._rushlight import (
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any, TypeVar
+    from typing import Any
 
     from typing_extensions import Self
 
-    Function = TypeVar("Function", bound=Callable[..., Any])
+    from .._contexts import Function
 
 __all__ = [
     "enable_grad",
@@ -38,36 +38,18 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-_CLASS_WARNING = (
-    "Decorating classes is deprecated and will be disabled in future versions. "
-    "You should only decorate functions or methods. To preserve the current behavior "
-    "of class decoration, you can directly decorate the `__init__` method and nothing else."
-)
 
-
-class _Decorates:
-    """Makes a context manager decorate: every call of the function enters a fresh copy of it."""
+class _Copied:
+    """A mode of the compiled module, which is copied and pickled as what it was made of."""
 
     __slots__ = ()
 
-    def __call__(self, orig_func: Function) -> Function:
-        """Return `orig_func` running in this mode."""
-        if isinstance(orig_func, type):
-            import warnings
-
-            warnings.warn(_CLASS_WARNING, FutureWarning, stacklevel=2)
-            construct = orig_func
-            wrapped: Function = _decorate(self.clone, lambda *args, **kwargs: construct(*args, **kwargs))
-        else:
-            wrapped = _decorate(self.clone, orig_func)
-        return wrapped
-
-    def clone(self) -> Self:
-        """Return a context manager of the same mode that is not entered yet."""
-        return type(self)()
+    def __reduce__(self) -> tuple[Any, ...]:
+        made_of = (self.mode,) if isinstance(self, _InferenceMode) else ()
+        return type(self), made_of, getattr(self, "__dict__", None) or None
 
 
-class no_grad(_NoGrad, _Decorates):
+class no_grad(_Copied, _NoGrad, _NoParamDecoratorContextManager):
     """Do not record: results of the block have `requires_grad=False`.
 
     >>> import rushlight as torch
@@ -86,7 +68,7 @@ class no_grad(_NoGrad, _Decorates):
     __slots__ = ()
 
 
-class enable_grad(_EnableGrad, _Decorates):
+class enable_grad(_Copied, _EnableGrad, _NoParamDecoratorContextManager):
     """Record, also inside of `no_grad`.
 
     >>> import rushlight as torch
@@ -100,7 +82,7 @@ class enable_grad(_EnableGrad, _Decorates):
     __slots__ = ()
 
 
-class inference_mode(_InferenceMode, _Decorates):
+class inference_mode(_Copied, _InferenceMode, _DecoratorContextManager):
     """Compute only: nothing is recorded, and writes to what is made are not counted.
 
     A tensor made in the block is an inference tensor for ever: nothing that is recorded may keep it.
@@ -125,7 +107,7 @@ class inference_mode(_InferenceMode, _Decorates):
         return type(self)(self.mode)
 
 
-class _Flag(_Decorates):
+class _Flag(_DecoratorContextManager):
     """Sets a flag of the thread at once, by being called, or for a block."""
 
     __slots__ = ("mode", "prev")
@@ -242,42 +224,3 @@ class _force_original_view_tracking(_FlagOfCalls):
     __slots__ = ()
     _is_set = staticmethod(_is_view_replay_enabled)
     _set = staticmethod(_set_view_replay_enabled)
-
-
-def _decorate(make_context: Callable[[], Any], function: Any) -> Any:
-    from functools import wraps
-    from inspect import isgeneratorfunction
-
-    if isgeneratorfunction(function):
-
-        @wraps(function)
-        def in_context(*args: Any, **kwargs: Any) -> Any:
-            return (yield from _drive(make_context, function(*args, **kwargs)))
-    else:
-
-        @wraps(function)
-        def in_context(*args: Any, **kwargs: Any) -> Any:
-            with make_context():
-                return function(*args, **kwargs)
-
-    return in_context
-
-
-def _drive(make_context: Callable[[], Any], generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-    """Run `generator` in the mode, and the code between its steps outside of it."""
-    step, argument = generator.send, None
-    while True:
-        try:
-            with make_context():
-                value = step(argument)
-        except StopIteration as stop:
-            return stop.value
-        try:
-            argument = yield value
-            step = generator.send
-        except GeneratorExit:
-            with make_context():
-                generator.close()
-            raise
-        except BaseException as error:
-            step, argument = generator.throw, error

@@ -20,6 +20,7 @@ from time import time_ns
 from warnings import warn
 
 from .. import _rushlight
+from ._annotations import emit_itt, emit_nvtx
 from .profiler_util import EventList, FunctionEvent
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 
     from .profiler_util import FunctionEventAvg
 
-__all__ = ["EnforceUnique", "EventList", "FunctionEvent", "profile", "record_function"]
+__all__ = [
+    "EnforceUnique",
+    "EventList",
+    "FunctionEvent",
+    "emit_itt",
+    "emit_nvtx",
+    "profile",
+    "record_function",
+]
 
 
 class ProfilerActivity(Enum):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ._profiler_events import DeviceType as DeviceType
 from ._profiler_events import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval, Kernel
 from ._profiler_table import Table
+from ._profiler_table import _bytes as _format_memory
+from ._profiler_table import _share as _format_time_share
+from ._profiler_table import format_time as _format_time
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ __all__ = [
     "FunctionEventAvg",
     "Interval",
     "Kernel",
+    "_format_memory",
+    "_format_time",
+    "_format_time_share",
 ]
 
 

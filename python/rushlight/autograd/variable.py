@@ -16,9 +16,47 @@ class _EngineBase:
 
     __slots__ = ()
     __module__ = "rushlight._C"
-    run_backward = staticmethod(_run_backward)
     queue_callback = staticmethod(_queue_callback)
     is_checkpoint_valid = staticmethod(_is_checkpoint_valid)
+
+    @staticmethod
+    def run_backward(
+        tensors: Any,
+        grad_tensors: Any,
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Any = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> tuple[Any, ...] | None:
+        """Run backward from `tensors`, which have their gradients with them; with `inputs`, return theirs."""
+        for name, given in (("tensors", tensors), ("grad_tensors", grad_tensors)):
+            if not isinstance(given, tuple):
+                raise RuntimeError(
+                    f"{name} argument is expected to be a tuple, but got {type(given).__name__}"
+                )
+        if not isinstance(inputs, tuple):
+            raise RuntimeError("inputs to run_backward must be a tuple")
+        if len(tensors) != len(grad_tensors):
+            raise RuntimeError(f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
+        for index, (tensor, gradient) in enumerate(zip(tensors, grad_tensors, strict=True)):
+            if not isinstance(tensor, (Tensor, tuple)):
+                raise RuntimeError(f"element {index} of tensors tuple is neither a Tensor nor a GradientEdge")
+            if gradient is None and getattr(tensor, "requires_grad", False):
+                raise RuntimeError(
+                    f"element {index} of gradients tuple is None, but the corresponding Tensor requires grad"
+                )
+            if not (gradient is None or isinstance(gradient, Tensor)):
+                raise RuntimeError(f"element {index} of gradients tuple is not a Tensor or None")
+        for given in inputs:
+            if not isinstance(given, (Tensor, tuple)):
+                raise RuntimeError(
+                    f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}"
+                )
+        found = _run_backward(
+            tensors, grad_tensors, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad
+        )
+        return None if accumulate_grad or not inputs else found
 
 
 class _VariableMeta(type):
