@@ -7,6 +7,7 @@
 tensor([1., 1.])
 """
 
+from .._places import open_places
 from . import constraints, utils
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
@@ -44,3 +45,29 @@ __all__ = [
     "register_kl",
     "utils",
 ]
+
+open_places(
+    globals(),
+    {
+        "bernoulli": {".chances": "Bernoulli"},
+        "beta": {".gammas": "Beta"},
+        "binomial": {".chances": "Binomial"},
+        "categorical": {".choices": "Categorical"},
+        "cauchy": {".scaled": "Cauchy"},
+        "chi2": {".gammas": "Chi2"},
+        "dirichlet": {".gammas": "Dirichlet"},
+        "exponential": {".bounded": "Exponential"},
+        "gamma": {".gammas": "Gamma"},
+        "geometric": {".chances": "Geometric"},
+        "gumbel": {".scaled": "Gumbel"},
+        "half_normal": {".scaled": "HalfNormal"},
+        "independent": {".multivariate": "Independent"},
+        "laplace": {".scaled": "Laplace"},
+        "log_normal": {".scaled": "LogNormal"},
+        "multinomial": {".choices": "Multinomial"},
+        "multivariate_normal": {".multivariate": "MultivariateNormal"},
+        "normal": {".scaled": "Normal"},
+        "one_hot_categorical": {".choices": "OneHotCategorical"},
+        "uniform": {".bounded": "Uniform"},
+    },
+)
