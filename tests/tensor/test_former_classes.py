@@ -138,6 +138,6 @@ def test_a_tensor_is_converted_by_a_class():
     x = torch.tensor([1.5, 2.5])
     assert x.type(torch.LongTensor).tolist() == [1, 2] and x.type(torch.LongTensor).dtype is torch.int64
     assert x.type(torch.FloatTensor) is x
-    for wrong in (torch.Tensor, list, torch.FloatTensor([1])):
+    for wrong in (3.5, torch.FloatTensor([1])):
         with raises(TypeError, "dtype must be a type, str, or dtype object"):
             x.type(wrong)
