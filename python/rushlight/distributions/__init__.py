@@ -12,11 +12,13 @@ from . import constraints, utils
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
+from .counts import Poisson
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, LogNormal, Normal
+from .tails import HalfCauchy, StudentT
 
 __all__ = [
     "Bernoulli",
@@ -31,6 +33,7 @@ __all__ = [
     "Gamma",
     "Geometric",
     "Gumbel",
+    "HalfCauchy",
     "HalfNormal",
     "Independent",
     "Laplace",
@@ -39,6 +42,8 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
+    "Poisson",
+    "StudentT",
     "Uniform",
     "constraints",
     "kl_divergence",
@@ -68,6 +73,9 @@ open_places(
         "multivariate_normal": {".multivariate": "MultivariateNormal"},
         "normal": {".scaled": "Normal"},
         "one_hot_categorical": {".choices": "OneHotCategorical"},
+        "half_cauchy": {".tails": "HalfCauchy"},
+        "poisson": {".counts": "Poisson"},
+        "studentT": {".tails": "StudentT"},
         "uniform": {".bounded": "Uniform"},
     },
 )
