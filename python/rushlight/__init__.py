@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from . import __future__ as __future__
     from . import _dynamo as _dynamo
     from . import amp as amp
+    from . import backends as backends
+    from . import compiler as compiler
     from . import cpu as cpu
     from . import cuda as cuda
+    from . import distributed as distributed
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from . import special as special
     from . import storage as storage
     from . import testing as testing
+    from . import types as types
     from . import utils as utils
     from ._chains import chain_matmul as chain_matmul
     from ._compiled import compile as compile
@@ -84,6 +88,11 @@ if TYPE_CHECKING:
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
     from ._ops import ops as ops
+    from ._retired import eig as eig
+    from ._retired import lstsq as lstsq
+    from ._retired import matrix_rank as matrix_rank
+    from ._retired import solve as solve
+    from ._retired import symeig as symeig
     from ._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
     from ._settings import get_deterministic_debug_mode as get_deterministic_debug_mode
     from ._settings import get_float32_matmul_precision as get_float32_matmul_precision
@@ -101,6 +110,12 @@ if TYPE_CHECKING:
     from ._windows import hamming_window as hamming_window
     from ._windows import hann_window as hann_window
     from ._windows import kaiser_window as kaiser_window
+    from .amp._former import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+    from .amp._former import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+    from .amp._former import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+    from .amp._former import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+    from .amp._former import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+    from .amp._former import set_autocast_gpu_dtype as set_autocast_gpu_dtype
     from .amp._scaling import (
         _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_,
     )
@@ -124,11 +139,16 @@ if TYPE_CHECKING:
     from .storage import is_storage as is_storage
     from .utils._device import get_default_device as get_default_device
     from .utils._device import set_default_device as set_default_device
+    from .utils.dlpack import from_dlpack as from_dlpack
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={
             "_C",
+            "backends",
+            "compiler",
+            "distributed",
+            "types",
             "__future__",
             "_dynamo",
             "amp",
@@ -155,6 +175,18 @@ else:
             "utils",
         },
         names={
+            "eig": "._retired",
+            "lstsq": "._retired",
+            "matrix_rank": "._retired",
+            "solve": "._retired",
+            "symeig": "._retired",
+            "is_autocast_cpu_enabled": ".amp._former",
+            "set_autocast_cpu_enabled": ".amp._former",
+            "get_autocast_cpu_dtype": ".amp._former",
+            "set_autocast_cpu_dtype": ".amp._former",
+            "get_autocast_gpu_dtype": ".amp._former",
+            "set_autocast_gpu_dtype": ".amp._former",
+            "from_dlpack": ".utils.dlpack",
             "frombuffer": "._sharing",
             "compile": "._compiled",
             "get_default_device": ".utils._device",

@@ -400,15 +400,28 @@ _METHODS = (
 
 # What is rare comes from files that load when it is first called.
 _RARE = {
+    "eig": "._retired",
     "is_shared": "._sharing",
+    "lstsq": "._retired",
     "module_load": "._legacy",
     "new": "._legacy",
     "pin_memory": "._sharing",
+    "reinforce": "._retired",
     "resize": "._legacy",
     "resize_as": "._legacy",
     "share_memory_": "._sharing",
+    "solve": "._retired",
+    "symeig": "._retired",
     "to_dense": "._legacy",
 }
+
+# What no tensor is: in the memory of another device, or in another layout.
+_NEVER = ("is_ipu", "is_maia", "is_mkldnn", "is_mtia", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu")
+
+
+def _never(self: Tensor) -> bool:
+    """Tell what is not so for any tensor."""
+    return False
 
 
 def _rare(name: str, place: str) -> Callable[..., Any]:
@@ -465,6 +478,8 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(tensor_class, method.__name__, method)
     for method in (__contains__, __format__, __deepcopy__, __reduce_ex__):
         setattr(tensor_class, method.__name__, _shown(method))
+    for name in _NEVER:
+        setattr(tensor_class, name, property(_never))
     for name, place in _RARE.items():
         setattr(tensor_class, name, _rare(name, place))
     for function in (*_pieces.METHODS, *_searches.METHODS):

@@ -132,3 +132,12 @@ def test_the_default_type_can_be_set_by_its_class():
                 torch.set_default_tensor_type(wrong)
         with raises(ModuleNotFoundError, "No module named 'nowhere'"):
             torch.set_default_tensor_type("nowhere.Tensor")
+
+
+def test_a_tensor_is_converted_by_a_class():
+    x = torch.tensor([1.5, 2.5])
+    assert x.type(torch.LongTensor).tolist() == [1, 2] and x.type(torch.LongTensor).dtype is torch.int64
+    assert x.type(torch.FloatTensor) is x
+    for wrong in (3.5, torch.FloatTensor([1])):
+        with raises(TypeError, "dtype must be a type, str, or dtype object"):
+            x.type(wrong)

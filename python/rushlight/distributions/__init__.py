@@ -7,15 +7,18 @@
 tensor([1., 1.])
 """
 
+from .._places import open_places
 from . import constraints, utils
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
+from .counts import Poisson
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, LogNormal, Normal
+from .tails import HalfCauchy, StudentT
 
 __all__ = [
     "Bernoulli",
@@ -30,6 +33,7 @@ __all__ = [
     "Gamma",
     "Geometric",
     "Gumbel",
+    "HalfCauchy",
     "HalfNormal",
     "Independent",
     "Laplace",
@@ -38,9 +42,40 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
+    "Poisson",
+    "StudentT",
     "Uniform",
     "constraints",
     "kl_divergence",
     "register_kl",
     "utils",
 ]
+
+open_places(
+    globals(),
+    {
+        "bernoulli": {".chances": "Bernoulli"},
+        "beta": {".gammas": "Beta"},
+        "binomial": {".chances": "Binomial"},
+        "categorical": {".choices": "Categorical"},
+        "cauchy": {".scaled": "Cauchy"},
+        "chi2": {".gammas": "Chi2"},
+        "dirichlet": {".gammas": "Dirichlet"},
+        "exponential": {".bounded": "Exponential"},
+        "gamma": {".gammas": "Gamma"},
+        "geometric": {".chances": "Geometric"},
+        "gumbel": {".scaled": "Gumbel"},
+        "half_normal": {".scaled": "HalfNormal"},
+        "independent": {".multivariate": "Independent"},
+        "laplace": {".scaled": "Laplace"},
+        "log_normal": {".scaled": "LogNormal"},
+        "multinomial": {".choices": "Multinomial"},
+        "multivariate_normal": {".multivariate": "MultivariateNormal"},
+        "normal": {".scaled": "Normal"},
+        "one_hot_categorical": {".choices": "OneHotCategorical"},
+        "half_cauchy": {".tails": "HalfCauchy"},
+        "poisson": {".counts": "Poisson"},
+        "studentT": {".tails": "StudentT"},
+        "uniform": {".bounded": "Uniform"},
+    },
+)

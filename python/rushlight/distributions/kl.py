@@ -10,6 +10,7 @@ from .. import linalg
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, OneHotCategorical
+from .counts import Poisson
 from .gammas import Beta, Dirichlet, Gamma
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, Normal
@@ -70,6 +71,11 @@ def _bernoullis(p: Bernoulli, q: Bernoulli) -> Tensor:
     happens = native.where(p.probs == 0, 0.0, happens)
     fails = native.where(q.probs == 1, math.inf, fails)
     return happens + native.where(p.probs == 1, 0.0, fails)
+
+
+@register_kl(Poisson, Poisson)
+def _poissons(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 @register_kl(Binomial, Binomial)

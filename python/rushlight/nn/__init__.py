@@ -1,7 +1,7 @@
 """Layers, losses and the `Module` they are made of."""
 
 from .._lazy import on_first_use
-from . import functional, init, utils
+from . import functional, init, modules, parallel, utils
 from .modules.adaptive import (
     AdaptiveLogSoftmaxWithLoss,
 )
@@ -153,6 +153,7 @@ from .modules.softmaxes import (
     Softmax2d,
     Softmin,
 )
+from .modules.synchronised import SyncBatchNorm
 from .modules.transformer import (
     Transformer,
     TransformerDecoder,
@@ -183,10 +184,12 @@ from .modules.unpooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter
 
 TYPE_CHECKING = False  # `typing` would be loaded for it.
 if TYPE_CHECKING:
+    from . import attention as attention
     from .modules.lazy import (
         LazyBatchNorm1d,
         LazyBatchNorm2d,
@@ -249,6 +252,7 @@ __all__ = [
     "CosineSimilarity",
     "CrossEntropyLoss",
     "CrossMapLRN2d",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -347,6 +351,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",
@@ -369,12 +374,15 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "modules",
+    "parallel",
     "utils",
 ]
 
 # Tensors without a shape want to see all calls: they, and the modules that have some, load on first use.
 __getattr__, __dir__ = on_first_use(
     globals(),
+    rooms={"attention"},
     names={
         **dict.fromkeys((name for name in __all__ if name.startswith("Lazy")), ".modules.lazy"),
         **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), ".uninitialized"),

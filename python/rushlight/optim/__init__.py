@@ -1,6 +1,7 @@
 """Optimisers: what a step makes of gradients."""
 
 from .._lazy import on_first_use
+from .._places import open_places
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -34,6 +35,11 @@ __all__ = [
     "Rprop",
     "lr_scheduler",
 ]
+
+open_places(
+    globals(),
+    {"adamw": {".adam": "AdamW"}, "asgd": {".averaged": "ASGD"}, "rprop": {".averaged": "Rprop"}},
+)
 
 # It needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(globals(), rooms={"swa_utils"})

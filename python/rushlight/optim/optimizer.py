@@ -20,6 +20,16 @@ __all__ = ["Optimizer"]
 _NAMES = "all optimizer param groups should be with/without names. cannot add param group"
 
 
+class _RequiredParameter:
+    """A default that is none: every group has to say what it wants."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
 class Optimizer:
     """Base class; a subclass gives its `defaults` and writes `step`.
 
@@ -91,6 +101,10 @@ class Optimizer:
             if not (self.defaults.get("differentiable") or parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for option, default in self.defaults.items():
+            if default is required and option not in param_group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {option}"
+                )
             param_group.setdefault(option, default)
         added = {id(parameter) for parameter in param_group["params"]}
         if len(added) != len(param_group["params"]):

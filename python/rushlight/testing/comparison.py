@@ -15,11 +15,12 @@ from .._rushlight import (
     float64,
     from_numpy,
     promote_types,
+    tensor,
     where,
     zeros_like,
 )
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close"]
 
 # dtype -> relative and absolute tolerance; all others must be equal.
 _TOLERANCES = {
@@ -29,6 +30,13 @@ _TOLERANCES = {
     float64: (1e-7, 1e-7),
     complex64: (1.3e-6, 1e-5),
     complex128: (1e-7, 1e-7),
+}
+
+# What `assert_allclose` takes.
+_WIDER = {
+    float16: (1e-3, 1e-3),
+    float32: (1e-4, 1e-5),
+    float64: (1e-5, 1e-8),
 }
 
 
@@ -239,4 +247,31 @@ def _different(text: str, place: str) -> _Different:
 def _not_comparable(actual: Any, expected: Any) -> TypeError:
     return TypeError(
         f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+    )
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Compare as `assert_close` does, but for types, with wider bounds for single precision."""
+    import warnings
+
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    actual, expected = (x if isinstance(x, Tensor) else tensor(x) for x in (actual, expected))
+    if rtol is None and atol is None:
+        bounds = [_WIDER.get(x.dtype, (0.0, 0.0)) for x in (actual, expected)]
+        rtol, atol = (max(each) for each in zip(*bounds, strict=True))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
     )

@@ -9,14 +9,25 @@ if TYPE_CHECKING:
     from . import _device as _device
     from . import _python_dispatch as _python_dispatch
     from . import _pytree as _pytree
+    from . import benchmark as benchmark
     from . import checkpoint as checkpoint
     from . import data as data
+    from . import dlpack as dlpack
     from . import hooks as hooks
     from ._swapping import swap_tensors as swap_tensors
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
-        rooms={"_device", "_python_dispatch", "_pytree", "checkpoint", "data", "hooks"},
+        rooms={
+            "_device",
+            "_python_dispatch",
+            "_pytree",
+            "benchmark",
+            "checkpoint",
+            "data",
+            "dlpack",
+            "hooks",
+        },
         names={"swap_tensors": "._swapping"},
     )
 

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["scaled_dot_product_attention"]
 
 
+class _Allowed:
+    """How attention may be computed; `nn.attention` says so."""
+
+    as_one = True
+    as_others = True
+
+
+allowed = _Allowed()
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -38,8 +48,13 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
-    if dropout_p == 0.0 and _is_fused(query, key, value, attn_mask, enable_gqa):
+    if dropout_p == 0.0 and allowed.as_one and _is_fused(query, key, value, attn_mask, enable_gqa):
         return native._nn.attention(query, key, value, attn_mask, is_causal, scale)
+    if not allowed.as_others:
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. "
+            "This is likely due to turning off both the math kernel and the fused kernels."
+        )
     if enable_gqa:
         key, value = _for_heads(query, key), _for_heads(query, value)
     kind = query.dtype

@@ -1,1 +1,95 @@
-"""Layers, losses, activations and what they are made of, a file a family; `nn` has all of them."""
+"""Layers, losses, activations and what they are made of, a file a family; `nn` has all of them.
+
+>>> import rushlight as torch
+>>> from rushlight.nn.modules.linear import Linear
+>>> Linear is torch.nn.Linear
+True
+"""
+
+from __future__ import annotations
+
+from ..._places import open_places
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from typing import Any
+
+open_places(
+    globals(),
+    {
+        "activation": {
+            ".multihead": "MultiheadAttention",
+            ".rectifiers": "Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU PReLU RReLU ReLU ReLU6 "
+            "Softshrink Threshold",
+            ".softmaxes": "LogSoftmax Softmax Softmax2d Softmin",
+            ".units": "CELU ELU GELU GLU LogSigmoid Mish SELU SiLU Sigmoid Softplus Softsign Tanh Tanhshrink",
+        },
+        "batchnorm": {
+            ".lazy": "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d _LazyNormBase=_LazyStatistics",
+            ".normalised": "BatchNorm1d BatchNorm2d BatchNorm3d _BatchNorm _NormBase=_Statistics",
+            ".synchronised": "SyncBatchNorm",
+        },
+        "channelshuffle": {".resizing": "ChannelShuffle"},
+        "container": {".containers": "ModuleDict ModuleList ParameterDict ParameterList Sequential"},
+        "conv": {
+            ".convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
+            "_ConvNd=_Convolution _ConvTransposeNd=_Transposed",
+            ".lazy": "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
+            "LazyConvTranspose3d",
+        },
+        "distance": {".similarities": "CosineSimilarity PairwiseDistance"},
+        "dropout": {
+            ".dropouts": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout "
+            "_DropoutNd=_Dropout",
+        },
+        "flatten": {".layers": "Flatten", ".resizing": "Unflatten"},
+        "fold": {".resizing": "Fold Unfold"},
+        "instancenorm": {
+            ".lazy": "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d",
+            ".normalised": "InstanceNorm1d InstanceNorm2d InstanceNorm3d _InstanceNorm",
+        },
+        "linear": {
+            ".layers": "Bilinear Identity Linear",
+            ".lazy": "LazyLinear",
+            ".multihead": "NonDynamicallyQuantizableLinear",
+        },
+        "loss": {
+            ".losses": "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
+            "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss "
+            "MultiLabelSoftMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
+            "_Loss _WeightedLoss",
+            ".margins": "CTCLoss MultiLabelMarginLoss MultiMarginLoss TripletMarginWithDistanceLoss",
+        },
+        "normalization": {".normalised": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"},
+        "padding": {
+            ".paddings": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
+            "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
+            "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d",
+        },
+        "pixelshuffle": {".resizing": "PixelShuffle PixelUnshuffle"},
+        "pooling": {
+            ".fractional": "FractionalMaxPool2d FractionalMaxPool3d",
+            ".pools": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
+            "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d MaxPool1d MaxPool2d MaxPool3d "
+            "_MaxPoolNd=_MaxPool",
+            ".unpooling": "LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d",
+        },
+        "rnn": {
+            ".cells": "GRUCell LSTMCell RNNCell RNNCellBase",
+            ".recurrent": "GRU LSTM RNN RNNBase",
+        },
+        "sparse": {".bags": "EmbeddingBag", ".embedding": "Embedding"},
+        "upsampling": {".resizing": "Upsample UpsamplingBilinear2d UpsamplingNearest2d"},
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a module of `nn`."""
+    from .. import __all__ as names
+
+    if name[0].isupper() and name in names:
+        from importlib import import_module
+
+        return getattr(import_module(__package__.rpartition(".")[0]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,6 +25,7 @@ from ._every import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
 from ._state import StateDict
+from ._state import _IncompatibleKeys as _IncompatibleKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def _activation(activation: Any) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Any) -> Callable[[Tensor], Tensor]:
     if not isinstance(activation, str):
         called: Callable[[Tensor], Tensor] = activation
         return called
@@ -89,7 +89,7 @@ class _Layer(Module):
             setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, **options))
         for number in numbers:
             setattr(self, f"dropout{number}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _through(self, x: Tensor, blocks: list[Callable[[Tensor], Tensor]]) -> Tensor:
         """Add what each block makes of the sum so far, normalised before or after."""

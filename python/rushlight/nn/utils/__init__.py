@@ -1,6 +1,7 @@
 """Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
 from ..._lazy import on_first_use
+from ..._places import open_places
 from . import parametrize, rnn, stateless
 from .gradients import (
     clip_grad_norm,
@@ -35,4 +36,14 @@ __all__ = [
     "weight_norm",
 ]
 
+open_places(
+    globals(),
+    {
+        "clip_grad": {
+            ".gradients": "clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
+            "get_total_norm"
+        },
+        "convert_parameters": {".vectors": "parameters_to_vector vector_to_parameters"},
+    },
+)
 __getattr__, __dir__ = on_first_use(globals(), rooms={"parametrizations"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import Any
 
 from ... import _rushlight as native
 from ... import linalg
@@ -57,7 +56,7 @@ class _Orthogonal(Module):
             lower = native.cat([lower, rest], dim=-1)
         A = lower - lower.mH
         if self.orthogonal_map is _OrthMaps.matrix_exp:
-            made: Any = native.matrix_exp(A)
+            made: Tensor = native.matrix_exp(A)
         else:
             one = native.eye(rows, dtype=A.dtype)
             made = linalg.solve(native.add(one, A, alpha=-0.5), native.add(one, A, alpha=0.5))
@@ -92,6 +91,7 @@ class _Orthogonal(Module):
                 "It is not possible to assign to the matrix exponential "
                 "or the Cayley parametrizations when use_trivialization=False."
             )
+        mirrors: Tensor
         mirrors, tau = native.geqrf(tall)
         signs = mirrors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()

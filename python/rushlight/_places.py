@@ -1,0 +1,50 @@
+"""Modules by which names are found where programs for torch look for them, beside where they live here.
+
+`rushlight.nn.modules.linear` has `Linear`, which lives in `layers`. Such modules have no files: they are made
+when their package loads, and import what somebody asks them for.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+def open_places(package: dict[str, Any], places: Mapping[str, Mapping[str, str]]) -> None:
+    """Make modules in a package, whose globals are `package`.
+
+    For each of them, `places` says which names come from which module: `{"linear": {".layers": "Linear"}}`.
+    `_NormBase=_Statistics` is a name for something that is called otherwise here.
+    """
+    for short, sources in places.items():
+        found = {}
+        for source, names in sources.items():
+            for name in names.split():
+                shown, _, real = name.partition("=")
+                found[shown] = source, real or shown
+        name = f"{package['__name__']}.{short}"
+        module = sys.modules[name] = package[short] = ModuleType(
+            name, f"Where {', '.join(found)} can be found."
+        )
+        vars(module).update(__package__=package["__package__"], __all__=[n for n in found if n[0] != "_"])
+        vars(module)["__getattr__"] = _finder(module, found)
+        vars(module)["__dir__"] = lambda module=module, found=found: sorted({*vars(module), *found})
+
+
+def _finder(module: ModuleType, found: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
+    def find(name: str) -> Any:
+        """Import what somebody asks for."""
+        if name not in found:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        source, real = found[name]
+        value = vars(module)[name] = getattr(import_module(source, module.__package__), real)
+        return value
+
+    return find

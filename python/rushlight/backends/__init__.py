@@ -1,0 +1,11 @@
+"""Libraries beneath, as programs ask for them and set them: what is not there says so, and ignores settings.
+
+>>> import rushlight as torch
+>>> torch.backends.cudnn.benchmark = True
+>>> torch.backends.cudnn.is_available(), torch.backends.mps.is_available()
+(False, False)
+"""
+
+from . import cuda, cudnn, mkl, mkldnn, mps, openmp
+
+__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -1,0 +1,60 @@
+"""What programs tell a compiler, and ask it. Functions run as they are written.
+
+>>> import rushlight as torch
+>>> torch.compiler.is_compiling()
+False
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._compiled import compile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "reset",
+]
+
+
+def is_compiling() -> bool:
+    """Tell whether a function is being compiled: never."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """Return the function, which is called as it is."""
+    return fn
+
+
+assume_constant_result = allow_in_graph
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """Return the function, which is not compiled; without one, a decorator."""
+
+    def same(function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+    return same if fn is None else fn
+
+
+def reset() -> None:
+    """Forget what was compiled: nothing."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Say that a step begins."""
