@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import gc
 import threading
 
 import pytest
@@ -97,6 +98,7 @@ def test_what_a_thread_kept_goes_with_it():
     def work():
         return [torch.ones(2, requires_grad=True) * 2 for _ in range(1000)]
 
+    gc.collect()  # What others have left is not to go meanwhile.
     before = torch.memory.allocated_bytes()
     for _ in range(50):
         thread = threading.Thread(target=work)

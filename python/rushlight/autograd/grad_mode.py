@@ -131,10 +131,14 @@ class _Flag(_DecoratorContextManager):
 
     def __init_subclass__(cls) -> None:
         """Have each tell of its own name where it is called with the wrong arguments."""
-        shared = _Flag.__init__
-        own = type(shared)(shared.__code__, shared.__globals__, "__init__", shared.__defaults__)
-        own.__qualname__ = f"{cls.__qualname__}.__init__"
-        cls.__init__ = own  # type: ignore[method-assign]
+        if "__init__" in vars(cls):
+            return
+
+        def __init__(self: _Flag, mode: bool) -> None:
+            _Flag.__init__(self, mode)
+
+        __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+        cls.__init__ = __init__  # type: ignore[method-assign]
 
     def __enter__(self) -> None:
         """Do nothing: the flag was set when this was made."""
