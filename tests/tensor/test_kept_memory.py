@@ -1,9 +1,9 @@
 """Large blocks that were freed are kept for their next use, within a limit."""
 
+import gc
 import os
 import subprocess
 import sys
-import gc
 import threading
 
 import pytest

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::mode::GradModeGuard;
+use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single, two};
@@ -12,13 +12,14 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::extremes_over::amax;
 use crate::ops::matmul::matmul;
 use crate::ops::permute::{mT, transpose};
+use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
 use crate::ops::softmax::{safe_softmax, softmax_gradient};
 use crate::ops::underived::check_parts;
 use crate::ops::{
-    add, compare, copy, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
+    add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
 };
-use crate::shape::{SharedLayout, signed};
+use crate::shape::signed;
 use crate::tensor::Tensor;
 
 /// How keys answer queries.
@@ -122,6 +123,12 @@ impl Attention {
     }
 }
 
+/// The result, in memory as the queries are.
+fn laid_as(y: Tensor, q: &Tensor) -> Result<Tensor> {
+    let like = q.layout().packed();
+    if y.layout().strides() == like.strides() { Ok(y) } else { cast::clone_as(&y, &like) }
+}
+
 /// ln Σ eˢ from the scores and weights of each query: of its greatest score e^(s - ln Σ eˢ) is the weight. A
 /// query that sees no key counts as one with a sum of one.
 fn log_sum(scores: &Tensor, weights: &Tensor) -> Result<Tensor> {
@@ -163,8 +170,7 @@ impl Op for Attention {
         let _off = GradModeGuard::off();
         let plain: SmallVec<[Tensor; 4]> = inputs.iter().map(|input| input.detach()).collect();
         let [y, scores, weights] = self.parts(&plain.iter().collect::<SmallVec<[&Tensor; 4]>>())?;
-        // It lies in memory as the queries do.
-        let y = copy::laid_out(&y.array(), &SharedLayout::new(inputs[0].layout().packed()))?;
+        let y = laid_as(y, inputs[0])?.array();
         Ok(smallvec![Tensor::from_array(y), Tensor::from_array(log_sum(&scores, &weights)?.array())])
     }
 
@@ -219,10 +225,12 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     let mask = mask.map(|mask| added(mask, q.dtype())).transpose()?;
     let mut inputs: SmallVec<[&Tensor; 4]> = smallvec![q, k, v];
     inputs.extend(&mask);
-    if batch::highest(inputs.iter().copied()).is_some() {
+    let is_mapped = batch::highest(inputs.iter().copied()).is_some();
+    // What only a graph keeps is not computed for nobody.
+    if is_mapped || !mode::special() && !records(&inputs) {
         check_parts(operation.name(), &inputs)?;
         let [y, ..] = operation.parts(&inputs)?;
-        return Ok(y);
+        return if is_mapped { Ok(y) } else { laid_as(y, q) };
     }
     Ok(two(apply(operation, &inputs)?).0)
 }
