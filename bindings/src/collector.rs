@@ -25,7 +25,7 @@ mod classes;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::ffi;
@@ -44,14 +44,24 @@ use crate::tensor::object::{TensorBase, track, visit_deposit, visit_object};
 use crate::unlocked;
 use classes::{Classes, address};
 
-/// How many nodes and tensors are walked over for a collection of each generation. Circles in larger
-/// graphs are left for a later one. Since Python 3.13 a collection comes after three times as many new objects.
-/// Where threads run at once one that nobody asked for is one of everything, and comes after many more.
-const MOST: [usize; 3] = match () {
-    () if cfg!(threads_at_once) => [50_000, 50_000, 200_000],
-    () if cfg!(Py_3_13) => [3_000, 30_000, 200_000],
-    () => [1_000, 10_000, 200_000],
-};
+/// How many nodes and tensors are walked over for a collection of each of the young generations. Circles in
+/// larger graphs are left for a later one. Since Python 3.13 a collection comes after three times as many new
+/// objects.
+const MOST: [usize; 2] = if cfg!(Py_3_13) { [3_000, 30_000] } else { [1_000, 10_000] };
+
+/// The same for a collection of everything, as all are where threads run at once. No later one looks further,
+/// so what was too much for one is left for the next, which goes twice as far.
+static REACH: AtomicUsize = AtomicUsize::new(200_000);
+
+/// More is never walked over: a program that has so large a graph waits long enough.
+const FARTHEST: usize = 6_400_000;
+
+fn most(generation: usize) -> usize {
+    match MOST.get(generation) {
+        Some(&most) if !cfg!(threads_at_once) => most,
+        _ => REACH.load(Ordering::Relaxed),
+    }
+}
 
 /// Whether anything of the engine may hold anything of Python.
 static HOSTED: AtomicBool = AtomicBool::new(false);
@@ -122,7 +132,7 @@ fn is_bare(object: *mut c_void) -> bool {
 fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
     let py = info.py();
     let generation: usize = info.get_item("generation")?.map_or(Ok(0), |found| found.extract())?;
-    let generation = generation.min(MOST.len() - 1);
+    let generation = generation.min(MOST.len());
     if let Some(before) = exchange(None) {
         before.end(py);
     }
@@ -130,7 +140,7 @@ fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
     if phase == "stop" {
         // Handles that move from one to another while they are counted would be missed: see `is_source`.
         if !cfg!(threads_at_once) {
-            circle::open_circles(MOST[generation]);
+            circle::open_circles(most(generation));
         }
     } else if is_hosting()
         && collector.is_last(py)?
@@ -178,7 +188,7 @@ impl Snapshot {
     fn new(get_objects: &Bound<'_, PyAny>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
         let py = get_objects.py();
         if !cfg!(threads_at_once)
-            && generation == MOST.len() - 1
+            && generation == MOST.len()
             && !TRACKED_EARLIER.swap(true, Ordering::Relaxed)
         {
             let objects = get_objects.call0()?;
@@ -190,10 +200,10 @@ impl Snapshot {
             object.iter().filter_map(|object| object.cast::<TensorBase>().ok()).for_each(track);
         }
         let (mut census, mut holders) = (Census::default(), HashMap::new());
-        let mut classes = Classes::default();
+        let (mut classes, most) = (Classes::default(), most(generation));
         // Where threads run at once there are no generations.
         let generations = if cfg!(threads_at_once) { 0..=0 } else { 0..=generation };
-        for young in generations {
+        'objects: for young in generations {
             for object in get_objects.call1((young,))?.cast::<PyList>()?.iter() {
                 let Some(class) = classes.of(&object) else { continue };
                 let mut members = Vec::new();
@@ -203,12 +213,15 @@ impl Snapshot {
                     _ => {}
                 });
                 holders.insert(address, members);
-                if census.len() > MOST[generation] {
-                    return Ok(None);
+                if census.len() > most {
+                    break 'objects;
                 }
             }
         }
-        if !census.walk(MOST[generation], |_| false) {
+        if !census.walk(most, |_| false) {
+            if cfg!(threads_at_once) || generation == MOST.len() {
+                REACH.store((2 * most).min(FARTHEST), Ordering::Relaxed);
+            }
             return Ok(None);
         }
         let places = 0..census.len() as u32;

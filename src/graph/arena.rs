@@ -14,7 +14,8 @@
 //! - Free slots are kept in a small list per thread, which trades with a shared one in batches.
 //! - An item may have an owner outside of the arena, who keeps one handle for good (`new_owned`).
 //!   Such an item is told when the first other handle comes and when the last one goes, so that it
-//!   can keep its owner alive just as long as anybody else needs it.
+//!   can keep its owner alive just as long as anybody else needs it. While the owner alone has it, he
+//!   is the only way to it: an id does not tell whether he is about to go.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -74,8 +75,9 @@ pub trait Home: Sized + Send + Sync + 'static {
     /// Others than the owner hold the item from now on.
     fn wake(&self) {}
 
-    /// Only the owner holds the item from now on. May drop the owner, and the item with it.
-    fn rest(&self) {}
+    /// Only the owner holds the item from now on. May drop the owner, and the item with it. Another thread
+    /// may have come since: then `is_alone` says no, and the item is told again when that one goes.
+    fn rest(&self, _is_alone: &dyn Fn() -> bool) {}
 }
 
 /// What a thread keeps for one arena.
@@ -243,22 +245,19 @@ impl<T: Home> Strong<T> {
         self.id
     }
 
-    /// A handle to the item with this id, unless its last handle has gone.
+    /// A handle to the item with this id, unless its last handle has gone, or all but its owner's, who may
+    /// be going himself: nobody can tell from here.
     pub fn upgrade(id: Id) -> Option<Self> {
         let slot = T::arena().slot(id.index);
         let mut count = slot.strong.load(Ordering::Relaxed);
         loop {
-            if count & !OWNED == 0 {
+            if count & !OWNED == 0 || count == OWNED | 1 {
                 return None;
             }
             match slot.strong.compare_exchange_weak(count, count + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => count = now,
             }
-        }
-        if count == OWNED | 1 {
-            // SAFETY: a count was just taken, so the item is there, whichever tenant it is.
-            unsafe { (*slot.item.get()).assume_init_ref() }.wake();
         }
         let handle = Strong { id, home: std::marker::PhantomData };
         if slot.generation.load(Ordering::Acquire) == id.generation.get() {
@@ -351,8 +350,9 @@ impl<T: Home> Drop for Strong<T> {
         let count = slot.strong.fetch_sub(1, Ordering::Release);
         if count & !OWNED != 1 {
             if count == OWNED | 2 {
+                let is_alone = || slot.strong.load(Ordering::Acquire) == OWNED | 1;
                 // SAFETY: the owner is alive: what `wake` did for him is undone only here. So is the item.
-                unsafe { (*slot.item.get()).assume_init_ref() }.rest();
+                unsafe { (*slot.item.get()).assume_init_ref() }.rest(&is_alone);
             }
             return;
         }
@@ -381,8 +381,8 @@ macro_rules! home {
                     fn wake(&self) {
                         <$T>::$wake(self);
                     }
-                    fn rest(&self) {
-                        <$T>::$rest(self);
+                    fn rest(&self, is_alone: &dyn Fn() -> bool) {
+                        <$T>::$rest(self, is_alone);
                     }
                 )?
             }

@@ -179,8 +179,15 @@ impl Hooks {
 
     /// Drops every hook.
     pub fn clear(&self) {
-        let entries = std::mem::take(&mut *self.entries.lock());
+        self.clear_if(&|| true);
+    }
+
+    /// Drops every hook, if it is so while none can be added.
+    pub(super) fn clear_if(&self, is_so: &dyn Fn() -> bool) {
+        let mut entries = self.entries.lock();
+        let gone = if is_so() { std::mem::take(&mut *entries) } else { Default::default() };
         drop(entries);
+        drop(gone);
     }
 
     /// Keeps the gradient of a tensor that is output `output`.

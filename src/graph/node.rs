@@ -163,10 +163,10 @@ impl Node {
         }
     }
 
-    fn rest(&self) {
+    fn rest(&self, is_alone: &dyn Fn() -> bool) {
         if let Some(extras) = self.extras.get() {
             // As if the node went: a hook that leads to the leaf would keep it for ever.
-            extras.hooks.clear();
+            extras.hooks.clear_if(is_alone);
         }
         if let Some(rule) = self.leaf_rule() {
             rule.rest();

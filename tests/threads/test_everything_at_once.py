@@ -2,8 +2,10 @@
 
 import gc
 import os
+import queue
 import threading
 import weakref
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -249,6 +251,66 @@ def test_a_gradient_keeps_its_attributes_when_others_ask_for_it_as_it_is_let_go_
 
     run_together(give, ask, ask, ask)
     assert x.grad.turn == ROUNDS * 200 - 1
+
+
+def test_memory_of_kept_tensors_is_replaced_while_others_let_go_of_leaves():
+    ended = threading.Event()
+
+    def replace():
+        try:
+            for _ in range(ROUNDS * 5):
+                x = leaf(1.0, 2.0)
+                y = x * x
+                for _ in range(10):
+                    x.data = torch.zeros(2, dtype=torch.float64)
+                (g,) = torch.autograd.grad(y.sum(), x)
+                assert g.tolist() == [0.0, 0.0]
+        finally:
+            ended.set()
+
+    def let_go():
+        while not ended.is_set():
+            assert (leaf(1.0, 2.0) * 2).requires_grad
+
+    run_together(replace, let_go, let_go, let_go)
+
+
+def test_hooks_are_removed_from_the_nodes_of_leaves_that_go_at_that_moment():
+    handles, ended = queue.SimpleQueue(), threading.Event()
+
+    def let_go():
+        try:
+            for _ in range(ROUNDS * 200):
+                x = leaf(1.0, 2.0)
+                node = (x * 2).grad_fn.next_functions[0][0]
+                handles.put(node.register_hook(lambda *gradients: None))
+                del node, x
+        finally:
+            ended.set()
+
+    def remove():
+        while not (ended.is_set() and handles.empty()):
+            with suppress(queue.Empty):
+                handles.get(timeout=0.1).remove()
+
+    run_together(let_go, remove)
+
+
+def test_hooks_on_the_node_of_a_shared_leaf_stay_while_others_let_go_of_the_node():
+    x = leaf(1.0, 2.0)
+
+    def work(place):
+        calls = []
+        for turn in range(ROUNDS * 10):
+            y = x * 2
+            node = y.grad_fn.next_functions[0][0]
+            handle = node.register_prehook(lambda gradients: calls.append(threading.get_ident()))
+            y.sum().backward()
+            handle.remove()
+            assert calls.count(threading.get_ident()) == turn + 1
+
+    in_threads(work)
+    assert_tensor(x.grad, np.array([2.0, 2.0]) * THREADS * ROUNDS * 10)
 
 
 def test_attributes_and_weak_references_of_a_shared_tensor():

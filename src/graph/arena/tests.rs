@@ -28,7 +28,8 @@ impl Told {
     fn told_to_wake(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
-    fn told_to_rest(&self) {
+    fn told_to_rest(&self, is_alone: &dyn Fn() -> bool) {
+        assert!(is_alone());
         self.1.fetch_add(1, Ordering::Relaxed);
     }
     fn times(&self) -> (usize, usize) {
@@ -58,7 +59,8 @@ fn an_owned_item_is_told_when_others_come_and_when_they_have_gone() {
     assert_eq!(owners.times(), (1, 0));
     drop(second);
     assert_eq!(owners.times(), (1, 1));
-    let third = Strong::<Told>::upgrade(owners.id());
+    assert!(Strong::<Told>::upgrade(owners.id()).is_none(), "the owner may be going");
+    let third = owners.clone();
     assert_eq!(owners.times(), (2, 1));
     let owners = owners.disown().expect("another handle is there");
     drop(third);
