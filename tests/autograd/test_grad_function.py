@@ -249,3 +249,14 @@ def test_batches_of_gradients_have_one_size():
         ValueError, "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes"
     ):
         grad((x * 2, x * 3), x, gradients, is_grads_batched=True)
+
+
+def test_the_shapes_of_an_output_and_of_one_gradient_of_it_are_told():
+    shapes = torch.autograd._calculate_shape
+    y, gradient = torch.ones(10, 5, requires_grad=True) * 2, torch.ones(5, 10)
+    assert shapes(y, gradient, False) == ((10, 5), (5, 10))
+    assert shapes(y, gradient, True) == ((10, 5), (10,))
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    assert shapes(edge, gradient, False) == ((10, 5), (5, 10))
+    with raises(RuntimeError, "Batched grads are not supported with GradientEdge"):
+        shapes(edge, gradient, True)

@@ -415,3 +415,8 @@ def test_a_policy_sees_how_random_numbers_are_drawn():
         "aten.bernoulli.default",
         "aten.mul.Tensor",
     ]
+
+
+def test_policies_are_at_home_where_they_are_imported_from():
+    parts = (CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts, checkpoint)
+    assert {part.__module__ for part in parts} == {module.__name__}

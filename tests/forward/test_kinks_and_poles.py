@@ -46,3 +46,23 @@ def test_robust_losses_are_linear_far_away():
     loss = functional.huber_loss
     slope = grad(lambda x: loss(x, torch.zeros(3)))(torch.tensor([INF, -INF, 0.5]))
     torch.testing.assert_close(slope, torch.tensor([1.0, -1.0, 0.5]) / 3)
+
+
+@pytest.mark.parametrize(
+    "func", [lambda x: torch.linalg.vector_norm(x, 0), lambda x: torch.dist(x, x + 1, 0)]
+)
+def test_a_count_has_a_tangent_that_is_nothing(func):
+    tangent = moved(func, [1.0, 2.0, 3.0])
+    assert tangent.equal(torch.tensor(0.0))
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_tangents_pass_a_form_whose_weight_alone_is_trained(recorded):
+    from rushlight.autograd import forward_ad
+
+    weight = torch.ones(1, 2, 2, requires_grad=recorded)
+    x, y = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, torch.ones(1, 2))
+        _, tangent = forward_ad.unpack_dual(functional.bilinear(dual, y, weight))
+    assert tangent.equal(torch.tensor([[14.0]]))

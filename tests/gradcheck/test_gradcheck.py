@@ -307,3 +307,74 @@ def test_options_of_second_derivatives_must_go_together():
             check_undefined_grad=False,
             check_batched_grad=True,
         )
+
+
+class Halved(torch.autograd.Function):
+    """A function of the older form, which transforms of functions refuse."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_forward(x)
+        ctx.save_for_backward(x)
+        return x * x / 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * ctx.saved_tensors[0]
+
+
+@MODES
+def test_tangents_of_functions_of_the_older_form_are_checked_together(fast):
+    options = {"check_forward_ad": True, "check_batched_forward_grad": True, "check_batched_grad": True}
+    assert gradcheck(Halved.apply, leaf(0.5, 2.0), fast_mode=fast, **options)
+
+
+class Deciding(torch.autograd.Function):
+    """A function whose backward looks at a number of what it is given."""
+
+    @staticmethod
+    def forward(ctx, x, look):
+        ctx.look = look
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        ctx.look(gradient)
+        return gradient.clone(), None
+
+
+@pytest.mark.parametrize(
+    ("look", "text"),
+    [
+        (lambda g: g.sum().item(), "Batching rule not implemented for aten::item. We could not generate a"),
+        (lambda g: bool(g.sum() > 0), "Batching rule not implemented for aten::is_nonzero. We could not gen"),
+        (lambda g: torch.rand(2) * g, "vmap: We do not yet support calling random operations inside of vma"),
+    ],
+)
+def test_what_rules_cannot_do_for_many_gradients_is_told_in_their_own_words(look, text):
+    x = torch.ones(2, requires_grad=True)
+    y = Deciding.apply(x, look)
+    with raises(RuntimeError, text):
+        torch.autograd.grad(y, x, torch.eye(2), is_grads_batched=True)
+
+
+class Calling(torch.autograd.Function):
+    """A function whose backward calls another one."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return Halved.apply(gradient)
+
+
+def test_functions_of_the_older_form_may_be_called_in_backward_of_many_gradients():
+    x = torch.ones(2, requires_grad=True)
+    (found,) = torch.autograd.grad(Calling.apply(x), x, 2 * torch.eye(2), is_grads_batched=True)
+    assert found.equal(2 * torch.eye(2))

@@ -414,3 +414,22 @@ def test_a_run_within_a_hook_has_a_mode_of_its_own():
     y.register_hook(hook)
     y.backward()
     assert seen == [True, False]
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["set_grad_enabled", "autograd.set_multithreading_enabled", "autograd.forward_ad._set_fwd_grad_enabled"],
+)
+def test_a_flag_that_is_called_wrongly_tells_of_its_own_name(flag):
+    import operator
+
+    kind, name = operator.attrgetter(flag)(torch), flag.rpartition(".")[2]
+    with raises(TypeError, f"{name}.__init__() missing 1 required positional argument: 'mode'"):
+        kind()
+    with raises(TypeError, f"{name}.__init__() got an unexpected keyword argument 'other'"):
+        kind(other=True)
+
+
+def test_the_flag_of_forward_mode_is_a_boolean():
+    with raises(TypeError, "enabled must be a bool (got str)"):
+        torch.autograd.forward_ad._set_fwd_grad_enabled("on")
