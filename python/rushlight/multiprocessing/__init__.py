@@ -38,7 +38,5 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Say how memory is to be handed over. It makes no difference."""
     global _strategy
     if new_strategy not in _STRATEGIES:
-        raise AssertionError(
-            f"invalid sharing strategy {new_strategy!r}, expected one of {_STRATEGIES}"
-        )
+        raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_STRATEGIES}")
     _strategy = new_strategy
