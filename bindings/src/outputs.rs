@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use rushlight::dtype::DType;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
-use rushlight::ops::{self, cast};
+use rushlight::ops::{self, cast, resize};
 use rushlight::{Error, Tensor};
 use std::ffi::CString;
 
@@ -40,7 +40,12 @@ pub(crate) fn write<'py>(
     let _off = GradModeGuard::off();
     let result = calculate()?.into_bound(py);
     // A tensor made from nothing but its size takes the place of the old one without a word.
-    let silent = given().count() <= 1;
+    let lists =
+        |object: &Bound<'_, PyAny>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    let of_tensors = |object: &Bound<'_, PyAny>| {
+        lists(object) && object.get_item(0).is_ok_and(|first| as_tensor(&first).is_some())
+    };
+    let silent = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
     let written = out.clone().unbind();
     if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(&result)) {
         check_dtype(arguments.name, result.dtype(), out.dtype())?;
@@ -211,6 +216,5 @@ fn store(py: Python<'_>, out: &Tensor, result: &Tensor, silent: bool) -> PyResul
         );
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)?;
     }
-    let data = cast::to_dtype(result, to).and_then(|data| out.set_data(&data));
-    data.map_err(raise)
+    resize::replace(out, result).map_err(raise)
 }

@@ -48,6 +48,8 @@ macro_rules! composites {
     ResizeRecorded {},
     /// A size below zero.
     ResizeNegative {},
+    /// More elements than there are of memory that belongs to the host.
+    ResizeLent {},
     /// Slopes of channels in more than one dimension.
     PreluRank { ndim: usize },
     /// An order in memory that tensors of another number of dimensions have.

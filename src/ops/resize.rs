@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::record::{form, gradient_edges, records};
 use super::tangents::innermost;
-use super::{batch, copy, in_place};
+use super::{batch, cast, copy, in_place};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
@@ -39,10 +39,27 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
         x.set_layout(layout);
         return Ok(());
     }
+    check_growth(&memory, count)?;
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
     let larger = Array::zeroed(&SharedLayout::new(line(count)), memory.dtype)?;
     copy::write(&larger.with_layout(line(had)), &memory.with_layout(line(had)))?;
     x.set_data(&Tensor::from_array(larger.with_layout(layout)))
+}
+
+/// Refuses to make room for `count` elements where the memory belongs to the host and has less.
+fn check_growth(memory: &Array, count: usize) -> Result<()> {
+    let needed = count.saturating_mul(memory.dtype.size());
+    if memory.storage.is_lent() && needed > memory.storage.bytes() {
+        return Err(Error::ResizeLent {}.into());
+    }
+    Ok(())
+}
+
+/// Puts other elements, of any shape, in the place of those of a tensor that is given for them.
+pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
+    let memory = x.memory();
+    check_growth(&memory, memory.layout.offset() + elements.numel())?;
+    x.set_data(&cast::to_dtype(elements, x.dtype())?)
 }
 
 /// Gives the tensor itself the shape of another. Samples keep theirs: of each, a view would be resized.

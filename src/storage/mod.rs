@@ -252,6 +252,11 @@ impl Storage {
         }
     }
 
+    /// Whether the bytes belong to the host, which alone can say how many there are.
+    pub fn is_lent(&self) -> bool {
+        self.is_external() && self.elsewhere().owner.downcast_ref::<Storage>().is_none_or(Storage::is_lent)
+    }
+
     /// Whether the bytes belong to somebody else.
     pub fn is_external(&self) -> bool {
         self.lead() == 0

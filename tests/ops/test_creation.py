@@ -180,3 +180,14 @@ def test_infinities_and_nan_are_data():
 def test_large_integers_are_exact():
     assert torch.tensor([2**62 + 1, -(2**63)]).tolist() == [2**62 + 1, -(2**63)]
     assert torch.tensor([0.1], dtype=torch.float64).item() == 0.1
+
+
+def test_a_range_is_counted_in_the_type_that_it_is_written_in():
+    def whole():
+        return torch.empty(0, dtype=torch.int64)
+
+    assert torch.arange(0.5, 3.7, 1.2, out=whole()).tolist() == [0, 1, 2]
+    assert torch.arange(5, 0, -1.5, out=whole()).tolist() == [5, 4, 3, 2, 1]
+    with pytest.raises(ValueError, match="^step must be nonzero$"):
+        torch.arange(0, 64, 0.5, out=whole())
+    assert torch.arange(0, 2, out=torch.empty(0)).dtype == torch.float32

@@ -2,6 +2,7 @@
 
 import gc
 
+import numpy as np
 import pytest
 import rushlight as torch
 
@@ -52,3 +53,18 @@ def test_a_storage_is_no_tensor():
     x = torch.ones(2)
     assert torch.is_storage(x.untyped_storage()) and torch.is_storage(x._typed_storage())
     assert not torch.is_storage(x) and isinstance(x.untyped_storage(), torch.UntypedStorage)
+
+
+def test_memory_that_numpy_owns_is_not_made_larger():
+    lent = torch.from_numpy(np.zeros((2, 3), dtype=np.float32))
+    with pytest.raises(RuntimeError, match="^Trying to resize storage that is not resizable$"):
+        lent.resize_(7)
+    assert lent.resize_(3, 2).shape == (3, 2)
+    parts = [torch.ones(2, 3), torch.ones(4, 3)]
+    with (
+        pytest.warns(UserWarning, match="An output with one or more elements was resized"),
+        pytest.raises(RuntimeError, match="^Trying to resize storage that is not resizable$"),
+    ):
+        torch.cat(parts, out=lent)
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+        assert torch.cat(parts, out=torch.zeros(2, 3)).shape == (6, 3)

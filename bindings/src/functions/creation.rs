@@ -193,7 +193,10 @@ fn arange(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         1 => (number(0)?, number(1)?, ONE, 2),
         _ => (number(0)?, number(1)?, number(2)?, 4),
     };
-    made(arguments, first, ranges::dtype(start, end, step), |dtype| ranges::arange(start, end, step, dtype))
+    // What is to be written to says in which type is counted.
+    let out = if arguments.overload() == 1 { None } else { arguments.optional_tensor(first - 1) };
+    let dtype = out.map_or_else(|| ranges::dtype(start, end, step), rushlight::Tensor::dtype);
+    made(arguments, first, dtype, |dtype| ranges::arange(start, end, step, dtype))
 }
 
 /// The type of numbers at equal distances: the default one, or the complex one of that precision.

@@ -56,6 +56,7 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "PhysicalTwice": (RuntimeError, "Duplicate dim not allowed"),
     "ResizeRecorded": (RuntimeError, "cannot resize variables that require grad"),
+    "ResizeLent": (RuntimeError, "Trying to resize storage that is not resizable"),
     "ResizeNegative": (RuntimeError, "numel: integer multiplication overflow"),
     "PreluRank": (
         RuntimeError,
