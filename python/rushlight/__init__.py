@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from . import library as library
     from . import linalg as linalg
     from . import memory as memory
+    from . import multiprocessing as multiprocessing
     from . import nn as nn
     from . import optim as optim
     from . import overrides as overrides
@@ -161,6 +162,7 @@ else:
             "library",
             "linalg",
             "memory",
+            "multiprocessing",
             "nn",
             "optim",
             "overrides",

@@ -174,3 +174,16 @@ def test_a_statement_is_timed():
     assert repr(once).splitlines()[1] == "x + 1" and repr(once).endswith("1 measurement, 10 runs , 1 thread")
     many = timer.blocked_autorange(min_run_time=0.01)
     assert sum(many.raw_times) >= 0.01 and many.iqr >= 0.0
+
+
+def test_ways_to_share_memory_have_names():
+    import rushlight.multiprocessing as processes
+
+    assert processes.get_all_sharing_strategies() == {"file_descriptor", "file_system"}
+    before = processes.get_sharing_strategy()
+    processes.set_sharing_strategy("file_system")
+    assert processes.get_sharing_strategy() == "file_system"
+    processes.set_sharing_strategy(before)
+    assert callable(processes.Process) and processes.cpu_count() > 0
+    with pytest.raises(AssertionError):
+        processes.set_sharing_strategy("other")

@@ -8,7 +8,7 @@ tensor([1., 1.])
 """
 
 from .._places import open_places
-from . import constraints, utils
+from . import constraints, transforms, utils
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
@@ -20,16 +20,33 @@ from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Gumbel, Laplace, LogNormal, Normal
 from .tails import StudentT
+from .transformed import TransformedDistribution
+from .transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
 
 __all__ = [
+    "AbsTransform",
+    "AffineTransform",
     "Bernoulli",
     "Beta",
     "Binomial",
     "Categorical",
     "Cauchy",
     "Chi2",
+    "ComposeTransform",
     "Dirichlet",
     "Distribution",
+    "ExpTransform",
     "Exponential",
     "Gamma",
     "Geometric",
@@ -44,11 +61,19 @@ __all__ = [
     "Normal",
     "OneHotCategorical",
     "Poisson",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
     "StudentT",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
     "Uniform",
     "constraints",
+    "identity_transform",
     "kl_divergence",
     "register_kl",
+    "transforms",
     "utils",
 ]
 
@@ -77,6 +102,7 @@ open_places(
         "half_cauchy": {".halves": "HalfCauchy"},
         "poisson": {".counts": "Poisson"},
         "studentT": {".tails": "StudentT"},
+        "transformed_distribution": {".transformed": "TransformedDistribution"},
         "uniform": {".bounded": "Uniform"},
     },
 )

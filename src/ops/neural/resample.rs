@@ -12,8 +12,9 @@ use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::by_parts;
-use crate::ops::copy;
 use crate::ops::given::apply_one_given;
+use crate::ops::{copy, create};
+use crate::shape::signed;
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
@@ -118,7 +119,11 @@ impl Op for Resample {
             _ => self.turned().of(g)?,
         };
         let mut found: Gradients = smallvec![Some(back)];
-        found.resize(at.node.edges().len(), None);
+        for edge in at.node.edges().iter().skip(1) {
+            let form = edge.as_ref().map(|edge| edge.node.form(edge.output));
+            let zeros = form.map(|form| create::zeros(&signed(form.layout.shape()), form.dtype));
+            found.push(zeros.transpose()?);
+        }
         Ok(found)
     }
 
