@@ -92,3 +92,10 @@ def test_gradients_pass_samples():
     assert loc.grad.item() == pytest.approx(1.0) and df.grad is not None and df.grad.isfinite().all()
     assert scale.grad.item() == pytest.approx((drawn.mean().item() - 0.5) / 2)
     assert made.expand((3, 1)).sample().shape == (3, 1)
+
+
+@pytest.mark.parametrize("half", [D.HalfNormal, D.HalfCauchy])
+def test_magnitudes_are_not_negative_for_the_probability_of_less_either(half):
+    with pytest.raises(ValueError, match="to be within the support"):
+        half(1.0).cdf(torch.tensor(-1.0))
+    assert half(1.0, validate_args=False).cdf(torch.tensor(0.0)).item() == 0

@@ -15,10 +15,11 @@ from .choices import Categorical, Multinomial, OneHotCategorical
 from .counts import Poisson
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma
+from .halves import HalfCauchy, HalfNormal
 from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
-from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, LogNormal, Normal
-from .tails import HalfCauchy, StudentT
+from .scaled import Cauchy, Gumbel, Laplace, LogNormal, Normal
+from .tails import StudentT
 from .transformed import TransformedDistribution
 from .transforms import (
     AbsTransform,
@@ -90,7 +91,7 @@ open_places(
         "gamma": {".gammas": "Gamma"},
         "geometric": {".chances": "Geometric"},
         "gumbel": {".scaled": "Gumbel"},
-        "half_normal": {".scaled": "HalfNormal"},
+        "half_normal": {".halves": "HalfNormal"},
         "independent": {".multivariate": "Independent"},
         "laplace": {".scaled": "Laplace"},
         "log_normal": {".scaled": "LogNormal"},
@@ -98,7 +99,7 @@ open_places(
         "multivariate_normal": {".multivariate": "MultivariateNormal"},
         "normal": {".scaled": "Normal"},
         "one_hot_categorical": {".choices": "OneHotCategorical"},
-        "half_cauchy": {".tails": "HalfCauchy"},
+        "half_cauchy": {".halves": "HalfCauchy"},
         "poisson": {".counts": "Poisson"},
         "studentT": {".tails": "StudentT"},
         "transformed_distribution": {".transformed": "TransformedDistribution"},

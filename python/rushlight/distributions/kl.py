@@ -12,8 +12,9 @@ from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, OneHotCategorical
 from .counts import Poisson
 from .gammas import Beta, Dirichlet, Gamma
+from .halves import HalfNormal
 from .multivariate import Independent, MultivariateNormal
-from .scaled import Cauchy, Gumbel, HalfNormal, Laplace, Normal
+from .scaled import Cauchy, Gumbel, Laplace, Normal
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Distributions of real numbers that are moved and scaled, and those that are made of the normal one."""
+"""Distributions of real numbers that are moved and scaled, and what is made of the normal one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .._rushlight import Tensor
 
-__all__ = ["Cauchy", "Gumbel", "HalfNormal", "Laplace", "LogNormal", "Normal"]
+__all__ = ["Cauchy", "Gumbel", "Laplace", "LogNormal", "Normal"]
 
 
 class _Scaled(Distribution):
@@ -297,64 +297,3 @@ class LogNormal(Normal):
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return super().entropy() + self.loc
-
-
-class HalfNormal(Distribution):
-    """The magnitude of a normal distribution of mean zero.
-
-    >>> import rushlight as torch
-    >>> torch.distributions.HalfNormal(1.0).log_prob(torch.tensor(1.0))
-    tensor(-0.7258)
-    """
-
-    arg_constraints: ClassVar = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,) = broadcast_all(scale)
-        super().__init__(shape_of(self.scale, scale), validate_args=validate_args)
-
-    def __repr__(self) -> str:
-        return "HalfNormal()"
-
-    def _whole(self) -> Normal:
-        return Normal(native.zeros_like(self.scale), self.scale, validate_args=False)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def mode(self) -> Tensor:
-        """The most likely value."""
-        return native.zeros_like(self.scale)
-
-    @property
-    def variance(self) -> Tensor:
-        """The variance."""
-        return self.scale**2 * (1 - 2 / math.pi)
-
-    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
-        """Draw samples as functions of the parameters."""
-        return self._whole().expand(self._batch_shape).rsample(sample_shape).abs()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
-        found = self._whole().log_prob(value) + math.log(2)
-        return native.where(value >= 0, found, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of samples up to a value."""
-        return 2 * self._whole().cdf(value) - 1
-
-    def icdf(self, value: Tensor) -> Tensor:
-        """Return the value below which samples are with a probability."""
-        return self._whole().icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        """Return the entropy."""
-        return self._whole().entropy() - math.log(2)
