@@ -104,7 +104,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         places = target.clone()
         for number, projection in enumerate(self.tail):
             first, end = self.cutoffs[number : number + 2]
-            rows = ((target >= first) & (target < end)).nonzero().squeeze()
+            rows = ((target >= first) & (target < end)).argwhere().squeeze()
             if rows.numel() > 0:
                 places.index_fill_(0, rows, self.shortlist_size + number)
                 logarithms = functional.log_softmax(projection(input.index_select(0, rows)), dim=1)
