@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from . import _rushlight
-from ._rushlight import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
-from ._rushlight import _DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from .. import _rushlight
+from .._lazy import on_first_use
+from .._rushlight import _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from .._rushlight import _DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from . import _functorch as _functorch
+else:
+    __getattr__, __dir__ = on_first_use(globals(), rooms={"_functorch"})
 
 __all__ = [
     "DisableTorchFunctionSubclass",
