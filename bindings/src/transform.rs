@@ -91,6 +91,31 @@ pub(crate) fn is_unfollowed(tensor: &Bound<'_, TensorBase>) -> PyResult<bool> {
     tensor.get().tensor().is_unfollowed().map_err(raise)
 }
 
+/// Return the numbers of the transforms and mappings that `tensor` belongs to, from its samples inwards.
+#[pyfunction]
+#[pyo3(name = "_layers")]
+pub(crate) fn layers(tensor: &Bound<'_, TensorBase>) -> Vec<usize> {
+    let tensor = tensor.get().tensor();
+    let own = tensor.mapping().map(|mapping| mapping.level());
+    let further = tensor.levels().into_iter().filter(|&level| own.is_none_or(|own| level > own));
+    own.into_iter().chain(further).collect()
+}
+
+/// Return how many transforms and mappings this thread is inside of.
+#[pyfunction]
+#[pyo3(name = "_transform_count")]
+pub(crate) fn transform_count() -> usize {
+    boundary::depth() + Mapping::count()
+}
+
+/// Tell whether `tensor` belongs to a transform of derivatives that is over.
+#[pyfunction]
+#[pyo3(name = "_has_escaped")]
+pub(crate) fn has_escaped(tensor: &Bound<'_, TensorBase>) -> bool {
+    let tensor = tensor.get().tensor();
+    tensor.escaped(usize::MAX, tensor.mapping().map_or(0, |mapping| mapping.transforms())) > 0
+}
+
 /// Return `tensor` as if it had been made outside of every transform, without history.
 #[pyfunction]
 #[pyo3(name = "_bare")]

@@ -20,6 +20,11 @@ def any_of_all(condition: Tensor) -> bool:
     return bool(condition.any())
 
 
+def holds_for_all(condition: Tensor) -> bool:
+    """Tell whether a condition holds everywhere, in all of the samples that a tensor may stand for."""
+    return not any_of_all(native.logical_not(condition))
+
+
 def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None:
     """Refuse what torch has no rule for while a function is mapped.
 

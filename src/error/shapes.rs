@@ -68,6 +68,8 @@ macro_rules! shapes {
     RepeatsNegative {},
     /// `repeat_interleave` a negative number of times, for some element.
     RepeatsBelowZero {},
+    /// `repeat_interleave` with a matrix of numbers.
+    TimesRank {},
     /// `repeat_interleave` with numbers for more or fewer elements.
     RepeatsCount { repeats: usize, dim: usize, size: usize },
     /// Nothing to turn by.

@@ -2,7 +2,7 @@
 
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::ops::{copy, create, default_dtype};
+use crate::ops::{cast, copy, create, default_dtype};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -72,6 +72,22 @@ fn count(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i128>
 /// both ends to the middle, so that each end is exact.
 pub fn linspace(start: Scalar, end: Scalar, steps: i64, dtype: DType) -> Result<Tensor> {
     spaced(start, end, steps, dtype, "linspace_cpu", |x| x)
+}
+
+/// `linspace` between numbers that are tensors, those of many samples too.
+pub fn linspace_between(start: &Tensor, end: &Tensor, steps: i64, dtype: DType) -> Result<Tensor> {
+    if steps < 0 {
+        return Err(Error::StepsNegative {}.into());
+    }
+    let exact = if dtype.is_differentiable() { dtype } else { DType::Float64 };
+    let ends = [cast::to_dtype(start, exact)?, cast::to_dtype(end, exact)?];
+    let first = arange(Scalar::Int(0), Scalar::Int(steps), Scalar::Int(1), exact)?;
+    let last = super::sub((steps - 1).max(0) as f64, &first)?;
+    let step = super::div(&super::sub(&ends[1], &ends[0])?, (steps - 1).max(1) as f64)?;
+    let rising = super::add(&ends[0], &super::mul(&step, &first)?)?;
+    let falling = super::sub(&ends[1], &super::mul(&step, &last)?)?;
+    let is_early = super::compare::lt(&first, (steps / 2).max(i64::from(steps == 1)) as f64)?;
+    cast::to_dtype(&super::select::where_(&is_early, &rising, &falling)?, dtype)
 }
 
 /// `steps` powers of `base`, with exponents as `linspace` gives them.

@@ -304,7 +304,10 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
         None => (reshape::reshape(x, &[-1])?, 0),
     };
     let size = x.layout().size(dim);
-    if times.ndim() > 1 || !matches!(times.numel(), count if count == 1 || count == size) {
+    if times.ndim() > 1 {
+        return Err(Error::TimesRank {}.into());
+    }
+    if !matches!(times.numel(), count if count == 1 || count == size) {
         return Err(Error::RepeatsCount { repeats: times.numel(), dim, size }.into());
     }
     along::index_select(&x, dim as i64, &repeated(times, size)?)

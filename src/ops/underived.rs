@@ -51,7 +51,7 @@ pub(super) fn underived(
 }
 
 /// torch's names of the operations that it does not have in forward direction, behind their nodes.
-const BACKWARD_ONLY: [(&str, &str); 26] = [
+const BACKWARD_ONLY: [(&str, &str); 27] = [
     ("AcoshBackward1", "acosh"),
     ("AsinhBackward1", "asinh"),
     ("AtanhBackward1", "atanh"),
@@ -72,6 +72,7 @@ const BACKWARD_ONLY: [(&str, &str); 26] = [
     ("PackPaddedSequenceBackward0", "_pack_padded_sequence"),
     ("PdistBackward0", "_pdist_forward"),
     ("ScaledDotProductFlashAttentionForCpuBackward0", "_scaled_dot_product_flash_attention_for_cpu"),
+    ("SoftMarginLossBackwardBackward0", "soft_margin_loss_backward"),
     ("SpecialZetaBackward0", "special_zeta"),
     ("SpecialZetaBackward1", "special_zeta"),
     ("SpecialZetaBackward2", "special_zeta"),

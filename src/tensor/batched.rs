@@ -160,7 +160,7 @@ impl Mapping {
     }
 
     /// How many mappings this thread is inside of.
-    pub(crate) fn count() -> usize {
+    pub fn count() -> usize {
         MAPPINGS.with_borrow(Vec::len)
     }
 

@@ -13,6 +13,7 @@ HELP = (
     "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its "
     "implementation"
 )
+SIGNS = torch.tensor([[1.0, -1.0, 1.0]])
 SQUARE = torch.tensor([[2.0, 0.5, 0.1], [0.3, 1.5, 0.2], [0.1, 0.4, 1.0]])
 IMAGE = torch.arange(4.0).reshape(1, 1, 2, 2)
 PLACES = torch.tensor([0, 1, 2])
@@ -36,6 +37,7 @@ REVERSE_ONLY = {
     "_pack_padded_sequence": lambda x: (
         torch.nn.utils.rnn.pack_padded_sequence(x.unsqueeze(1), torch.tensor([3])).data
     ),
+    "soft_margin_loss_backward": lambda x: torch.func.grad(F.soft_margin_loss)(x, SIGNS.expand(3, 3)),
     "special_zeta": lambda x: torch.special.zeta(x + 1, SQUARE),
 }
 UNDERIVED = {

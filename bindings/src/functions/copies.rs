@@ -10,7 +10,9 @@ use std::sync::Arc;
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
 use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
-use rushlight::ops::{cast, conjugate, expand, part, permute, reinterpret, split, strided, underived, view};
+use rushlight::ops::{
+    cast, conjugate, expand, part, permute, reinterpret, reshape, split, strided, underived, view,
+};
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
@@ -134,7 +136,11 @@ pub(super) const TABLE: &[Function] = &[
         |a| match a.overload() {
             0 => {
                 let size = a.ints(1)?.to_vec();
-                copy(a, "ViewBackward0_copy", move |x| view::view(x, &size))
+                // Samples are copied first, into an order that any view fits.
+                copy(a, "ViewBackward0_copy", move |x| match x.is_batched() {
+                    true => reshape::reshape(x, &size),
+                    false => view::view(x, &size),
+                })
             }
             _ => {
                 let dtype = a.element_type(1)?;

@@ -3,12 +3,14 @@ use super::entries::inner;
 use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
+use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::operand::scalar_type;
-use rushlight::ops::{create, default_dtype, ranges};
+use rushlight::ops::{create, default_dtype, ranges, tangents};
+use rushlight::{Error, Tensor};
 
 const SIZED: &[&str] = &[options!("(int[] size, *, Tensor out=None, ")];
 const NEW: &[&str] = &[options!("(Tensor input, int[] size, *, ")];
@@ -154,6 +156,10 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "`steps` numbers from `start` to `end` at equal distances.",
         |a| {
+            if let Some(([start, end], dtype)) = ends_of_samples(a)? {
+                let steps = a.int(2)?;
+                return made(a, 4, dtype, |dtype| ranges::linspace_between(&start, &end, steps, dtype));
+            }
             let ([start, end], steps) = (ends(a)?, a.int(2)?);
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
@@ -175,6 +181,12 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "`steps` powers of `base` with exponents from `start` to `end` at equal distances.",
         |a| {
+            if let Some(([start, end], dtype)) = ends_of_samples(a)? {
+                let (steps, base) = (a.int(2)?, a.float(3)?);
+                return made(a, 5, dtype, |dtype| {
+                    rushlight::ops::pow(base, &ranges::linspace_between(&start, &end, steps, dtype)?)
+                });
+            }
             let ([start, end], steps, base) = (ends(a)?, a.int(2)?, a.float(3)?);
             made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
@@ -203,6 +215,34 @@ fn arange(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 fn spaced_type(ends: &[Scalar]) -> DType {
     let complex = ends.iter().any(|end| matches!(end, Scalar::Complex(_)));
     if complex { default_dtype::get().to_complex() } else { default_dtype::get() }
+}
+
+/// Where ranges begin and end that differ between samples, and the type of their numbers. A number
+/// is taken in the widest type of its kind.
+fn ends_of_samples(arguments: &Arguments<'_, '_>) -> PyResult<Option<([Tensor; 2], DType)>> {
+    let tensors = [0, 1].map(|index| arguments.optional_tensor(index));
+    for tensor in tensors.into_iter().flatten() {
+        if tangents::innermost(tensor).map_err(raise)?.is_some() {
+            return Err(raise(Error::NoTangent { operation: arguments.name }.into()));
+        }
+    }
+    if tensors.into_iter().flatten().any(|tensor| tensor.ndim() > 0)
+        || !tensors.into_iter().flatten().any(Tensor::is_batched)
+    {
+        return Ok(None);
+    }
+    let end = |index: usize| match tensors[index] {
+        Some(tensor) => Ok(tensor.detach()),
+        None => {
+            let number = arguments.number(index)?;
+            let dtype = if matches!(number, Scalar::Int(_)) { DType::Int64 } else { DType::Float64 };
+            create::full(&[], number, dtype).map_err(raise)
+        }
+    };
+    let ends = [end(0)?, end(1)?];
+    let common = ends[0].dtype().promote(ends[1].dtype());
+    let dtype = if common.is_differentiable() { common } else { default_dtype::get() };
+    Ok(Some((ends, dtype)))
 }
 
 /// Where a range begins and ends: numbers, or tensors without dimensions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _rushlight
+from .._lazy import on_first_use
 from .._rushlight import (
     Size,
     TensorBase,
@@ -22,6 +23,12 @@ from .._rushlight import (
 from .._rushlight import _DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ..autograd.variable import _EngineBase as _ImperativeEngine
 from . import _autograd, _functions
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from . import _functorch as _functorch
+else:
+    __getattr__, __dir__ = on_first_use(globals(), rooms={"_functorch"})
 
 __all__ = [
     "DisableTorchFunctionSubclass",

@@ -93,6 +93,7 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
     "DiagDimensions": (RuntimeError, "diag(): Supports 1D or 2D tensors. Got {ndim}D"),
     "RepeatsNegative": (RuntimeError, "Repeats must be non-negative"),
     "RepeatsBelowZero": (RuntimeError, "repeats can not be negative"),
+    "TimesRank": (RuntimeError, "repeats must be 0-dim or 1-dim tensor"),
     "RepeatsCount": (
         RuntimeError,
         "repeats must have the same size as input along dim, but got repeats.size(0) = {repeats} and "

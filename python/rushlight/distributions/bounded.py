@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _rushlight as native
+from .._samples import holds_for_all
 from . import constraints
 from .distribution import Distribution, shape_of
 from .utils import broadcast_all
@@ -32,7 +33,7 @@ class Uniform(Distribution):
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(shape_of(self.low, low, high), validate_args=validate_args)
-        if self._validate_args and not bool((self.low < self.high).all()):
+        if self._validate_args and not holds_for_all(self.low < self.high):
             bound = constraints.less_than(self.high)
             raise ValueError(
                 f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution {self!r} "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _rushlight as native
 from .._rushlight import Size, Tensor
+from .._samples import holds_for_all
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .utils import lazy_property
@@ -61,7 +62,7 @@ class Distribution:
                 continue
             value = getattr(self, name)
             valid = constraint.check(value)
-            if not bool(valid.all()):
+            if not holds_for_all(valid):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
                     f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid "
@@ -171,7 +172,7 @@ class Distribution:
         support = self.support
         if support is None:
             return
-        if not bool(support.check(value).all()):
+        if not holds_for_all(support.check(value)):
             raise ValueError(
                 "Expected value argument "
                 f"({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "

@@ -170,6 +170,35 @@ def level(size: int, randomness: str) -> Iterator[int]:
         _vmap_decrement_nesting()
 
 
+@contextmanager
+def older_words() -> Iterator[None]:
+    """Refuse in the words of the mapping that there was before, and that batched gradients still have."""
+    try:
+        yield
+    except RuntimeError as error:
+        first, *rest = str(error).split("\n", 1)
+        error.args = ("\n".join([_in_older_words(first), *rest]),)
+        raise
+
+
+def _in_older_words(text: str) -> str:
+    from .._messages.mapping import MAPPING
+
+    kinds = {
+        MAPPING["MappedItem"][1]: MAPPING["MappedDecision"][1].format(operation="item"),
+        MAPPING["MappedTruth"][1]: MAPPING["MappedDecision"][1].format(operation="is_nonzero"),
+        MAPPING["MappedCloseness"][1]: MAPPING["MappedDecision"][1].format(operation="allclose"),
+        MAPPING["RandomRefused"][1]: (
+            "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
+            "operations outside of vmap as a workaround"
+        ),
+        MAPPING["UnbatchedWrite"][1].format(operation="inplace arithmetic"): (
+            MAPPING["UnbatchedFallback"][1].format(operation="copy_", level=1)
+        ),
+    }
+    return kinds.get(text, text)
+
+
 def _entered(leaves: list[Any], dims: list[int | None], number: int) -> list[Any]:
     return [
         leaf if dim is None else _add_batch_dim(leaf, dim, number)

@@ -1,0 +1,123 @@
+"""What a tensor is inside of transforms: which layers there are around its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _rushlight
+from .._rushlight import Tensor
+from ..func import debug_unwrap
+
+__all__ = [
+    "current_level",
+    "get_unwrapped",
+    "is_batchedtensor",
+    "is_functionaltensor",
+    "is_functorch_wrapped_tensor",
+    "is_gradtrackingtensor",
+    "is_legacy_batchedtensor",
+    "maybe_current_level",
+    "maybe_get_bdim",
+    "maybe_get_level",
+    "unwrap_if_dead",
+]
+
+
+def _of_tensor(answer: str) -> Callable[[Callable[[Tensor], Any]], Callable[[Any], Any]]:
+    """Make a function refuse what is no tensor, in words that say what it answers."""
+
+    def checked(function: Callable[[Tensor], Any]) -> Callable[[Any], Any]:
+        name = function.__name__
+
+        def of_any(tensor: Any) -> Any:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"{name}(): incompatible function arguments. The following argument types "
+                    "are supported:\n"
+                    f"    1. (arg0: torch.Tensor) -> {answer}\n\nInvoked with: {tensor!r}"
+                )
+            return function(tensor)
+
+        of_any.__name__, of_any.__doc__ = name, function.__doc__
+        return of_any
+
+    return checked
+
+
+@_of_tensor("bool")
+def is_gradtrackingtensor(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a derivative, be it over."""
+    return _rushlight._is_tracked_inside(tensor) or _has_escaped(tensor)
+
+
+@_of_tensor("bool")
+def is_batchedtensor(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a mapping."""
+    return _rushlight._is_batchedtensor(tensor) and not is_gradtrackingtensor(tensor)
+
+
+@_of_tensor("bool")
+def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
+    """Tell whether there is any layer."""
+    return _rushlight._is_batchedtensor(tensor) or is_gradtrackingtensor(tensor)
+
+
+@_of_tensor("bool")
+def is_functionaltensor(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a function without writes, which needs none."""
+    return False
+
+
+@_of_tensor("bool")
+def is_legacy_batchedtensor(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a mapping of another kind; there is none."""
+    return False
+
+
+@_of_tensor("int")
+def maybe_get_level(tensor: Tensor) -> int:
+    """Return the number of the outermost layer: -1 if there is none, and -2 for a derivative that is over."""
+    if _has_escaped(tensor):
+        return -2
+    return max(_rushlight._layers(tensor), default=-1)
+
+
+@_of_tensor("int")
+def maybe_get_bdim(tensor: Tensor) -> int:
+    """Return along which dimension samples lie if the outermost layer is that of a mapping, otherwise -1."""
+    if not is_batchedtensor(tensor):
+        return -1
+    dim = _rushlight._unwrap_batched(tensor, _rushlight._maybe_get_level(tensor))[1]
+    return -1 if dim is None else dim
+
+
+@_of_tensor("torch.Tensor")
+def get_unwrapped(tensor: Tensor) -> Tensor:
+    """Return what the outermost layer is around."""
+    if not is_functorch_wrapped_tensor(tensor):
+        raise RuntimeError("No wrappers present!")
+    return _rushlight._bare(tensor) if _has_escaped(tensor) else debug_unwrap(tensor, recurse=False)
+
+
+@_of_tensor("torch.Tensor")
+def unwrap_if_dead(tensor: Tensor) -> Tensor:
+    """Return a tensor without the layers of derivatives that are over."""
+    return _rushlight._bare(tensor) if _has_escaped(tensor) else tensor
+
+
+def maybe_current_level() -> int | None:
+    """Return how many transforms and mappings this thread is inside of, and `None` outside of all."""
+    return _rushlight._transform_count() or None
+
+
+def current_level() -> int:
+    """Return how many transforms and mappings this thread is inside of."""
+    level = maybe_current_level()
+    if level is None:
+        raise RuntimeError("There are no active transforms")
+    return level
+
+
+def _has_escaped(tensor: Tensor) -> bool:
+    return _rushlight._has_escaped(tensor)

@@ -1,0 +1,49 @@
+"""What may not happen while many gradients are computed at once, in the words of that mapping."""
+
+import pytest
+import rushlight as torch
+
+
+def run(body):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return body(gradient)
+
+    x = torch.ones(3, requires_grad=True)
+    return torch.autograd.grad(Double.apply(x), x, torch.eye(3), is_grads_batched=True)
+
+
+RANDOM = r"^vmap: We do not yet support calling random operations inside of vmap. Please perform random operations o"
+NO_RULE = r"^Batching rule not implemented for aten::{}. We could not generate a fallback\."
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (lambda g: g * torch.rand(3), RANDOM),
+        (lambda g: torch.randn_like(g), RANDOM),
+        (lambda g: torch.nn.functional.dropout(g), RANDOM),
+        (lambda g: g if g.sum() > 0 else -g, NO_RULE.format("is_nonzero")),
+        (lambda g: g * g.sum().item(), NO_RULE.format("item")),
+        (lambda g: torch.allclose(g, g), NO_RULE.format("allclose")),
+        (
+            lambda g: torch.zeros(3).copy_(g),
+            r"^vmap: aten::copy_\(self, \*extra_args\) is not possible because .* 1\.",
+        ),
+    ],
+)
+def test_what_it_has_no_rule_for_is_refused(body, words):
+    with pytest.raises(RuntimeError, match=words):
+        run(body)
+
+
+def test_jacobians_in_forward_mode_refuse_so_too():
+    with pytest.raises(RuntimeError, match=RANDOM):
+        torch.autograd.functional.jacobian(
+            lambda x: x * torch.rand(3), torch.ones(3), vectorize=True, strategy="forward-mode"
+        )
