@@ -9,6 +9,7 @@ use pyo3::types::{PyList, PyTuple};
 use rushlight::dtype::DType;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::ops::{self, cast, resize};
+use rushlight::shape::broadcast;
 use rushlight::{Error, Tensor};
 use std::ffi::CString;
 
@@ -153,7 +154,11 @@ fn check_memory(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResu
     if !apart && !ALIGNED.contains(&name) && !listed() {
         return Ok(());
     }
-    let Some(written) = as_tensor(out).map(Tensor::array) else { return Ok(()) };
+    let Some(written) = as_tensor(out) else { return Ok(()) };
+    if !apart {
+        check_same_shape(arguments, written)?;
+    }
+    let written = written.array();
     let check = |read: &Tensor| match apart {
         true => written.check_apart(&read.array()),
         false => written.check_read(&read.array()),
@@ -169,6 +174,24 @@ fn check_memory(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResu
         }
     }
     Ok(())
+}
+
+/// Refuses to give a tensor that is read another shape.
+fn check_same_shape(arguments: &Arguments<'_, '_>, written: &Tensor) -> PyResult<()> {
+    let given = arguments.slots.iter().enumerate().filter(|(slot, _)| Some(*slot) != arguments.signature.out);
+    let read: Vec<&Tensor> = given.filter_map(|(_, object)| as_tensor((*object)?)).collect();
+    if !read.iter().any(|read| read.is(written)) {
+        return Ok(());
+    }
+    let (mut shape, output) = (written.layout().shape().to_vec(), written.layout().shape().to_vec());
+    for read in read {
+        // What does not go together is told by the operation.
+        match broadcast(&shape, read.layout().shape()) {
+            Ok(larger) => shape = larger.to_vec(),
+            Err(_) => return Ok(()),
+        }
+    }
+    if shape == output { Ok(()) } else { Err(raise(Error::OutputShape { output, broadcast: shape }.into())) }
 }
 
 /// Refuses a result of another element type than that of the tensor that it is written to, where torch

@@ -51,6 +51,11 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
+    if gradient.is_none() && tensor.requires_grad() {
+        // Before it is asked whether a view still has a history.
+        let array = tensor.array();
+        check_implicit(FormRef { layout: &array.layout, dtype: array.dtype })?;
+    }
     let edge = tensor.gradient_edge()?.ok_or_else(|| {
         let (reason, stopped) = tensor.cut().site().unzip();
         let reason = reason.map_or("", Reason::name);
@@ -59,7 +64,6 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
     let gradient = match gradient {
         Some(gradient) => gradient,
         None => {
-            check_implicit(edge.node.form(edge.output))?;
             let _profiled = profile::step("ones_like");
             accumulate::implicit(tensor)?
         }

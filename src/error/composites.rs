@@ -80,6 +80,8 @@ macro_rules! composites {
     RepeatsSize {},
     /// Another size than that of what was repeated equally often.
     RepeatsOutput { expected: i64, got: i64 },
+    /// `unflatten` of a number.
+    UnflattenScalar { dim: i64 },
     /// Two sizes to be inferred.
     UnflattenInferTwice {},
     /// `unflatten` of an empty dimension into sizes one of which could be anything.

@@ -294,8 +294,8 @@ pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
     if shape::is_expandable(values, output) {
         return Ok(());
     }
-    shape::broadcast(output, values)?;
-    let error = Error::OutputShape { output: output.to_vec(), broadcast: values.to_vec() };
+    let broadcast = shape::broadcast(output, values)?;
+    let error = Error::OutputShape { output: output.to_vec(), broadcast: broadcast.to_vec() };
     Err(batch::told_of_all(error, &[x, whole]))
 }
 

@@ -70,8 +70,10 @@ struct Viewed {
 fn views(x: &Tensor, items: &[Index], if_whole: bool) -> Result<Viewed> {
     let ndim = x.ndim();
     let named: usize = items.iter().map(Index::dimensions).sum();
-    if let (0, [Index::Int(_)]) = (ndim, items) {
-        return Err(Error::IndexOfScalar {}.into());
+    match (ndim, items) {
+        (0, [Index::Int(0)]) => return Err(Error::IndexOfScalar {}.into()),
+        (0, [Index::Int(index)]) => return Err(Error::IndexRange { index: *index, dim: 0, size: 0 }.into()),
+        _ => {}
     }
     if let (0, [Index::Slice { .. }]) = (ndim, items) {
         return Err(Error::NotOfScalar { operation: "slice" }.into());

@@ -191,6 +191,9 @@ pub fn flatten(x: &Tensor, start: i64, end: i64) -> Result<Tensor> {
 /// One dimension as several; one of the sizes may be `-1`.
 pub fn unflatten(x: &Tensor, dim: i64, parts: &[i64]) -> Result<Tensor> {
     let layout = x.layout();
+    if layout.ndim() == 0 {
+        return Err(Error::UnflattenScalar { dim }.into());
+    }
     let dim = shape::normalize_dim(dim, layout.ndim())?;
     if parts.is_empty() {
         return Err(Error::UnflattenEmpty {}.into());

@@ -27,11 +27,11 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
         return batch::resize(x, sizes);
     }
     let shape = shape::checked_shape(sizes)?;
-    x.bump_version()?;
     let memory = x.memory();
     if *memory.layout.shape() == *shape {
         return Ok(());
     }
+    x.bump_version()?;
     let (offset, ordered) = (memory.layout.offset(), Layout::contiguous(&shape));
     let layout = Layout::strided(ordered.shape().into(), ordered.strides().into(), offset);
     let (count, had) = (offset + layout.numel(), memory.storage.bytes() / memory.dtype.size());

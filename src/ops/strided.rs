@@ -22,6 +22,8 @@ use crate::tensor::{Array, Creation, Tensor};
 #[derive(Clone)]
 pub struct AsStrided {
     pub(super) layout: SharedLayout,
+    /// Whether it is x itself that shows them from then on.
+    pub(super) in_place: bool,
 }
 
 impl Op for AsStrided {
@@ -29,7 +31,7 @@ impl Op for AsStrided {
     const VIEW: bool = true;
 
     fn name(&self) -> &'static str {
-        "AsStridedBackward0"
+        if self.in_place { "AsStridedBackward1" } else { "AsStridedBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
@@ -63,7 +65,7 @@ impl Op for AsStrided {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         let layout = SharedLayout::new(x.around(&self.layout));
-        let value = apply_one(AsStrided { layout }, &[&x.value])?;
+        let value = apply_one(AsStrided { layout, in_place: false }, &[&x.value])?;
         Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
@@ -74,7 +76,7 @@ impl Op for AsStrided {
 
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
 pub(super) fn rule(source: SharedLayout, window: SharedLayout) -> impl Rule + 'static {
-    super::apply::Recorded { op: AsStrided { layout: window }, saved: source }
+    super::apply::Recorded { op: AsStrided { layout: window, in_place: false }, saved: source }
 }
 
 /// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
@@ -154,12 +156,13 @@ fn lay_out(x: &Tensor, layout: Layout) -> Result<()> {
         x.set_batch_first();
     }
     let source = x.layout();
-    in_place::lay_out(x, layout.clone(), rule(source, SharedLayout::new(layout)))
+    let op = AsStrided { layout: SharedLayout::new(layout.clone()), in_place: true };
+    in_place::lay_out(x, layout, super::apply::Recorded { op, saved: source })
 }
 
 /// The elements of the memory of `x` at these sizes and strides.
 pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> Result<Tensor> {
-    let op = AsStrided { layout: SharedLayout::new(checked(x, shape, strides, offset)?) };
+    let op = AsStrided { layout: SharedLayout::new(checked(x, shape, strides, offset)?), in_place: false };
     match offset {
         Some(_) => apply_one(op, &[x]),
         None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),

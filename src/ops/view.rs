@@ -69,7 +69,7 @@ pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
 
 /// The window of `x` with this layout, which the caller derived from that of `x`.
 pub(super) fn window(x: &Tensor, layout: Layout) -> Result<Tensor> {
-    apply_one(strided::AsStrided { layout: SharedLayout::new(layout) }, &[x])
+    apply_one(strided::AsStrided { layout: SharedLayout::new(layout), in_place: false }, &[x])
 }
 
 /// `window` of memory that is shown as another element type: the parts of complex numbers, or the other

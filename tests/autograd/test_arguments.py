@@ -1,5 +1,7 @@
 """What the functions of autograd take for switches, and the old names of tensors."""
 
+import warnings
+
 import pytest
 import rushlight as torch
 from support import raises
@@ -55,3 +57,29 @@ def test_a_node_of_ones_own_has_to_have_what_nodes_have():
     with pytest.raises(TypeError, match="Can't instantiate abstract class Own"):
         Own()
     assert not isinstance((torch.ones(2, requires_grad=True) * 2).grad_fn, Own)
+
+
+def test_a_root_with_many_elements_is_told_before_its_history_is_asked_for():
+    class Flat(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view(-1)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    x = torch.ones(2, requires_grad=True)
+    y = Flat.apply(x)
+    with torch.no_grad():
+        x.mul_(2)
+    with raises(RuntimeError, "grad can be implicitly created only for scalar outputs"):
+        y.backward()
+
+
+def test_a_root_without_history_is_told_without_a_word_of_circles():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            torch.ones(()).backward(create_graph=True)
+    assert not caught

@@ -6,6 +6,7 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::node::alone;
 use crate::returns::ToPython;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
 use rushlight::ops::{
@@ -76,6 +77,19 @@ pub(super) const TABLE: &[Function] = &[
     both("movedim", MOVE, "Some dimensions at other places.", movedim),
     both("moveaxis", MOVE, "Some dimensions at other places.", movedim),
     both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
+        match a.tensor(0)?.ndim() {
+            0 => {
+                let text = c"adjoint() is deprecated on 0-D tensors. Consider using x.conj().";
+                PyErr::warn(a.py(), &a.py().get_type::<PyUserWarning>(), text, 1)?;
+                return conjugate::conj(a.tensor(0)?.clone()).answer(a.py());
+            }
+            1 => {
+                let text =
+                    "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.";
+                return Err(PyRuntimeError::new_err(text));
+            }
+            _ => {}
+        }
         permute::transpose(a.tensor(0)?, -2, -1).and_then(conjugate::conj).answer(a.py())
     }),
     method(

@@ -17,6 +17,12 @@ use crate::functions::{is_conj, is_neg};
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 
+const T_OF_NUMBER: &std::ffi::CStr =
+    c"Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.";
+const MT_OF_NUMBER: &std::ffi::CStr =
+    c"Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.";
+const H_OF_NUMBER: &std::ffi::CStr = c"Tensor.H is deprecated on 0-D tensors. Consider using x.conj().";
+const MH_OF_NUMBER: &std::ffi::CStr = c"Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().";
 const T_OF_MANY: &std::ffi::CStr = c"The use of `x.T` on tensors of dimension other than 2 to reverse their \
     shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of \
     matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.";
@@ -218,9 +224,12 @@ impl TensorBase {
     #[getter]
     #[allow(non_snake_case, reason = "the name in Python")]
     fn T<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if !matches!(self.tensor().ndim(), 0 | 2) {
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), T_OF_MANY, 1)?;
-        }
+        let text = match self.tensor().ndim() {
+            0 => Some(T_OF_NUMBER),
+            2 => None,
+            _ => Some(T_OF_MANY),
+        };
+        text.map_or(Ok(()), |text| PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1))?;
         permute::T(self.tensor()).to_python(py)
     }
 
@@ -243,7 +252,10 @@ impl TensorBase {
     #[allow(non_snake_case, reason = "the name in Python")]
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
-            0 => permute::T(self.tensor()).and_then(conjugate::conj).to_python(py),
+            0 => {
+                PyErr::warn(py, &py.get_type::<PyUserWarning>(), H_OF_NUMBER, 1)?;
+                permute::T(self.tensor()).and_then(conjugate::conj).to_python(py)
+            }
             2 => permute::transpose(self.tensor(), -2, -1).and_then(conjugate::conj).to_python(py),
             ndim => {
                 let hint = if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" };
@@ -289,7 +301,11 @@ fn overwrite(target: &Tensor, value: &Bound<'_, PyAny>) -> PyResult<()> {
 impl TensorBase {
     fn transposed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
-            0 => self.tensor().clone().to_python(py),
+            0 => {
+                let text = if name == "mH" { MH_OF_NUMBER } else { MT_OF_NUMBER };
+                PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+                self.tensor().clone().to_python(py)
+            }
             1 => Err(PyRuntimeError::new_err(format!(
                 "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
             ))),

@@ -42,7 +42,11 @@ pub(super) fn get(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 
 /// `x[key] = value`.
 pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let items = parse(key)?;
+    let mut items = parse(key)?;
+    if matches!(items[..], [Index::Bool(_)]) && as_tensor(key).is_some() {
+        // A tensor is an index also where it says no: that is a write, of nothing.
+        items.push(Index::Ellipsis);
+    }
     if tensor.is_captured() {
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
         let fixed = items.iter().filter(|item| matches!(item, Index::Int(_))).count();

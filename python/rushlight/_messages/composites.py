@@ -92,6 +92,10 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "repeat_interleave: Invalid output_size, expected {expected} but got {got}",
     ),
+    "UnflattenScalar": (
+        RuntimeError,
+        "unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions",
+    ),
     "UnflattenInferTwice": (
         RuntimeError,
         "unflatten got an unexpected error:\nonly one dimension can be inferred",
