@@ -188,6 +188,6 @@ def test_a_range_is_counted_in_the_type_that_it_is_written_in():
 
     assert torch.arange(0.5, 3.7, 1.2, out=whole()).tolist() == [0, 1, 2]
     assert torch.arange(5, 0, -1.5, out=whole()).tolist() == [5, 4, 3, 2, 1]
-    with pytest.raises(ValueError, match="^step must be nonzero$"):
+    with pytest.raises(ValueError, match=r"^step must be nonzero$"):
         torch.arange(0, 64, 0.5, out=whole())
     assert torch.arange(0, 2, out=torch.empty(0)).dtype == torch.float32

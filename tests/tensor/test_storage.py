@@ -57,13 +57,13 @@ def test_a_storage_is_no_tensor():
 
 def test_memory_that_numpy_owns_is_not_made_larger():
     lent = torch.from_numpy(np.zeros((2, 3), dtype=np.float32))
-    with pytest.raises(RuntimeError, match="^Trying to resize storage that is not resizable$"):
+    with pytest.raises(RuntimeError, match=r"^Trying to resize storage that is not resizable$"):
         lent.resize_(7)
     assert lent.resize_(3, 2).shape == (3, 2)
     parts = [torch.ones(2, 3), torch.ones(4, 3)]
     with (
         pytest.warns(UserWarning, match="An output with one or more elements was resized"),
-        pytest.raises(RuntimeError, match="^Trying to resize storage that is not resizable$"),
+        pytest.raises(RuntimeError, match=r"^Trying to resize storage that is not resizable$"),
     ):
         torch.cat(parts, out=lent)
     with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
