@@ -1,7 +1,7 @@
 """Libraries beneath, as programs ask for them and set them: what is not there says so, and ignores settings.
 
 >>> import rushlight as torch
->>> torch.backends.cudnn.benchmark = True
+>>> torch.backends.cudnn.benchmark = False
 >>> torch.backends.cudnn.is_available(), torch.backends.mps.is_available()
 (False, False)
 """
