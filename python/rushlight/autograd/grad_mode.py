@@ -6,6 +6,8 @@ lives in the compiled module, as do entering and leaving the common ones.
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from .._rushlight import (
     _EnableGrad,
     _InferenceMode,
@@ -149,8 +151,10 @@ class _Flag(_Decorates):
 
     def __init_subclass__(cls) -> None:
         """Have each tell of its own name where it is called with the wrong arguments."""
-        shared = _Flag.__init__
-        own = type(shared)(shared.__code__, shared.__globals__, "__init__", shared.__defaults__)
+        code = _Flag.__init__.__code__
+        if cls.__init__.__code__ is not code:
+            return
+        own = FunctionType(code, globals(), "__init__")
         own.__qualname__ = f"{cls.__qualname__}.__init__"
         cls.__init__ = own  # type: ignore[method-assign]
 
