@@ -214,7 +214,7 @@ def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple
     """Return the shapes of an output and of one gradient of it."""
     if is_grads_batched and _is_edge(output):
         raise RuntimeError("Batched grads are not supported with GradientEdge")
-    return Size(_form(output).shape), Size(grad.shape[1:]) if is_grads_batched else grad.shape
+    return Size(_form(output).shape), Size(grad.shape[is_grads_batched:])
 
 
 def _form(root: Any) -> Any:
