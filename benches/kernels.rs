@@ -69,7 +69,7 @@ fn along_axes(criterion: &mut Criterion) {
             });
         });
         group.bench_function(format!("softmax {axis}"), |bencher| {
-            bencher.iter(|| softmax::softmax(a.view(), axis, &mut out));
+            bencher.iter(|| softmax::softmax(a.view(), axis, false, &mut out));
         });
         group.bench_function(format!("cumsum {axis}"), |bencher| {
             bencher.iter(|| scan::cumsum::<f32, f64, f32>(a.view(), axis, &mut out));

@@ -111,7 +111,7 @@ mod tests {
                 let exp = view.mapv(f64::exp);
                 let soft = &exp / &sum(&exp);
                 let close = |a: &ArrayD<f64>, b: &ArrayD<f64>| (a - b).iter().all(|x| x.abs() < 1e-12);
-                assert!(close(&result(&view, |x, out| softmax(x, axis, out)), &soft));
+                assert!(close(&result(&view, |x, out| softmax(x, axis, false, out)), &soft));
                 let log = soft.mapv(f64::ln);
                 assert!(close(&result(&view, |x, out| log_softmax(x, axis, out)), &log));
                 let g = numbers(view.shape());

@@ -91,7 +91,7 @@ pub struct Cumsum {
 
 impl Cumsum {
     /// The sums from each element on to the last; as torch says it, if that is recorded.
-    fn from_end(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
+    fn onward(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
         if tracking && !self.way.backward && x.numel() > 1 {
             let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
             return turned(&apply_one(Cumsum { dtype: None, ..*self }, &[&turned(x)?])?);
@@ -139,7 +139,7 @@ impl Op for Cumsum {
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
     fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(self.from_end(single(gradients), at.tracking)?)
+        one(self.onward(single(gradients), at.tracking)?)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -223,7 +223,7 @@ impl Op for Cumprod {
             return one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, g, back)?)?);
         }
         let sums = Cumsum { way: self.way, given: self.given, dtype: None };
-        one(div(&sums.from_end(&mul(&conj(y)?, g)?, at.tracking)?, &conj(x)?)?)
+        one(div(&sums.onward(&mul(&conj(y)?, g)?, at.tracking)?, &conj(x)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
