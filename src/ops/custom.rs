@@ -97,11 +97,12 @@ impl Outcome {
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match call.shown(before) {
+                _ if !call.depends(before) => Role::Constant,
                 _ if among(call.dirty, before) => Role::Written,
                 Some(input) => Role::Shown(input),
                 None => Role::New,
             };
-            call.depends(before).then_some((after, role))
+            Some((after, role))
         });
         passing.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
     }

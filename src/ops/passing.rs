@@ -19,6 +19,8 @@ pub(super) enum Role {
     Shown(usize),
     /// An input that was written to.
     Written,
+    /// A constant with respect to the inputs.
+    Constant,
 }
 
 /// Tangents on their way through an operation.
@@ -91,7 +93,7 @@ impl Passing {
         Ok(())
     }
 
-    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what is no tensor.
     pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
         for (level, tangents) in self.levels {
             let mut versions: SmallVec<[u32; 2]> = SmallVec::new();
@@ -108,9 +110,11 @@ impl Passing {
             };
             for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
                 if let (Some((output, role)), Some(result)) = (output, &result) {
-                    check_shape(result, output)?;
                     if let Role::Shown(input) = role {
                         check_shown(result, output, tangents.get(*input).and_then(Option::as_ref))?;
+                    }
+                    if !matches!(role, Role::Constant) {
+                        check_shape(result, output)?;
                     }
                 }
                 match (output, result) {
@@ -128,11 +132,20 @@ impl Passing {
                     }
                     (Some((output, Role::New | Role::Shown(_))), Some(result)) => {
                         let _below = tangents::Ceiling::below(level);
-                        output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                        // A real tangent stays as precise as the host has made it.
+                        let dtype = match result.dtype().is_float() && output.dtype().is_float() {
+                            true => result.dtype(),
+                            false => output.dtype(),
+                        };
+                        output.set_tangent(level, Some(fit(&result, output, dtype)?));
                     }
-                    (Some(_), None) => {}
-                    (None, Some(_)) => return Err(Error::TangentOfConstant { position }.into()),
-                    (None, None) => {}
+                    (Some((_, Role::Constant)), Some(_)) => {
+                        return Err(Error::TangentOfConstant { position }.into());
+                    }
+                    (Some((output, Role::Written)), None) if tangent(output, level)?.is_some() => {
+                        return Err(Error::TangentNotWritten {}.into());
+                    }
+                    (Some(_), None) | (None, _) => {}
                 }
             }
         }
