@@ -6,13 +6,18 @@ use std::collections::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rushlight::graph::arena::{Home, Strong};
+use rushlight::graph::holding::Holding;
 use rushlight::graph::{Node, NodeId, NodeRef};
 use rushlight::storage;
 use rushlight::tensor::Array;
 
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
+use crate::function::context_in;
+use crate::hooks::PythonHook;
+use crate::node::node_of;
 use crate::origin::describe;
+use crate::saved::packed_in;
 use crate::tensor::object::{as_tensor, wrap};
 
 /// Bytes that the engine's allocator has given out and not got back.
@@ -43,18 +48,22 @@ pub(crate) fn storage_of(tensor: &Bound<'_, PyAny>) -> (usize, usize) {
     as_tensor(tensor).map_or((0, 0), |tensor| tensor.array().storage.holding())
 }
 
-/// The nodes that a tensor's history leads to, each a dictionary, outputs before inputs as they are
-/// met; edges are pairs of a number in this list and an output, or `None`.
+/// The nodes that tensors and nodes lead to, each a dictionary, outputs before inputs as they are met;
+/// edges are pairs of a number in this list and an output, or `None`.
 #[pyfunction]
 #[pyo3(name = "_graph_of")]
-pub(crate) fn graph_of<'py>(py: Python<'py>, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    let mut nodes = Vec::new();
-    if let Some(tensor) = as_tensor(tensor)
-        && let Some(edge) = tensor.gradient_edge().map_err(raise)?
-    {
-        nodes.push(edge.node);
+pub(crate) fn graph_of<'py>(py: Python<'py>, starts: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+    let (mut nodes, mut numbers) = (Vec::new(), HashMap::new());
+    for start in &starts {
+        let node = match as_tensor(start) {
+            Some(tensor) => tensor.gradient_edge().map_err(raise)?.map(|edge| edge.node),
+            None => node_of(start),
+        };
+        if let Some(node) = node.filter(|node| !numbers.contains_key(&node.id())) {
+            numbers.insert(node.id(), nodes.len());
+            nodes.push(node);
+        }
     }
-    let mut numbers: HashMap<NodeId, usize> = nodes.iter().map(|node| (node.id(), 0)).collect();
     let shown = PyList::empty(py);
     let mut next = 0;
     while next < nodes.len() {
@@ -96,7 +105,23 @@ fn show<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("leaf", leaf.map(|leaf| wrap(py, leaf.clone())).transpose()?)?;
     let memory = leaf.map(|leaf| block(py, "variable", &leaf.array())).transpose()?;
     row.set_item("memory", memory)?;
+    row.set_item("held", objects_of(py, node))?;
     Ok(row)
+}
+
+/// The objects that a node keeps: functions that hook into it, what was saved in a form of theirs, and the
+/// context of a function of the program.
+fn objects_of(py: Python<'_>, node: &NodeRef) -> Vec<Py<PyAny>> {
+    let mut objects = Vec::new();
+    node.visit_holdings(&mut |holding| match holding {
+        Holding::Hook(hook) => objects.extend(PythonHook::function(&**hook).map(|it| it.clone_ref(py))),
+        Holding::Host(host) => {
+            objects.extend(packed_in(host).into_iter().flatten().map(|it| it.clone_ref(py)));
+            objects.extend(context_in(host).map(|it| it.clone_ref(py).into_any()));
+        }
+        _ => {}
+    });
+    objects
 }
 
 /// What a rule keeps. Visited first, used after: a rule is locked while it is asked.

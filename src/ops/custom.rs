@@ -97,13 +97,14 @@ impl Outcome {
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match call.shown(before) {
+                _ if !call.depends(before) => Role::Constant,
                 _ if among(call.dirty, before) => Role::Written,
                 // Within a transform it stands for itself, and so does its tangent.
                 Some(_) if boundary::depth() > 0 && !before.is_batched() => Role::New,
                 Some(input) => Role::Shown(input),
                 None => Role::New,
             };
-            call.depends(before).then_some((after, role))
+            Some((after, role))
         });
         passing.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
     }

@@ -19,6 +19,8 @@ pub(super) enum Role {
     Shown(usize),
     /// An input that was written to.
     Written,
+    /// A constant with respect to the inputs.
+    Constant,
 }
 
 /// Tangents on their way through an operation.
@@ -91,7 +93,7 @@ impl Passing {
         Ok(())
     }
 
-    /// Gives the outputs of a function of the host their tangents; `None` stands for what has none.
+    /// Gives the outputs of a function of the host their tangents; `None` stands for what is no tensor.
     pub(super) fn into_roles(self, node: &NodeRef, outputs: &[Option<(&Tensor, Role)>]) -> Result<()> {
         for (level, tangents) in self.levels {
             let mut versions: SmallVec<[u32; 2]> = SmallVec::new();
@@ -107,20 +109,30 @@ impl Passing {
                 run(node, &tangents)?
             };
             for (position, (output, result)) in outputs.iter().zip(results).enumerate() {
-                let Some(result) = result else { continue };
-                let Some((output, role)) = output else {
-                    return Err(Error::TangentOfConstant { position }.into());
+                let Some((output, role)) = output else { continue };
+                let Some(result) = result else {
+                    if matches!(role, Role::Written) && tangent(output, level)?.is_some() {
+                        return Err(Error::TangentNotWritten {}.into());
+                    }
+                    continue;
                 };
-                check_shape(&result, output)?;
-                if let Role::Shown(input) = role {
-                    check_shown(&result, output, tangents.get(*input).and_then(Option::as_ref))?;
+                match role {
+                    Role::Constant => return Err(Error::TangentOfConstant { position }.into()),
+                    Role::Shown(input) => {
+                        check_shown(&result, output, tangents.get(*input).and_then(Option::as_ref))?;
+                    }
+                    Role::New | Role::Written => {}
                 }
+                check_shape(&result, output)?;
                 if let Role::Written = role {
                     check_written(&result, tangent(output, level)?, versions[position])?;
                     write(output, level, Some(&result))?;
                 } else {
                     let _below = tangents::Ceiling::below(level);
-                    output.set_tangent(level, Some(fit(&result, output, output.dtype())?));
+                    // A real tangent stays as precise as the host has made it.
+                    let both_real = result.dtype().is_float() && output.dtype().is_float();
+                    let dtype = if both_real { result.dtype() } else { output.dtype() };
+                    output.set_tangent(level, Some(fit(&result, output, dtype)?));
                 }
             }
         }

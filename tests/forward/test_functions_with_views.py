@@ -40,6 +40,7 @@ def test_a_view_of_the_tangent_is_the_tangent_of_a_view():
         (narrow, lambda ctx, t: t.clone()[:2], GIVEN.format("given")),
         (lambda ctx, x: x, lambda ctx, t: t, VIEW),
         (lambda ctx, x: x, lambda ctx, t: t * 2, VIEW),
+        (lambda ctx, x: x.view(3, 1), lambda ctx, t: t, VIEW),
     ],
 )
 def test_what_is_no_view_of_the_tangent_is_refused(forward, jvp, text):
@@ -52,9 +53,10 @@ def test_a_tangent_written_to_is_the_tangent_of_what_was_written_to():
     assert passed(written, lambda ctx, t: t.mul_(2)) == [8.0, 10.0, 12.0]
 
 
-def test_a_tangent_that_was_not_written_to_is_refused():
+@pytest.mark.parametrize("jvp", [lambda ctx, t: t.mul(2), lambda ctx, t: None])
+def test_a_tangent_that_was_not_written_to_is_refused(jvp):
     with pytest.raises(RuntimeError) as caught:
-        passed(written, lambda ctx, t: t.mul(2))
+        passed(written, jvp)
     assert str(caught.value) == (
         "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
         "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
@@ -96,3 +98,39 @@ def test_a_constant_has_no_tangent():
         "Function's jvp returned a gradient at position 0, but  the corresponding forward output is not a "
         "differentiable Tensor.You should return None at that position instead."
     )
+
+
+def test_a_tangent_may_be_more_precise_than_its_tensor():
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.double() * 2
+
+    with fwAD.dual_level():
+        dual = Doubled.apply(fwAD.make_dual(torch.ones(2), torch.ones(2)))
+        assert (dual.dtype, fwAD.unpack_dual(dual).tangent.dtype) == (torch.float32, torch.float64)
+
+
+def test_what_is_no_tensor_may_be_answered_a_tangent():
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, "no tensor"
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * 2, t
+
+    with fwAD.dual_level():
+        first, second = Two.apply(fwAD.make_dual(torch.ones(2), torch.ones(2)))
+        assert fwAD.unpack_dual(first).tangent.tolist() == [2.0, 2.0] and second == "no tensor"
+
+
+def test_a_list_is_no_answer_of_several_tangents():
+    with pytest.raises(RuntimeError) as caught:
+        passed(lambda ctx, x: (x * 2, x * 3), lambda ctx, t: [t, t])
+    assert str(caught.value) == "expected Variable or None (got list) for grad output 0."

@@ -1,9 +1,11 @@
 """What memory a graph keeps alive, and who keeps a tensor."""
 
+import functools
 import gc
 
 import pytest
 import rushlight as torch
+from rushlight.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.own
 
@@ -51,7 +53,52 @@ def with_data():
     return (x * x.data * x.detach()).sum()
 
 
-@pytest.mark.parametrize("build", [network, in_place, own_function, with_data])
+def checkpointed():
+    def part(x):
+        return checkpoint(lambda y: y.sin().exp(), x.cos(), use_reentrant=False).tan()
+
+    x = torch.randn(5000, requires_grad=True) * 2
+    return checkpoint(part, x, use_reentrant=False).sum()
+
+
+def packed():
+    keep = torch.autograd.graph.saved_tensors_hooks(
+        lambda t: {"kept": t.detach().clone()}, lambda t: t["kept"]
+    )
+    with keep:
+        return (torch.randn(5000, requires_grad=True).sin() * 2).exp().sum()
+
+
+class Noting(Twice):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.notes = [x.detach() + 1, {"more": x.detach() - 1}]
+        return x * 2
+
+
+def by_attributes():
+    return Noting.apply(torch.randn(5000, requires_grad=True)).sum()
+
+
+def by_hooks():
+    y = torch.randn(5000, requires_grad=True) * 2
+    weight, factor = torch.randn(5000), torch.randn(5000)
+    y.register_hook(lambda g: g * weight)
+    y.grad_fn.register_prehook(functools.partial(lambda factor, g: (g[0] * factor,), factor))
+    return y.sum()
+
+
+def with_gradient():
+    x = torch.randn(5000, requires_grad=True)
+    (x * 2).sum().backward()
+    return (x * 3).exp().sum()
+
+
+BUILDERS = [network, in_place, own_function, with_data]
+BUILDERS += [checkpointed, packed, by_attributes, by_hooks, with_gradient]
+
+
+@pytest.mark.parametrize("build", BUILDERS)
 def test_the_total_is_what_the_allocator_counts(build):
     build()
     before = allocated()
@@ -111,6 +158,12 @@ def test_a_graph_that_keeps_a_tensor_is_named_with_its_end():
     assert (holder.name, holder.kept_as) == ("ExpBackward0", "result")
     assert [name for name, _ in holder.heads] == ["SumBackward0"]
     assert "SumBackward0 at" in str(holder) and len(losses) == 1
+
+
+@pytest.mark.parametrize("find", ["memory", "why_alive"])
+def test_only_tensors_are_asked_about(find):
+    with pytest.raises(TypeError, match=r"argument 'tensor' .* must be Tensor, not NoneType"):
+        getattr(torch.inspection, find)(None)
 
 
 def test_a_tensor_that_only_a_variable_has_says_so():

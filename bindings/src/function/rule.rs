@@ -143,14 +143,16 @@ impl Custom {
             Ok(tuple) => tuple.iter().collect(),
             Err(_) => vec![answer],
         };
-        if answers.len() != outputs {
-            let got = answers.len();
+        let place = |position: usize| format!(" for grad output {position}.");
+        let found = answers.iter().enumerate().map(|(index, answer)| answered(answer, || place(index)));
+        let found = found.collect::<PyResult<Gradients>>()?;
+        if found.len() != outputs {
+            let got = found.len();
             return Err(PyRuntimeError::new_err(format!(
                 "Function's jvp returned an invalid number of forward gradients (expected {outputs} but got {got})"
             )));
         }
-        let place = |position: usize| format!(" for grad output {position}.");
-        answers.iter().enumerate().map(|(index, answer)| answered(answer, || place(index))).collect()
+        Ok(found)
     }
 
     /// The gradients as the user's backward sees them.

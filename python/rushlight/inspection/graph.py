@@ -44,6 +44,8 @@ class Node:
     leaf: Tensor | None = field(repr=False)
     #: The leaf's memory.
     memory: Saved | None = field(repr=False)
+    #: The Python objects that the node keeps: hooks, what was saved in packed form, a function's context.
+    held: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -131,7 +133,12 @@ def graph(tensor: Tensor) -> Graph:
         raise TypeError(
             f"graph(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}"
         )
-    rows = _graph_of(tensor)
+    return graph_of([tensor])
+
+
+def graph_of(starts: list[Any]) -> Graph:
+    """Return the graph behind tensors and nodes."""
+    rows = _graph_of(starts)
     order = _visiting_order(rows)
     position = {number: index for index, number in enumerate(order)}
     nodes = [
@@ -143,6 +150,7 @@ def graph(tensor: Tensor) -> Graph:
             saved=tuple(Saved(*saved) for saved in rows[number]["saved"]),
             leaf=rows[number]["leaf"],
             memory=None if rows[number]["memory"] is None else Saved(*rows[number]["memory"]),
+            held=tuple(rows[number]["held"]),
         )
         for index, number in enumerate(order)
     ]

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import _holders_of
+from .._rushlight import Tensor, _holders_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .._origins import Origin
-    from .._rushlight import Tensor
 
 #: How many holders of holders are followed.
 DEPTH = 4
@@ -59,6 +58,10 @@ def why_alive(tensor: Tensor) -> Holders:
     >>> print(torch.inspection.why_alive(y).nodes[0].kept_as)
     result
     """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"why_alive(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     nodes = [
         GraphHolder(name, origin, kept_as, heads) for (name, origin), kept_as, heads in _holders_of(tensor)
     ]
