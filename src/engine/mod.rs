@@ -51,8 +51,8 @@ const WORTH_UNLOCKING: u64 = 100_000;
 
 /// The gradient that a root starts with: the one given, or one for a scalar.
 pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(Edge, Tensor)> {
-    if gradient.is_none() && tensor.requires_grad() {
-        // Before it is asked whether a view still has a history.
+    if gradient.is_none() && tensor.is_view() && tensor.requires_grad() {
+        // Before it is asked whether the view still has a history.
         let array = tensor.array();
         check_implicit(FormRef { layout: &array.layout, dtype: array.dtype })?;
     }
@@ -64,6 +64,7 @@ pub fn root(tensor: &Tensor, gradient: Option<Tensor>, index: usize) -> Result<(
     let gradient = match gradient {
         Some(gradient) => gradient,
         None => {
+            check_implicit(edge.node.form(edge.output))?;
             let _profiled = profile::step("ones_like");
             accumulate::implicit(tensor)?
         }
