@@ -19,7 +19,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build fmt lint stubs bench ci parity licenses clean
+.PHONY: help demo test build wheel fmt lint stubs bench ci parity licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: build $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then 
 	$(BIN)/python -m pytest
 
 build: $(STAMPS)/build  ## Compile the module and install the package, editable, into .venv
+
+wheel: build  ## Pack what is handed out, as small as it gets, into dist/
+	$(BIN)/maturin build --release --locked --quiet --compression-level 9 --out dist
 
 fmt: $(STAMPS)/python-lint  ## Format the Rust and the Python code
 	cargo fmt --all

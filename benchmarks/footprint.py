@@ -137,9 +137,10 @@ def imports_numpy(python: str, library: str) -> bool:
 
 
 def wheel_sizes() -> tuple[int, int]:
-    """The bytes of a release wheel, packed and unpacked."""
+    """The bytes of a wheel as `make wheel` packs it, packed and unpacked."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "maturin", "build", "--release", "--quiet", "--out", folder]
+        packed = ["--release", "--quiet", "--compression-level", "9"]
+        command = [sys.executable, "-m", "maturin", "build", *packed, "--out", folder]
         subprocess.run(command, cwd=ROOT, check=True)
         (wheel,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:

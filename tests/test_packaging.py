@@ -46,9 +46,10 @@ def sdist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """As it is handed out, with every optimisation: what `make build` has compiled already."""
+    """As `make wheel` packs it, with every optimisation: what `make build` has compiled already."""
     folder = tmp_path_factory.mktemp("wheel")
-    maturin("build", "--release", "--locked", "--out", str(folder), cwd=ROOT)
+    packed = ("--release", "--locked", "--compression-level", "9")
+    maturin("build", *packed, "--out", str(folder), cwd=ROOT)
     (archive,) = folder.glob("*.whl")
     return archive
 
