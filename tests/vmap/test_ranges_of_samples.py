@@ -53,4 +53,4 @@ def test_parameters_of_distributions_are_checked_for_all_samples():
         vmap(lambda x: normal(x, x).log_prob(x + 1))(ENDS), normal(ENDS, ENDS).log_prob(ENDS + 1)
     )
     with pytest.raises(ValueError, match="Expected parameter scale"):
-        vmap(lambda x: normal(x, x - 4).loc)(ENDS)
+        vmap(lambda x: normal(x, x - 4, validate_args=True).loc)(ENDS)
