@@ -104,3 +104,15 @@ def test_it_lies_in_memory_as_the_queries_do():
     query, key, value = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in heads())
     y = scaled_dot_product_attention(query, key, value)
     assert y.stride() == query.stride() == (24, 4, 8, 1)
+
+
+def test_one_operation_takes_a_mask_and_the_order_of_places_together():
+    query, key, value = heads()
+    mask = torch.tensor([[True] * 5, [False, True, True, True, True], [True, False, True, False, True]])
+    together = scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=True)
+    both = mask & torch.ones(3, 5).tril().bool()
+    assert torch.equal(together, scaled_dot_product_attention(query, key, value, attn_mask=both))
+    assert together.grad_fn._saved_is_causal
+    assert together.grad_fn._saved_attn_mask.shape == (3, 5)
+    with pytest.raises(RuntimeError, match="Explicit attn_mask should not be set when is_causal=True"):
+        scaled_dot_product_attention(query[0], key[0], value[0], attn_mask=mask, is_causal=True)

@@ -48,10 +48,8 @@ impl Answering {
             }
             false => None,
         };
-        match before.as_ref().or(mask) {
-            Some(mask) => add(&scores, &added(mask, q.dtype())?),
-            None => Ok(scores),
-        }
+        let masks = [before.as_ref(), mask].into_iter().flatten();
+        masks.map(|mask| added(mask, q.dtype())).try_fold(scores, |scores, mask| add(&scores, &mask?))
     }
 }
 

@@ -44,16 +44,16 @@ def scaled_dot_product_attention(
     """
     query, key, value, attn_mask = lowered(query, key, value, attn_mask)
     _check(query, key, value, attn_mask)
-    if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
     if dropout_p == 0.0 and allowed.as_one and _is_fused(query, key, value, attn_mask, enable_gqa):
         return native._nn.attention(query, key, value, attn_mask, is_causal, scale)
     if not allowed.as_others:
         raise RuntimeError(
             "No viable backend for scaled_dot_product_attention was found. "
             "This is likely due to turning off both the math kernel and the fused kernels."
+        )
+    if is_causal and attn_mask is not None:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
     if enable_gqa:
         key, value = _for_heads(query, key), _for_heads(query, value)
