@@ -188,10 +188,7 @@ def _in_older_words(text: str) -> str:
         MAPPING["MappedItem"][1]: MAPPING["MappedDecision"][1].format(operation="item"),
         MAPPING["MappedTruth"][1]: MAPPING["MappedDecision"][1].format(operation="is_nonzero"),
         MAPPING["MappedCloseness"][1]: MAPPING["MappedDecision"][1].format(operation="allclose"),
-        MAPPING["RandomRefused"][1]: (
-            "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
-            "operations outside of vmap as a workaround"
-        ),
+        MAPPING["RandomRefused"][1]: MAPPING["RandomUnasked"][1],
         MAPPING["UnbatchedWrite"][1].format(operation="inplace arithmetic"): (
             MAPPING["UnbatchedFallback"][1].format(operation="copy_", level=1)
         ),
