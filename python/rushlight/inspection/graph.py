@@ -129,11 +129,16 @@ def graph(tensor: Tensor) -> Graph:
     >>> print([node.title for node in torch.graph((x * x).sum()).nodes])
     ['SumBackward0', 'MulBackward0', 'leaf']
     """
+    return graph_of([checked(tensor)])
+
+
+def checked(tensor: Tensor) -> Tensor:
+    """Return what `graph` is asked for, which is to be a tensor."""
     if not isinstance(tensor, Tensor):
         raise TypeError(
             f"graph(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}"
         )
-    return graph_of([tensor])
+    return tensor
 
 
 def graph_of(starts: list[Any]) -> Graph:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, _storage_of
-from .graph import graph, graph_of
+from .graph import checked, graph_of
 from .reach import reached
 from .text import size
 
@@ -86,8 +86,7 @@ def _everything(tensor: Tensor) -> list[tuple[Node, list[Tensor]]]:
 
     Such an object may lead to further graphs, as what a checkpoint is computed again from does.
     """
-    graph(tensor)
-    starts: list[Any] = [tensor]
+    starts: list[Any] = [checked(tensor)]
     known = {id(tensor)}
     count = 0
     while count < len(starts):
