@@ -43,14 +43,14 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The Python object of an element type.
+/// The Python object of an element type: of a pending one, that of what is seen.
 pub(crate) fn wrap_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     let objects = OBJECTS.get_or_try_init(py, || {
         let made: PyResult<Vec<_>> =
             DType::ALL.iter().map(|&dtype| Ok(Py::new(py, ElementType(dtype))?.into_any())).collect();
         made?.try_into().map_err(|_| PySystemError::new_err("the list of element types has another length"))
     })?;
-    Ok(objects[dtype as usize].bind(py).clone())
+    Ok(objects[dtype.resolved() as usize].bind(py).clone())
 }
 
 /// The element type that an object is, if it is one.

@@ -19,6 +19,7 @@ use crate::node::node_of;
 use crate::origin::describe;
 use crate::saved::packed_in;
 use crate::tensor::object::{as_tensor, wrap};
+use crate::whole::function_in;
 
 /// Bytes that the engine's allocator has given out and not got back.
 #[pyfunction]
@@ -109,8 +110,8 @@ fn show<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyDict>> {
     Ok(row)
 }
 
-/// The objects that a node keeps: functions that hook into it, what was saved in a form of theirs, and the
-/// context of a function of the program.
+/// The objects that a node keeps: functions that hook into it, what was saved in a form of theirs, the
+/// context of a function of the program, and the function that an operation consists of.
 fn objects_of(py: Python<'_>, node: &NodeRef) -> Vec<Py<PyAny>> {
     let mut objects = Vec::new();
     node.visit_holdings(&mut |holding| match holding {
@@ -118,6 +119,7 @@ fn objects_of(py: Python<'_>, node: &NodeRef) -> Vec<Py<PyAny>> {
         Holding::Host(host) => {
             objects.extend(packed_in(host).into_iter().flatten().map(|it| it.clone_ref(py)));
             objects.extend(context_in(host).map(|it| it.clone_ref(py).into_any()));
+            objects.extend(function_in(host).map(|it| it.clone_ref(py)));
         }
         _ => {}
     });

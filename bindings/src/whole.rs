@@ -1,5 +1,6 @@
 //! Operations of the Python side that consist of others and are recorded as one.
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,6 +65,14 @@ fn shown(value: &Bound<'_, PyAny>) -> PyResult<Shown> {
     }
 }
 
+/// A function of the Python side that an operation consists of.
+struct Function(Reference<PyAny>);
+
+/// The function that an operation consists of, if this is one.
+pub(crate) fn function_in(host: &(dyn Any + Send + Sync)) -> Option<&Py<PyAny>> {
+    host.downcast_ref::<Function>().map(|function| function.0.get())
+}
+
 fn call(function: &Py<PyAny>, inputs: &[&Tensor]) -> PyResult<Outputs> {
     Python::attach(|py| {
         let inputs = inputs.iter().map(|&input| wrap(py, input.clone())).collect::<PyResult<Vec<_>>>()?;
@@ -98,10 +107,11 @@ pub(crate) fn as_one<'py>(
         Ok((kept(name.extract::<&str>()?), shown(&value)?))
     };
     let parameters = parameters.iter().map(attribute).collect::<PyResult<Attributes>>()?;
-    let function = Reference::new(function);
+    let function = Arc::new(Function(Reference::new(function)));
+    let called = function.clone();
     let parts = move |inputs: &[&Tensor]| -> Result<Outputs> {
         let _aside = Aside::new();
-        call(function.get(), inputs).map_err(carry)
+        call(called.0.get(), inputs).map_err(carry)
     };
     let inputs: Vec<Tensor> = inputs
         .iter()
@@ -118,7 +128,7 @@ pub(crate) fn as_one<'py>(
         linear: if is_dual { 0 } else { linear },
         constant,
         shown: parameters,
-        hosted: true,
+        function: Some(function),
         parts: Arc::new(parts),
     };
     if operation.names.len() <= inputs.len() || operation.counted > inputs.len() {

@@ -48,7 +48,7 @@ impl Node {
             visit(Holding::Tensor(leaf));
         }
         rule.visit_nodes(&mut |node| visit(Holding::Node(node)));
-        rule.host().into_iter().for_each(|host| visit(Holding::Host(host)));
+        rule.host().into_iter().chain(rule.function()).for_each(|host| visit(Holding::Host(host)));
         rule.saved().into_iter().for_each(|(_, saved)| saved.visit_holdings(visit));
     }
 

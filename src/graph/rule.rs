@@ -159,6 +159,12 @@ pub trait Rule: Send + Sync {
         None
     }
 
+    /// The function of the host's that the rule calls, if it calls one. Only the thread that called the
+    /// engine may.
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
     /// Shows the nodes that the rule holds besides the edges of its own.
     fn visit_nodes(&self, _visit: &mut dyn FnMut(&NodeRef)) {}
 

@@ -3,6 +3,8 @@
 
 mod keep;
 
+use std::any::Any;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::batch::{self, Answer, Call};
@@ -104,9 +106,9 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// Whether only the thread that called the engine may run its rule.
-    fn caller_only(&self) -> bool {
-        false
+    /// The function of the host's that it consists of, if it does; see `Rule::function`.
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
     }
 
     /// How its outputs came to be, if they are views of the first input.
@@ -160,7 +162,7 @@ impl<O: Op> Rule for Recorded<O> {
         Traits::NONE
             .with(Traits::LIGHT, !std::mem::needs_drop::<O>())
             .with(Traits::WEIGHED, self.work().is_some())
-            .with(Traits::CALLER_ONLY, self.op.caller_only())
+            .with(Traits::CALLER_ONLY, self.op.function().is_some())
     }
 
     fn name(&self) -> &str {
@@ -193,6 +195,10 @@ impl<O: Op> Rule for Recorded<O> {
 
     fn inputs(&self) -> Option<Inputs> {
         self.op.inputs()
+    }
+
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.op.function()
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {

@@ -2,6 +2,7 @@
 //! they consist of: the parts are computed again, recorded aside, when gradients or tangents pass.
 //! Operations of that kind with derivatives of their own stand in `composed`.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -40,8 +41,8 @@ pub struct Whole {
     pub constant: u64,
     /// The parameters, under torch's names.
     pub shown: Attributes,
-    /// Whether the parts are a function of the host's.
-    pub hosted: bool,
+    /// The function of the host's that the parts are, if they are one.
+    pub function: Option<Arc<dyn Any + Send + Sync>>,
     /// What it consists of.
     pub parts: Parts,
 }
@@ -106,7 +107,7 @@ impl Whole {
         parts: impl Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync + 'static,
     ) -> Whole {
         let (shown, parts) = (Attributes::new(), Arc::new(parts));
-        Whole { operation, name, names, counted, linear: 0, constant: 0, shown, hosted: false, parts }
+        Whole { operation, name, names, counted, linear: 0, constant: 0, shown, function: None, parts }
     }
 
     /// All gradients, where torch records them as one operation.
@@ -131,7 +132,7 @@ impl Whole {
         let twice = Whole {
             linear: u64::from(names[0].is_empty()),
             shown: self.shown.clone(),
-            hosted: self.hosted,
+            function: self.function.clone(),
             ..Whole::new(name, name, names, 1 + self.counted, parts)
         };
         Ok(Some(whole(twice, &inputs)?.into_iter().map(Some).collect()))
@@ -172,13 +173,13 @@ impl Op for Whole {
         Some((0..self.counted).map(Some).collect())
     }
 
-    fn caller_only(&self) -> bool {
-        self.hosted
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.function.as_deref()
     }
 
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         // The host takes care of its own operations.
-        if self.hosted { 0 } else { inputs.iter().map(|input| input.numel() as u64).sum() }
+        if self.function.is_some() { 0 } else { inputs.iter().map(|input| input.numel() as u64).sum() }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

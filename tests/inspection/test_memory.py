@@ -5,6 +5,7 @@ import gc
 
 import pytest
 import rushlight as torch
+from rushlight.nn import functional as F
 from rushlight.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.own
@@ -94,8 +95,41 @@ def with_gradient():
     return (x * 3).exp().sum()
 
 
+def by_classes():
+    x = torch.randn(1000, 5, requires_grad=True)
+    return F.cross_entropy(x, torch.randint(0, 5, (1000,)), weight=torch.rand(5))
+
+
+def by_classes_twice():
+    x = torch.randn(1000, 5, requires_grad=True)
+    loss = F.nll_loss(x.log_softmax(1), torch.randint(0, 5, (1000,)))
+    return torch.autograd.grad(loss, x, create_graph=True)[0].exp().sum()
+
+
+def by_maps():
+    theta = torch.randn(2, 2, 3, requires_grad=True)
+    image = torch.randn(2, 3, 20, 20, requires_grad=True)
+    return F.grid_sample(image, F.affine_grid(theta, image.shape, False), align_corners=False).sum()
+
+
+def by_chance():
+    return F.fractional_max_pool2d(torch.randn(2, 3, 20, 20, requires_grad=True), 2, 9).sum()
+
+
+def in_bags():
+    table = torch.randn(20, 10, requires_grad=True)
+    numbers = torch.randint(0, 20, (500,))
+    return F.embedding_bag(numbers, table, torch.arange(0, 500, 5), padding_idx=3).sum()
+
+
+def conjugated():
+    z = torch.randn(500, dtype=torch.complex64, requires_grad=True)
+    return (z.conj() @ z).abs()
+
+
 BUILDERS = [network, in_place, own_function, with_data]
 BUILDERS += [checkpointed, packed, by_attributes, by_hooks, with_gradient]
+BUILDERS += [by_classes, by_classes_twice, by_maps, by_chance, in_bags, conjugated]
 
 
 @pytest.mark.parametrize("build", BUILDERS)

@@ -23,57 +23,33 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 pub struct NllLoss {
     reduction: Reduction,
-    targets: Targets,
     /// The weights of the classes and the class without any, as the caller gave them.
     weight: Option<Tensor>,
     ignored: i64,
+    /// Σ wₜ
+    total: f64,
+    /// Whether a sample is a picture, of which every place has its class.
+    pictures: bool,
 }
 
-/// What the target says, in the shape of the input with one class.
-#[derive(Clone)]
+/// What the target says, in the shape of the input with one class. It is made anew for every derivative:
+/// keeping it would cost more memory than the target takes.
 struct Targets {
     /// The dimension that classes lie along.
     dim: usize,
     /// The class of each sample; 0 where it is ignored.
     index: Tensor,
-    /// -wₜ, and +0 where the class is ignored. (A weight of 0 gives -0.)
+    /// -wₜ or c, and +0 where the class is ignored. (A weight of 0 gives -0.)
     factor: Tensor,
-    /// c
-    coefficient: Tensor,
-    /// Σ wₜ
-    total: f64,
 }
 
-impl Targets {
-    fn new<T: Real>(
-        x: &[usize],
-        classes: &[i64],
-        weight: Option<&Array>,
-        reduction: Reduction,
-        ignored: i64,
-    ) -> Result<Targets> {
-        let dim = class_dim(x);
-        let mut shape = x.to_vec();
-        shape[dim] = 1;
-        let by_class: Option<Vec<T>> = weight.map(|weight| weight.view::<T>().iter().copied().collect());
-        let weight_of = |class: i64| by_class.as_ref().map_or(T::ONE, |weights| weights[class as usize]);
-        let factor = |&class: &i64| if class == ignored { T::ZERO } else { -weight_of(class) };
-        let factors: Vec<T> = classes.iter().map(factor).collect();
-        let total = factors.iter().fold(0.0, |total, factor| total - Element::to_f64(*factor));
-        let share = |&factor: &T| match reduction {
-            Reduction::Mean if !is_ignored(factor) => factor / T::from_f64(total),
-            _ => factor,
-        };
-        let coefficients: Vec<T> = factors.iter().map(share).collect();
-        let index: Vec<i64> = classes.iter().map(|&class| if class == ignored { 0 } else { class }).collect();
-        Ok(Targets {
-            dim,
-            index: Tensor::from_slice(&shape, &index)?,
-            factor: Tensor::from_slice(&shape, &factors)?,
-            coefficient: Tensor::from_slice(&shape, &coefficients)?,
-            total,
-        })
-    }
+/// What factors are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Losses, which are divided by all weights when they have been added: -wₜ.
+    Losses,
+    /// Their derivatives: c.
+    Derivatives,
 }
 
 fn is_ignored<T: Real>(factor: T) -> bool {
@@ -85,18 +61,63 @@ pub(super) fn class_dim(x: &[usize]) -> usize {
     usize::from(x.len() > 1)
 }
 
+/// The numbers of the classes in a target.
+fn class_numbers(target: &Tensor) -> Result<Vec<i64>> {
+    Ok(copy::as_type(&target.array(), DType::Int64)?.view::<i64>().iter().copied().collect())
+}
+
+/// The weight of each class, if they have any.
+fn by_class<T: Real>(weight: Option<&Tensor>) -> Result<Option<Vec<T>>> {
+    let widened = weight.map(|weight| weight.array().widened()).transpose()?;
+    Ok(widened.map(|weight| weight.view::<T>().iter().copied().collect()))
+}
+
 impl NllLoss {
     /// The parameters, under torch's names.
     fn parameters(&self) -> Attributes {
         shown! { reduction: self.reduction, ignore_index: self.ignored }
     }
 
-    /// The shape of the losses of single samples.
-    fn single_shape(&self, x: &[usize]) -> Vec<usize> {
+    /// What the target says of an input of this shape and type.
+    fn targets(&self, target: &Tensor, x: &[usize], dtype: DType, r#use: Use) -> Result<Targets> {
+        let (dim, classes) = (class_dim(x), class_numbers(target)?);
         let mut shape = x.to_vec();
-        shape.remove(self.targets.dim);
-        shape
+        shape[dim] = 1;
+        let divided = self.reduction == Reduction::Mean && r#use == Use::Derivatives;
+        let factor = dispatch!(float dtype.wide(), T => {
+            let weights = by_class::<T>(self.weight.as_ref())?;
+            let weight_of = |class: i64| weights.as_ref().map_or(T::ONE, |weights| weights[class as usize]);
+            let total = if divided { T::from_f64(self.total) } else { T::ONE };
+            let factor = |&class: &i64| match class == self.ignored {
+                true => T::ZERO,
+                false => -weight_of(class) / total,
+            };
+            Tensor::from_slice(&shape, &classes.iter().map(factor).collect::<Vec<T>>())?
+        }, else {
+            unreachable!("the input was found to be of a floating-point type")
+        });
+        let known = |&class: &i64| if class == self.ignored { 0 } else { class };
+        let index = Tensor::from_slice(&shape, &classes.iter().map(known).collect::<Vec<i64>>())?;
+        Ok(Targets { dim, index, factor })
     }
+}
+/// The shape of the losses of single samples.
+fn single_shape(x: &[usize]) -> Dims {
+    let mut shape = Dims::from_slice(x);
+    shape.remove(class_dim(x));
+    shape
+}
+
+/// Σ wₜ
+fn total_weight(classes: &[i64], weight: Option<&Tensor>, ignored: i64, dtype: DType) -> Result<f64> {
+    dispatch!(float dtype.wide(), T => {
+        let weights = by_class::<T>(weight)?;
+        let weight_of = |class: i64| weights.as_ref().map_or(1.0, |weights| Element::to_f64(weights[class as usize]));
+        let counted = classes.iter().filter(|&&class| class != ignored);
+        Ok(counted.fold(0.0, |total, &class| total + weight_of(class)))
+    }, else {
+        unreachable!("the input was found to be of a floating-point type")
+    })
 }
 
 impl Op for NllLoss {
@@ -104,7 +125,7 @@ impl Op for NllLoss {
     const SAVED: &'static [&'static str] = &["self", "target", "weight", "total_weight"];
 
     fn name(&self) -> &'static str {
-        if self.targets.index.ndim() > 2 { "NllLoss2DBackward0" } else { "NllLossBackward0" }
+        if self.pictures { "NllLoss2DBackward0" } else { "NllLossBackward0" }
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
@@ -113,14 +134,15 @@ impl Op for NllLoss {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let Targets { dim, index, factor, total, .. } = &self.targets;
+        let single = single_shape(x.layout.shape());
+        let Targets { dim, index, factor } =
+            self.targets(inputs[1], x.layout.shape(), x.dtype, Use::Losses)?;
         let (index, factor) = (index.array(), factor.array());
-        let single = self.single_shape(x.layout.shape());
         let loss = dispatch!(float x.dtype, T => {
             let mut picked = Array::uninit(&index.layout, x.dtype)?;
             // An input without samples may be one without classes, too.
             if index.layout.numel() > 0 {
-                kernels::gather(x.view::<T>(), *dim, index.view(), picked.fresh());
+                kernels::gather(x.view::<T>(), dim, index.view(), picked.fresh());
             }
             let mut losses = Array::uninit_shape(&single, x.dtype)?;
             let (picked, factor) = (picked.view::<T>(), factor.view::<T>());
@@ -129,7 +151,7 @@ impl Op for NllLoss {
             match self.reduction {
                 Reduction::Mean => {
                     let sum = Reduction::Sum.finish(losses)?;
-                    let total = T::from_f64(*total);
+                    let total = T::from_f64(self.total);
                     crate::ops::unary::compute::<T, T>(&sum, x.dtype, move |sum| sum / total)?
                 }
                 other => other.finish(losses)?,
@@ -141,11 +163,7 @@ impl Op for NllLoss {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        let total = match self.reduction {
-            Reduction::None => 0.0,
-            _ => self.targets.total,
-        };
-        let total = Tensor::from_scalar(Scalar::Float(total), keep.dtype(0)).ok();
+        let total = Tensor::from_scalar(Scalar::Float(self.total), keep.dtype(0)).ok();
         let [weight, total] = [&self.weight, &total].map(|kept| kept.as_ref().map(SavedTensor::constant));
         [Some(keep.input(0)), Some(keep.input(1)), weight, total]
     }
@@ -162,14 +180,15 @@ impl Op for NllLoss {
         }
         let (Some(x), Some(target)) = (x, target) else { unreachable!("both are kept") };
         let (x, target) = (at.load(x)?, at.load(target)?);
-        let (loss, shape) = (self.clone(), Dims::from_slice(x.layout().shape()));
+        let loss = self.clone();
         let back = move |inputs: &[&Tensor]| {
-            let Targets { dim, index, coefficient, .. } = &loss.targets;
-            let mut g = inputs[0].clone();
+            let (mut g, x) = (inputs[0].clone(), inputs[1].layout());
+            let Targets { dim, index, factor } =
+                loss.targets(inputs[2], x.shape(), inputs[1].dtype(), Use::Derivatives)?;
             if loss.reduction == Reduction::None {
                 g = reshape::reshape_to(&g, index.layout().shape())?;
             }
-            placed(&mul(coefficient, &g)?, *dim, index, &shape)
+            placed(&mul(&factor, &g)?, dim, &index, x.shape())
         };
         let mut shown = self.parameters();
         let (g, mut inputs): (&Tensor, SmallVec<[&Tensor; 4]>) = (single(gradients), SmallVec::new());
@@ -182,9 +201,9 @@ impl Op for NllLoss {
         if self.weight.is_none() {
             shown.push(("weight", Shown::NoTensor));
         }
-        let name = match self.targets.index.ndim() {
-            ..=2 => "NllLossBackwardBackward0",
-            _ => "NllLoss2DBackwardBackward0",
+        let name = match self.pictures {
+            false => "NllLossBackwardBackward0",
+            true => "NllLoss2DBackwardBackward0",
         };
         let x = whole::backward(at, (name, names), (2, 0b11, shown), &inputs, back)?;
         Ok(smallvec![Some(x), None])
@@ -194,12 +213,20 @@ impl Op for NllLoss {
         Some(smallvec![Some(0)])
     }
 
-    fn jvp(&self, [x, ..]: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let Some(x) = x else { unreachable!("the input is kept") };
-        let Targets { dim, index, coefficient, .. } = &self.targets;
-        let moved = mul(&gather::gather(tangent(tangents), *dim as i64, index)?, coefficient)?;
+    fn jvp(
+        &self,
+        [_, target, ..]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let Some(target) = target else { unreachable!("the target is kept") };
+        let (x, target) = (tangent(tangents), at.load(target)?);
+        let (layout, dtype) = (x.layout(), x.dtype());
+        let Targets { dim, index, factor } =
+            self.targets(&target, layout.shape(), dtype, Use::Derivatives)?;
+        let moved = mul(&gather::gather(x, dim as i64, &index)?, &factor)?;
         one(match self.reduction {
-            Reduction::None => reshape::reshape_to(&moved, &self.single_shape(x.layout().shape()))?,
+            Reduction::None => reshape::reshape_to(&moved, &single_shape(layout.shape()))?,
             _ => reduce::sum(&moved, None, false, None)?,
         })
     }
@@ -239,8 +266,7 @@ pub fn nll_loss(
     if batch::highest([x, target].into_iter().chain(weight)).is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
-    let samples: Vec<i64> =
-        copy::as_type(&target.array(), DType::Int64)?.view::<i64>().iter().copied().collect();
+    let samples = class_numbers(target)?;
     let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
     if let Some(&target) = samples.iter().find(outside) {
         return Err(Error::TargetRange { target }.into());
@@ -256,13 +282,12 @@ pub fn nll_loss(
             _ => Ok(loss),
         };
     }
-    let weights = weight.map(|weight| weight.array().widened()).transpose()?;
-    let targets = dispatch!(float dtype.wide(), T => {
-        Targets::new::<T>(shape, &samples, weights.as_ref(), reduction, ignored)?
-    }, else {
-        unreachable!("the input was found to be of a floating-point type")
-    });
-    apply_one(NllLoss { reduction, targets, weight: weight.map(Tensor::detach), ignored }, &[x, target])
+    let total = match reduction {
+        Reduction::None => 0.0,
+        _ => total_weight(&samples, weight, ignored, dtype)?,
+    };
+    let (weight, pictures) = (weight.map(Tensor::detach), shape.len() > 2);
+    apply_one(NllLoss { reduction, weight, ignored, total, pictures }, &[x, target])
 }
 
 /// The loss as operations that need not know the classes, each sample having its own.
