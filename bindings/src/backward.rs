@@ -16,6 +16,7 @@ use crate::callbacks::Run;
 use crate::error::{carry, raise};
 use crate::node::node_of;
 use crate::origin::describe;
+use crate::overrides::has_torch_function;
 use crate::returns::ToPython;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transform::is_inside_transform;
@@ -114,16 +115,21 @@ pub(crate) fn run_backward<'py>(
     PyTuple::new(py, found)
 }
 
-/// Accumulate the gradients of `root`, a scalar, into the leaves: the common call, without tuples.
+/// Accumulate the gradients of `root`, a scalar, into the leaves: the common call, without tuples. `False`:
+/// nothing was done, since somebody is to be shown the call first.
 #[pyfunction]
 #[pyo3(name = "_accumulate")]
-pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Switch>) -> PyResult<()> {
+pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Switch>) -> PyResult<bool> {
+    if has_torch_function(root)? {
+        return Ok(false);
+    }
     check_outside_of_transforms()?;
     let options = Options { retain_graph: retain_graph.is_some_and(|it| it.0), create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     let run = Run::begin();
     engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
-    run.finish(root.py(), options.create_graph)
+    run.finish(root.py(), options.create_graph)?;
+    Ok(true)
 }
 
 /// Gradients of leaves are not put aside by a function that is itself differentiated or mapped.

@@ -106,7 +106,7 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     let Some((other, mapping)) = rest.find_map(|other| Some((other, batch::no_room(target, other)?))) else {
         return Ok(());
     };
-    match batched_name(method, given) {
+    match batched_name(method, given).map(|name| if mapping.is_asked_for() { name } else { Name::Fallback }) {
         Some(Name::Shape) => Err(raise(batch::room_shape(target, other).into())),
         Some(Name::Rule(operation)) => Err(raise(Error::UnbatchedWrite { operation }.into())),
         Some(Name::Fallback) => {

@@ -46,6 +46,8 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
+    if gradient is None and inputs is None and create_graph is False and _accumulate(self, retain_graph):
+        return None
     if _has_torch_function(self):
         options = {
             "gradient": gradient,
@@ -54,10 +56,7 @@ def backward(
             "inputs": inputs,
         }
         return _handle_torch_function(Tensor.backward, "torch.Tensor.backward", self, (self,), options)
-    if gradient is None and inputs is None and create_graph is False:
-        _accumulate(self, retain_graph)
-    else:
-        _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
     return None
 
 

@@ -334,8 +334,12 @@ fn all(answers: &Tensor) -> bool {
 /// Whether all elements are near each other.
 pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
     let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
-    if batch::highest([a, b]).is_some() {
-        return Err(Error::MappedCloseness {}.into());
+    if let Some(mapping) = batch::highest([a, b]) {
+        return Err(match mapping.is_asked_for() {
+            true => Error::MappedCloseness {},
+            false => Error::MappedDecision { operation: "allclose".to_owned() },
+        }
+        .into());
     }
     Ok(all(&isclose(a, b, tolerance)?))
 }

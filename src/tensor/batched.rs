@@ -174,11 +174,16 @@ impl Mapping {
         self.randomness
     }
 
-    /// Whether a function of the program is being mapped on this thread, rather than rules of backward.
-    pub fn is_asked_for() -> bool {
+    /// Whether a function of the program is mapped, rather than rules of backward. Refusals of others have
+    /// words of their own: torch has another mapping for them.
+    pub fn is_asked_for(&self) -> bool {
+        self.randomness != Randomness::Unasked
+    }
+
+    /// Whether a function of the program is being mapped on this thread.
+    pub fn is_any_asked_for() -> bool {
         let around = |mapping: &Arc<Mapping>| Mapping::at(mapping.around);
-        std::iter::successors(Mapping::innermost(), around)
-            .any(|mapping| mapping.randomness != Randomness::Unasked)
+        std::iter::successors(Mapping::innermost(), around).any(|mapping| mapping.is_asked_for())
     }
 
     /// Whether both are one level.

@@ -351,8 +351,10 @@ impl Tensor {
     /// The only element.
     pub fn item(&self) -> Result<Scalar> {
         if self.differs() {
-            return Err(match self.mapping().map(|mapping| mapping.randomness()) {
-                Some(Randomness::Unasked) => Error::MappedDecision { operation: "item".to_owned() },
+            return Err(match self.mapping() {
+                Some(mapping) if !mapping.is_asked_for() => {
+                    Error::MappedDecision { operation: "item".to_owned() }
+                }
                 _ if self.is_followed() => Error::MappedValue {},
                 _ => Error::MappedItem {},
             }

@@ -71,7 +71,7 @@ pub(super) fn apply<'py>(
 
     let mut batched = mode::special() && inputs.iter().any(Tensor::is_batched);
     // Rules of backward that are mapped over gradients call functions as they are, unless these are recorded.
-    let plain = mode::special() && !(batched && edges.is_some()) && !Mapping::is_asked_for();
+    let plain = mode::special() && !(batched && edges.is_some()) && !Mapping::is_any_asked_for();
     batched &= !plain;
     if !is_apart && (batched || is_inside_transform() && !(plain && boundary::depth() == 0)) {
         return Err(PyRuntimeError::new_err(NOT_APART));
@@ -98,7 +98,7 @@ fn of_samples<'py>(
     batched: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = class.py();
-    if !batched && !Mapping::is_asked_for() {
+    if !batched && !Mapping::is_any_asked_for() {
         return Ok(None);
     }
     let module = py.import(intern!(py, "rushlight.autograd.batched_function"))?;

@@ -9,7 +9,6 @@ use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
 use rushlight::ops::{create, intercept};
-use rushlight::tensor::Randomness;
 use rushlight::{Error, Result, Tensor};
 
 use super::number::number;
@@ -164,8 +163,10 @@ pub(super) fn to_index<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// `bool(x)`.
 pub(crate) fn is_true(tensor: &Tensor) -> PyResult<bool> {
     if tensor.differs() {
-        let error = match tensor.mapping().map(|mapping| mapping.randomness()) {
-            Some(Randomness::Unasked) => Error::MappedDecision { operation: "is_nonzero".to_owned() },
+        let error = match tensor.mapping() {
+            Some(mapping) if !mapping.is_asked_for() => {
+                Error::MappedDecision { operation: "is_nonzero".to_owned() }
+            }
             _ if tensor.is_followed() => Error::MappedValue {},
             _ => Error::MappedTruth {},
         };

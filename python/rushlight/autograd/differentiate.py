@@ -155,7 +155,7 @@ def _run_batch(
 ) -> tuple[Any, ...]:
     """Run for all gradients together, which lie along their first dimension."""
     from .._rushlight import _add_batch_dim, _remove_batch_dim
-    from ..func.vmap import level, older_words
+    from ..func.vmap import level
 
     sizes = [len(gradient) for gradient in gradients if gradient is not None]
     if len(sizes) < len(gradients):
@@ -173,7 +173,7 @@ def _run_batch(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    with older_words(), level(sizes[0], "unasked") as number:
+    with level(sizes[0], "unasked") as number:
         entered = [
             None if gradient is None else _add_batch_dim(gradient, 0, number) for gradient in gradients
         ]

@@ -11,7 +11,7 @@ from ._arguments import chosen, positions, replaced
 from ._basis import standard_basis
 from .jvp import jvp
 from .reverse import _vjp_with_argnums
-from .vmap import vmap
+from .vmap import mapped, vmap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,7 +158,7 @@ def pushed_forward(
             check(tree_leaves(output))
         return tuple(pushed)
 
-    columns, *aux = vmap(push, randomness=randomness)(*basis)
+    columns, *aux = mapped(push, randomness=randomness)(*basis)
     jacobian = tree_map(lambda column: _by_input(column, primals, primals_spec), columns)
     # The same for every column.
     return (jacobian, *(tree_map(lambda value: value[0], one) for one in aux)) if has_aux else jacobian

@@ -55,6 +55,17 @@ def vmap(
         )
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    return mapped(func, in_dims, out_dims, randomness, chunk_size)
+
+
+def mapped(
+    func: Callable[..., Any],
+    in_dims: Dims = 0,
+    out_dims: Dims = 0,
+    randomness: str = "unasked",
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return what `vmap` does, also where the program did not ask for a mapping: 'unasked'."""
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -168,32 +179,6 @@ def level(size: int, randomness: str) -> Iterator[int]:
         yield number
     finally:
         _vmap_decrement_nesting()
-
-
-@contextmanager
-def older_words() -> Iterator[None]:
-    """Refuse in the words of the mapping that there was before, and that batched gradients still have."""
-    try:
-        yield
-    except RuntimeError as error:
-        first, *rest = str(error).split("\n", 1)
-        error.args = ("\n".join([_in_older_words(first), *rest]),)
-        raise
-
-
-def _in_older_words(text: str) -> str:
-    from .._messages.mapping import MAPPING
-
-    kinds = {
-        MAPPING["MappedItem"][1]: MAPPING["MappedDecision"][1].format(operation="item"),
-        MAPPING["MappedTruth"][1]: MAPPING["MappedDecision"][1].format(operation="is_nonzero"),
-        MAPPING["MappedCloseness"][1]: MAPPING["MappedDecision"][1].format(operation="allclose"),
-        MAPPING["RandomRefused"][1]: MAPPING["RandomUnasked"][1],
-        MAPPING["UnbatchedWrite"][1].format(operation="inplace arithmetic"): (
-            MAPPING["UnbatchedFallback"][1].format(operation="copy_", level=1)
-        ),
-    }
-    return kinds.get(text, text)
 
 
 def _entered(leaves: list[Any], dims: list[int | None], number: int) -> list[Any]:

@@ -20,7 +20,14 @@ fn check_room(x: &Tensor, others: &[&Tensor], mapping: &Arc<Mapping>, operation:
     if differ(x) || !others.iter().any(|other| differ(other)) {
         return Ok(());
     }
-    Err(Error::UnbatchedWrite { operation }.into())
+    Err(match (mapping.is_asked_for(), operation) {
+        (true, operation) => Error::UnbatchedWrite { operation },
+        (false, "inplace arithmetic") => {
+            Error::UnbatchedFallback { operation: "copy_", level: mapping.level() }
+        }
+        (false, operation) => Error::UnbatchedFallback { operation, level: mapping.level() },
+    }
+    .into())
 }
 
 /// Overwrites the samples of `x` with those of `source`, broadcast and converted.

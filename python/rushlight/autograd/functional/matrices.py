@@ -124,7 +124,6 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
             "`vectorize=True`."
         )
     from ...func.jacobians import pushed_forward
-    from ...func.vmap import older_words
 
     result_is_tuple = False
 
@@ -133,8 +132,7 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
         result_is_tuple, outputs = as_tuple(func(*args), "outputs", "None")
         return outputs
 
-    with older_words():
-        matrices = pushed_forward(checked, inputs, tuple(range(len(inputs))))
+    matrices = pushed_forward(checked, inputs, tuple(range(len(inputs))), randomness="unasked")
     rows: Any = [list(row) for row in matrices] if is_tuple else tuple(row[0] for row in matrices)
     return rows if result_is_tuple else rows[0]
 
