@@ -53,6 +53,10 @@ macro_rules! indexing {
     PutCount { source: usize, index: usize },
     /// Elements to be put of another type.
     PutDTypes { target: DType, source: DType },
+    /// Different slices of a dimension without any, in a tensor with more such dimensions.
+    UniqueOfNothing {},
+    /// Different slices that have no elements.
+    UniqueEmptySlices {},
     /// Boundaries without dimensions.
     BoundariesScalar {},
     /// Boundaries whose leading dimensions differ from those of the values.

@@ -4,11 +4,14 @@
 //! ----
 //! Kernels write into memory that is not initialised and cannot fail. So work that is given up unwinds:
 //! what was half written is freed and nobody reads it. Only who sets a question for a thread gives up
-//! its work, and that is the engine, which turns the unwinding into an error.
+//! its work, and that is the engine, which turns the unwinding into an error. Work for which there is not
+//! enough memory is given up in the same way.
 
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+
+use crate::storage;
 
 /// Whether to give up.
 pub type Question = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -17,6 +20,17 @@ thread_local!(static QUESTION: RefCell<Option<Question>> = const { RefCell::new(
 
 /// What unwinds when work is given up.
 pub struct Interrupted;
+
+/// What unwinds when there is no memory for so many bytes.
+pub struct Exhausted {
+    pub bytes: usize,
+}
+
+/// An empty vector with room for so many. Unwinds if there is none.
+pub(super) fn room<T>(len: usize) -> Vec<T> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    storage::room(len).unwrap_or_else(|_| resume_unwind(Box::new(Exhausted { bytes })))
+}
 
 /// Has long work of this thread ask until it is dropped.
 #[must_use = "the question is asked as long as the guard lasts"]

@@ -5,6 +5,7 @@ use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix2, Z
 use std::mem::MaybeUninit;
 
 use super::apply::{GRAIN, each_slice, each_slice_1};
+use super::interrupt;
 use super::parallel::parallel_items;
 
 /// Columns that a transposing loop goes through together, so that cache lines are used whole.
@@ -30,7 +31,7 @@ pub(super) fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> ArrayViewMutD
 
 /// The elements of a view in row-major order, in memory of their own.
 pub(super) fn gathered<T: Copy + Send + Sync>(a: &ArrayViewD<'_, T>) -> Vec<T> {
-    let mut elements = Vec::with_capacity(a.len());
+    let mut elements = interrupt::room(a.len());
     gather_behind(&mut elements, a);
     elements
 }

@@ -42,7 +42,7 @@ impl Slices {
         let dim = shape::normalize_dim(named, x.ndim())?;
         let given = index.array();
         let size = x.layout().size(dim);
-        let mut places = index.to_vec::<i64>();
+        let mut places = index.to_vec::<i64>()?;
         for place in &mut places {
             *place = match from_end(*place, size) {
                 Some(found) if negative || *place >= 0 => found as i64,

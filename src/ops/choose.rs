@@ -40,7 +40,7 @@ pub fn multinomial(
     let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
     let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
     dispatch!(float dtype.wide(), T => {
-        let weights: Vec<T> = weights.to_vec();
+        let weights: Vec<T> = weights.to_vec()?;
         if let Some(weight) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight.is_finite())) {
             return Err(match repeated {
                 true if *weight > 0.0 => Error::ChoiceInfinite {}.into(),

@@ -34,6 +34,16 @@ fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
     }
 }
 
+/// Slices without elements are all alike, but no slices of one dimension are fine.
+fn check_slices(shape: &[usize], dim: usize) -> Result<()> {
+    let empty = shape.iter().filter(|&&size| size == 0).count();
+    match shape.get(dim) {
+        Some(0) if empty > 1 => Err(Error::UniqueOfNothing {}.into()),
+        Some(1..) if empty > 0 => Err(Error::UniqueEmptySlices {}.into()),
+        _ => Ok(()),
+    }
+}
+
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
@@ -50,7 +60,11 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     check_type(x, "unique")?;
     let (line, dim) = match dim {
         None => (reshape::reshape(x, &[-1])?, 0),
-        Some(dim) => (x.clone(), shape::normalize_dim(dim, x.ndim())? as i64),
+        Some(dim) => {
+            let dim = shape::normalize_dim(dim, x.ndim())?;
+            check_slices(x.layout().shape(), dim)?;
+            (x.clone(), dim as i64)
+        }
     };
     let slices = if line.ndim() > 0 { permute::movedim(&line, &[dim], &[0])? } else { line.clone() };
     let count = slices.layout().shape().first().copied().unwrap_or(1);

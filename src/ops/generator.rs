@@ -70,7 +70,7 @@ impl Generator {
         if got != expected {
             return Err(Error::GeneratorStateSize { expected, got }.into());
         }
-        let restored = kernels::Generator::from_state_bytes(&state.to_vec::<u8>());
+        let restored = kernels::Generator::from_state_bytes(&state.to_vec::<u8>()?);
         *self.lock() = restored.ok_or(Error::GeneratorState {})?;
         Ok(())
     }

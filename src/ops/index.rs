@@ -127,7 +127,7 @@ impl Viewed {
                 self.choose(chosen, dim)
             }
             Index::Indices(index) if index.ndim() == 0 && !index.dtype().is_float() => {
-                self.view = element(&self.view, place, dim, index.to_vec()[0])?;
+                self.view = element(&self.view, place, dim, index.to_vec()?[0])?;
                 Ok(dim)
             }
             Index::Indices(index) => {

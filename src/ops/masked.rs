@@ -315,7 +315,7 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
         return reshape::reshape_to(&super::gather::gather(&line, 0, &places)?, index.layout().shape());
     }
     let numel = x.numel();
-    let mut places = index.to_vec::<i64>();
+    let mut places = index.to_vec::<i64>()?;
     if numel == 0 && !places.is_empty() {
         return Err(Error::TakeEmpty {}.into());
     }
@@ -344,7 +344,7 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
         return Err(Error::TakeEmpty {}.into());
     }
     let outside = |&&place: &&i64| from_end(place, numel).is_none();
-    if let Some(&index) = index.to_vec::<i64>().iter().find(outside) {
+    if let Some(&index) = index.to_vec::<i64>()?.iter().find(outside) {
         return Err(Error::TakeRange { index, numel }.into());
     }
     let operation = Whole {
@@ -387,7 +387,7 @@ fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
     }
     // The rows of one sample stand together: the first columns say whose they are.
     let mut counts = vec![0; samples.iter().product()];
-    for row in found.to_vec::<i64>().chunks(layout.ndim()) {
+    for row in found.to_vec::<i64>()?.chunks(layout.ndim()) {
         let number = |number, (&place, &size): (&i64, &usize)| number * size + place as usize;
         counts[row.iter().zip(samples).fold(0, number)] += 1;
     }

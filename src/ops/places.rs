@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 
+use std::iter::repeat_n;
+
 use super::index::is_mask;
 use super::part::from_end;
 use super::{binary, copy, permute};
@@ -9,6 +11,7 @@ use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// The elements of a tensor that tensors of indices name.
@@ -81,7 +84,8 @@ impl Places {
 
     /// Fills in the positions.
     fn locate(&mut self, indices: &[(usize, Array)]) -> Result<()> {
-        self.positions = vec![0; self.picked.iter().product()];
+        let count = self.picked.iter().product();
+        self.positions = storage::collected(count, repeat_n(0, count))?;
         // Nothing is read or written, so nothing is out of bounds.
         let idle = self.rest().any(|&size| size == 0);
         for (at, (_, index)) in indices.iter().enumerate() {

@@ -204,7 +204,7 @@ pub fn normal(
         let _off = mode::GradModeGuard::off();
         let spread = match std {
             Scalar(std) => std.to_f64(),
-            Given(std) if std.to_vec::<f64>().iter().any(|&std| std < 0.0) => {
+            Given(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
                 return Err(Error::NormalDeviations {}.into());
             }
             Given(_) => 1.0,

@@ -4,6 +4,7 @@ use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::{cast, copy, create, default_dtype};
 use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Elements that are counted in a row from one that was calculated, for a vector of 32 bytes.
@@ -112,8 +113,9 @@ fn spaced_complex(
         _ if index < steps / 2 => first + step * index as f64,
         _ => last - step * (steps - index - 1) as f64,
     };
-    let elements: Vec<Complex<f64>> = (0..steps).map(|index| map(value(index))).collect();
-    let array = Array::from_slice(&shape::checked_shape(&[steps])?, &elements)?;
+    let shape = shape::checked_shape(&[steps])?;
+    let elements = storage::collected(shape[0], (0..steps).map(|index| map(value(index))))?;
+    let array = Array::from_slice(&shape, &elements)?;
     Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
@@ -143,7 +145,7 @@ fn spaced(
     });
     // Powers are as exact as single precision.
     let exact = if operation == "linspace_cpu" { dtype } else { dtype.wide() };
-    let mut elements = space_out(shape[0], first, last, exact);
+    let mut elements = space_out(shape[0], first, last, exact)?;
     elements.iter_mut().for_each(|x| *x = map(Complex::new(*x, 0.0)).re);
     let array = Array::from_slice(&shape, &elements)?;
     Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
@@ -155,14 +157,16 @@ pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
     if !dtype.is_float() {
         return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into());
     }
-    let bounds = starts.to_vec::<f64>().into_iter().zip(ends.to_vec::<f64>());
-    let elements: Vec<f64> = bounds.flat_map(|(start, end)| space_out(shape[1], start, end, dtype)).collect();
+    let mut elements = storage::room(shape.iter().product())?;
+    for (start, end) in starts.to_vec::<f64>()?.into_iter().zip(ends.to_vec::<f64>()?) {
+        elements.extend(space_out(shape[1], start, end, dtype)?);
+    }
     let array = Array::from_slice(&shape, &elements)?;
     Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
 /// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.
-fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Vec<f64> {
+fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Result<Vec<f64>> {
     let step = dtype.rounded(dtype.rounded(last - first) / (steps as f64 - 1.0));
     let value = |index: usize| match steps {
         1 => first,
@@ -173,5 +177,5 @@ fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Vec<f64> {
         _ => (-step).mul_add((steps - index - 1) as f64, last),
     };
     let value = |index| if dtype.is_half() { dtype.rounded(value(index)) } else { value(index) };
-    (0..steps).map(value).collect()
+    storage::collected(steps, (0..steps).map(value))
 }

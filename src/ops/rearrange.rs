@@ -14,6 +14,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::moves;
 use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// y = x in the opposite order along some dimensions
@@ -327,14 +328,14 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     if let Some(index) = batch::front(times, samples) {
         return index;
     }
-    let counts = times.to_vec::<i64>();
+    let counts = times.to_vec::<i64>()?;
     let counts = if counts.len() == 1 { vec![counts[0]; size] } else { counts };
     let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));
     if counts.iter().any(|&count| count < 0) {
         return Err(Error::RepeatsBelowZero {}.into());
     }
-    shape::checked_shape(&[total.unwrap_or(i64::MAX)])?;
+    let total = shape::checked_shape(&[total.unwrap_or(i64::MAX)])?[0];
     let each = counts.iter().zip(0i64..).flat_map(|(&count, place)| (0..count).map(move |_| place));
-    let index: Vec<i64> = each.collect();
+    let index = storage::collected(total, each)?;
     Tensor::from_slice(&[index.len()], &index)
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, SharedLayout};
+use crate::storage;
 use crate::tensor::{Creation, Tensor};
 
 /// yᵢ = parts of x along one dimension that are x together
@@ -36,14 +37,16 @@ enum Cuts {
 }
 
 impl Split {
-    fn parts(&self, size: usize) -> Vec<Part> {
+    /// The parts of so many elements.
+    fn parts(&self, size: usize) -> Result<Vec<Part>> {
         let dim = self.dim;
         let slice = |start, length| Part::Slice { dim, start, length, step: 1 };
         match &self.cuts {
-            Cuts::Elements => (0..size).map(|index| Part::Select { dim, index }).collect(),
+            Cuts::Elements => storage::collected(size, (0..size).map(|index| Part::Select { dim, index })),
             Cuts::Equal(length) => {
                 let starts = (0..size.max(1)).step_by((*length).max(1));
-                starts.map(|start| slice(start, (*length).min(size - start))).collect()
+                let part = |start| slice(start, (*length).min(size - start));
+                storage::collected(starts.len(), starts.map(part))
             }
             Cuts::Lengths(lengths) => {
                 let mut start = 0;
@@ -51,7 +54,7 @@ impl Split {
                     start += length;
                     slice(start - length, length)
                 };
-                lengths.iter().map(part).collect()
+                Ok(lengths.iter().map(part).collect())
             }
         }
     }
@@ -75,12 +78,16 @@ impl Op for Split {
     }
 
     fn outputs(&self, inputs: &[&Tensor]) -> usize {
-        self.parts(inputs[0].layout().shape()[self.dim]).len()
+        match &self.cuts {
+            Cuts::Elements => inputs[0].layout().shape()[self.dim],
+            Cuts::Equal(length) => inputs[0].layout().shape()[self.dim].max(1).div_ceil((*length).max(1)),
+            Cuts::Lengths(lengths) => lengths.len(),
+        }
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let layout = inputs[0].layout();
-        let parts = self.parts(layout.shape()[self.dim]);
+        let parts = self.parts(layout.shape()[self.dim])?;
         let view = |part: Part| show_as(inputs[0], part.layout(&layout), Creation::MultiOutput);
         Ok(parts.into_iter().map(view).collect())
     }
@@ -100,7 +107,7 @@ impl Op for Split {
     }
 
     fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let parts = self.parts(source.shape()[self.dim]);
+        let parts = self.parts(source.shape()[self.dim])?;
         parts.into_iter().map(|part| take(tangent(tangents), part).map(Some)).collect()
     }
 

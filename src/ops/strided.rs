@@ -39,6 +39,7 @@ impl Op for AsStrided {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        check_room(&inputs[0].memory(), &self.layout)?;
         Ok(smallvec![super::view::show(inputs[0], (*self.layout).clone())])
     }
 
@@ -53,8 +54,9 @@ impl Op for AsStrided {
     }
 
     fn jvp(&self, source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        // A tangent that lies as x did has the window as a view.
-        if tangent(tangents).layout() == *source {
+        // A tangent that lies as x did has the window as a view, if its memory reaches as far.
+        let memory = tangent(tangents).memory();
+        if memory.layout == *source && check_room(&memory, &self.layout).is_ok() {
             return one(super::view::window(tangent(tangents), (*self.layout).clone())?);
         }
         let window =
@@ -129,15 +131,36 @@ fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> R
     for (&size, &stride) in shape.iter().zip(strides) {
         end = end.and_then(|end| end.checked_add((size - 1).max(0).checked_mul(stride)?));
     }
-    let item = array.dtype.size();
-    let needed = end.and_then(|end| end.checked_mul(item as i64)).unwrap_or(i64::MAX);
-    let bytes = array.storage.bytes();
-    if !sizes.contains(&0) && needed as u64 > bytes as u64 {
-        let (shape, strides) = (shape.to_vec(), strides.to_vec());
-        return Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into());
+    if !sizes.contains(&0) {
+        check_reach(&array, (shape, strides, offset), end)?;
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
     Ok(Layout::strided(sizes, strides, offset as usize))
+}
+
+/// Refuses a window that ends beyond the memory, or so far away that it cannot be said where.
+fn check_reach(
+    memory: &Array,
+    (shape, strides, offset): (&[i64], &[i64], i64),
+    end: Option<i64>,
+) -> Result<()> {
+    let (item, bytes) = (memory.dtype.size(), memory.storage.bytes());
+    let needed = end.and_then(|end| end.checked_mul(item as i64)).unwrap_or(i64::MAX);
+    if needed as u64 <= bytes as u64 {
+        return Ok(());
+    }
+    let (shape, strides) = (shape.to_vec(), strides.to_vec());
+    Err(Error::StridedBounds { shape, strides, offset, item, needed, bytes }.into())
+}
+
+/// Refuses a layout that shows more than there is: it was that of another tensor's window, whose memory may
+/// have grown since.
+fn check_room(memory: &Array, layout: &Layout) -> Result<()> {
+    if layout.numel() == 0 || layout.end().saturating_mul(memory.dtype.size()) <= memory.storage.bytes() {
+        return Ok(());
+    }
+    let (shape, strides) = (shape::signed(layout.shape()), shape::signed(layout.strides()));
+    check_reach(memory, (&shape, &strides, layout.offset() as i64), i64::try_from(layout.end()).ok())
 }
 
 /// The elements of the memory of `x` at these sizes and strides, from now on, in `x` itself.

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::graph::host::{self, Host};
 use crate::graph::{anomaly, mode};
-use crate::kernels::interrupt::{Asking, Interrupted, Question};
+use crate::kernels::interrupt::{Asking, Exhausted, Interrupted, Question};
 
 /// How long the host is left alone. It may have to wait for its lock, so this is not shorter.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -77,7 +77,10 @@ impl Watch {
         // What is unwound belongs to the run and goes with it.
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| match self.failure.lock().take() {
             Some(error) if payload.is::<Interrupted>() => Err(error),
-            _ => resume_unwind(payload),
+            _ => match payload.downcast::<Exhausted>() {
+                Ok(missing) => Err(Error::OutOfMemory { bytes: missing.bytes as u64 }.into()),
+                Err(payload) => resume_unwind(payload),
+            },
         })
     }
 }

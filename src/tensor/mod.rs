@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, writes};
 use crate::shape::{Layout, SharedLayout};
+use crate::storage;
 
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
@@ -369,16 +370,17 @@ impl Tensor {
     }
 
     /// The elements in row-major order, converted.
-    pub fn to_vec<T: Element>(&self) -> Vec<T> {
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let array = self.array();
         if array.dtype.is_half() {
-            return array
-                .view::<i16>()
-                .iter()
-                .map(|bits| resolve::wide(*bits, array.dtype).convert())
-                .collect();
+            let view = array.view::<i16>();
+            let elements = view.iter().map(|bits| resolve::wide(*bits, array.dtype).convert());
+            return storage::collected(view.len(), elements);
         }
-        dispatch!(all array.dtype, S => array.view::<S>().iter().map(|x| x.convert()).collect())
+        dispatch!(all array.dtype, S => {
+            let view = array.view::<S>();
+            storage::collected(view.len(), view.iter().map(|x| x.convert()))
+        })
     }
 
     /// Replaces memory, geometry and type, as `x.data = y` does. The count of writes goes on, for views as well.

@@ -243,7 +243,7 @@ fn tensor_split(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
             if sections.ndim() > 1 {
                 return Err(raise(Error::SectionsRank { ndim: sections.ndim() }.into()));
             }
-            match (sections.ndim(), sections.to_vec::<i64>().as_slice()) {
+            match (sections.ndim(), sections.to_vec::<i64>().map_err(raise)?.as_slice()) {
                 (0, &[count]) => split::tensor_split(x, Sections::Count(count), dim),
                 (_, indices) => split::tensor_split(x, Sections::Indices(indices), dim),
             }

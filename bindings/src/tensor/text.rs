@@ -1,6 +1,6 @@
 //! `repr(x)`: the tensor's numbers and what is said beside them, rendered by the engine.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
@@ -81,6 +81,9 @@ fn framed(title: &str, value: &str) -> String {
     format!("{title}, value=\n{}\n)", indented.collect::<Vec<_>>().join("\n"))
 }
 
+/// More digits would only take up memory: no number has as many.
+const MOST_PRECISE: usize = 1_000_000;
+
 /// The text of a tensor of numbers, with the name of the node that is shown beside them.
 fn plain(
     py: Python<'_>,
@@ -101,6 +104,9 @@ fn plain(
         tangent: tangent.as_deref(),
         default_dtype: default_dtype::get(),
     };
+    if print_options().precision > MOST_PRECISE {
+        return Err(PyValueError::new_err("precision too big"));
+    }
     let dtype = tensor.dtype();
     let array = tensor.array().widened().map_err(raise)?;
     let shape = array.layout.shape();

@@ -9,6 +9,7 @@ use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
 use rushlight::ops::{create, intercept};
+use rushlight::storage;
 use rushlight::{Error, Result, Tensor};
 
 use super::number::number;
@@ -47,9 +48,11 @@ impl TensorBase {
             check_memory(tensor)?;
         }
         let array = tensor.array().widened().map_err(raise)?;
-        let elements: Vec<Scalar> = dispatch!(all array.dtype, T => {
-            array.view::<T>().iter().map(|element| element.to_scalar()).collect()
-        });
+        let elements = dispatch!(all array.dtype, T => {
+            let view = array.view::<T>();
+            storage::collected(view.len(), view.iter().map(|element| element.to_scalar()))
+        })
+        .map_err(raise)?;
         nested(py, array.layout.shape(), &mut elements.into_iter())
     }
 }

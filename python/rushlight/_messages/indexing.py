@@ -215,6 +215,14 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         "put_(): self and source expected to have the same dtype, but got self.dtype = {target:Float} and "
         "source.dtype = {source:Float}",
     ),
+    "UniqueOfNothing": (
+        RuntimeError,
+        "Number of zero sized dimensions is more than one, so unique cannot be applied ",
+    ),
+    "UniqueEmptySlices": (
+        RuntimeError,
+        "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied",
+    ),
     "BoundariesScalar": (
         RuntimeError,
         "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension",

@@ -261,7 +261,7 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     if x.dtype().is_float() || x.dtype() == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }
-    let values = x.to_vec::<i64>();
+    let values = x.to_vec::<i64>()?;
     if x.ndim() != lead + 1 || values.iter().any(|&value| value < 0) {
         return Err(Error::BincountInput {}.into());
     }

@@ -4,7 +4,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Traits, writes};
 use crate::ops::apply::single;
@@ -52,7 +52,10 @@ impl CopySlices {
     fn window(&self, whole: &Tensor) -> Result<(Tensor, Tensor)> {
         let whole = laid_out(whole, &self.base)?;
         let start = start(&self.base) * whole.dtype().size() / self.dtype.size();
-        let offset = self.window.offset() - start;
+        let Some(offset) = self.window.offset().checked_sub(start) else {
+            let offset = self.window.offset() as i64 - start as i64;
+            return Err(Error::StridedOffset { offset }.into());
+        };
         let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
         let window = view::window_as(&whole, layout, self.dtype)?;
         Ok((whole, window))

@@ -187,7 +187,7 @@ pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
     if let Some(batch) = info.batch() {
         return check_solvable(&batch.value, operation);
     }
-    let info = info.to_vec::<i64>();
+    let info = info.to_vec::<i64>()?;
     match info.iter().position(|&step| step != 0) {
         Some(item) => {
             let place = place(item, info.len());
@@ -204,7 +204,7 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     }
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
-    let pivots = pivots.to_vec::<i64>();
+    let pivots = pivots.to_vec::<i64>()?;
     let count: usize = lead.iter().product();
     let mut result = vec![0.0; count * rows * rows];
     for item in 0..count {

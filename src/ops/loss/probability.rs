@@ -144,7 +144,7 @@ pub fn binary_cross_entropy(
 ) -> Result<Tensor> {
     for (argument, tensor) in [("input", x), ("target", target)] {
         let outside = |value: f64| !(0.0..=1.0).contains(&value) && !value.is_nan();
-        if tensor.to_vec::<f64>().into_iter().any(outside) {
+        if tensor.to_vec::<f64>()?.into_iter().any(outside) {
             return Err(Error::ProbabilityRange { argument }.into());
         }
     }

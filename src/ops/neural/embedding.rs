@@ -144,7 +144,7 @@ pub fn embedding(
         return Err(Error::EmbeddingDType { dtype: indices.dtype() }.into());
     }
     let rows = weight.layout().shape()[0] as i64;
-    if indices.to_vec::<i64>().iter().any(|&index| index < 0 || index >= rows) {
+    if indices.to_vec::<i64>()?.iter().any(|&index| index < 0 || index >= rows) {
         return Err(Error::IndexSelectRange {}.into());
     }
     let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };

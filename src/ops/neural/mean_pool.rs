@@ -8,6 +8,7 @@ use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
 use crate::ops::division::{self, Rounding};
 use crate::ops::{Value, mul, reduce, squeeze};
+use crate::storage;
 use crate::tensor::Tensor;
 
 /// How windows of pooling lie, a number for each spatial dimension.
@@ -230,14 +231,15 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
             let weight = 1.0 / (end - start) as f64;
             Taps { inputs: (start..end).map(|at| (at, weight)).collect() }
         };
-        Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(window).collect() }
+        let taps = storage::collected(count as usize, (0..count as usize).map(window))?;
+        Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size, taps })
     });
     let names = match sizes.len() {
         3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
         _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
     };
-    Resample { names, axes: axes.collect(), transposed: false, operation, takes_complex: false, keeps: true }
-        .of(x)
+    let axes = axes.collect::<Result<_>>()?;
+    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: true }.of(x)
 }
 
 /// From where to where the `place`-th of `count` windows over `size` elements goes.

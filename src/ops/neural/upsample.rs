@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
+use crate::storage;
 use crate::tensor::Tensor;
 
 /// How elements of another size are found.
@@ -204,7 +205,8 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         let given = scales.get(dim).copied().flatten().filter(|&scale| scale > 0.0);
         let scale = given.map_or(size as f64 / count as f64, f64::recip);
         let tap = |place| taps(between, place, size, count as usize, scale);
-        Axis { behind: layout.ndim() - 1 - lead - dim, size, taps: (0..count as usize).map(tap).collect() }
+        let taps = storage::collected(count as usize, (0..count as usize).map(tap))?;
+        Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size, taps })
     });
     let mut given = shown! { output_size: sizes, self_sym_sizes: &*layout };
     let scale_names: &[&'static str] = match sizes.len() {
@@ -219,7 +221,7 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     if !x.dtype().is_float() && x.dtype() != DType::UInt8 {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
-    let (names, axes) = (between.nodes(sizes.len()), axes.collect());
+    let (names, axes) = (between.nodes(sizes.len()), axes.collect::<Result<_>>()?);
     Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: false }
         .of_given(x, given)
 }

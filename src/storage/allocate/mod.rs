@@ -54,6 +54,22 @@ fn fresh(bytes: usize, align: usize, system: unsafe fn(Layout) -> *mut u8) -> Re
     Ok(block)
 }
 
+/// An empty vector with room for so many, or an error instead of an abort.
+pub fn room<T>(len: usize) -> Result<Vec<T>> {
+    let mut empty = Vec::new();
+    match empty.try_reserve_exact(len) {
+        Ok(()) => Ok(empty),
+        Err(_) => Err(out_of_memory(len.saturating_mul(size_of::<T>()))),
+    }
+}
+
+/// What there are so many of, in a vector: where the program says how many that are.
+pub fn collected<T>(len: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = room(len)?;
+    all.extend(items);
+    Ok(all)
+}
+
 /// At least `bytes` (not zero) uninitialised bytes, or an error instead of an abort.
 #[inline]
 pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {
