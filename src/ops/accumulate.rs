@@ -83,6 +83,14 @@ fn add_elements(a: &Array, b: &Array) -> bool {
     }, else { false })
 }
 
+/// Whether elements in row-major order lie as those of a leaf that are in row-major order too, which may have
+/// been given another shape since.
+fn lies_in(gradient: &Layout, leaf: &Layout) -> bool {
+    let dims = || gradient.shape().iter().zip(gradient.strides()).zip(leaf.strides());
+    gradient.shape() == leaf.shape()
+        || gradient.ndim() == leaf.ndim() && dims().all(|((&size, own), leaf)| size == 1 || own == leaf)
+}
+
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
 /// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
@@ -91,7 +99,7 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     }
     let fits = {
         let layout = gradient.layout();
-        layout.is_plain() && (like.is_contiguous() || !like.is_dense())
+        layout.is_plain() && (like.is_contiguous() && lies_in(&layout, like) || !like.is_dense())
             || !mode::flags().gradient_layout && layout.is_non_overlapping()
     };
     // torch takes over what shares its memory too, as a view that nobody else holds.
@@ -113,18 +121,19 @@ pub fn copy(gradient: &Tensor) -> Result<Tensor> {
     super::cast::clone_contiguous(gradient)
 }
 
-/// A copy whose elements lie as those of a leaf with this layout do.
+/// A copy whose elements lie as those of a leaf with this layout do: one that was given another shape since
+/// refuses what cannot be broadcast to it.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
     if !like.is_dense() {
         return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
     }
-    if gradient.batch().is_some() || !mode::is_grad_enabled() {
+    if gradient.batch().is_some() || !mode::is_grad_enabled() && gradient.layout().shape() == like.shape() {
         let copy = super::cast::clone_as(gradient, like)?;
         // As where it is recorded, the copy counts as a write.
         copy.read().bump_version()?;
         return Ok(copy);
     }
-    // Recorded, it is a write to a tensor that lies as the leaf does.
+    // It is a write to a tensor that lies as the leaf does.
     let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
     let copy = Array { layout, ..Array::uninit_shape(like.shape(), gradient.dtype())? };
     let copy = Tensor::from_array(copy);

@@ -63,7 +63,8 @@ pub(super) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
         return window_as(&base, (*view.layout).clone(), view.dtype)?.edge();
     }
     let rule = strided::rule(base.layout(), view.layout.clone());
-    let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype: view.dtype });
+    let dtype = view.dtype.resolved();
+    let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype });
     Ok(Some(Edge { node: Node::record(rule, smallvec![edge], forms), output: 0 }))
 }
 

@@ -255,7 +255,7 @@ impl Tensor {
     }
 
     /// The edge of the view that comes about by doing again with the base, as it is now, what led from it
-    /// to here; none if no record of that was made.
+    /// to here; none if no record of that was made, or the base was given another shape.
     #[cold]
     fn replayed(&self, base: &Tensor) -> Result<Option<Edge>> {
         let mut made = Vec::new();
@@ -263,6 +263,10 @@ impl Tensor {
         while let Some(edge) = next.filter(|edge| edge.node.rule().is_view()) {
             next = edge.node.edges().first().cloned().flatten();
             made.push(edge.node);
+        }
+        let source = made.last().and_then(|node| node.edges().first()?.as_ref());
+        if source.is_some_and(|it| it.node.form(it.output).layout.shape() != base.layout().shape()) {
+            return Ok(None);
         }
         let mut view = base.clone();
         for node in made.iter().rev() {
