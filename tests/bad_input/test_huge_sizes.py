@@ -51,7 +51,7 @@ def test_so_is_what_has_to_be_copied_or_listed(call):
 
 def test_more_digits_than_any_number_has_are_refused():
     torch.set_printoptions(precision=1 << 40)
-    with pytest.raises(ValueError, match="^precision too big$"):
+    with pytest.raises(ValueError, match=r"^precision too big$"):
         repr(torch.tensor([0.5]))
 
 

@@ -27,7 +27,7 @@ def test_backward_refuses_a_window_that_begins_before_its_base():
     x = torch.ones(3, requires_grad=True)
     base = torch.empty(0).set_(torch.zeros(8), 2, (4,), (1,))
     base.as_strided((3,), (1,), 0).copy_(x)
-    with pytest.raises(RuntimeError, match="^Tensor: invalid storage offset -2$"):
+    with pytest.raises(RuntimeError, match=r"^Tensor: invalid storage offset -2$"):
         torch.autograd.grad(base.sum(), x)
 
 
