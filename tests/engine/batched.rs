@@ -30,7 +30,7 @@ impl Drop for Open {
 /// The input of one sample: near the given one, at no kink either.
 fn varied(input: &Tensor, index: usize) -> Tensor {
     let factor = 1.0 + 0.003 * index as f64;
-    let values: Vec<f64> = input.to_vec::<f64>().iter().map(|x| x * factor).collect();
+    let values: Vec<f64> = input.to_vec::<f64>().unwrap().iter().map(|x| x * factor).collect();
     Tensor::from_slice(input.layout().shape(), &values).unwrap()
 }
 
@@ -208,7 +208,9 @@ fn moved(sample: &Sample, inputs: &[Tensor], directions: &[Tensor], level: Level
 
 fn assert_close(got: &Tensor, expected: &Tensor, what: &str) {
     assert_eq!(got.layout().shape(), expected.layout().shape(), "{what}: shape");
-    for (place, (got, expected)) in got.to_vec::<f64>().iter().zip(expected.to_vec::<f64>()).enumerate() {
+    for (place, (got, expected)) in
+        got.to_vec::<f64>().unwrap().iter().zip(expected.to_vec::<f64>().unwrap()).enumerate()
+    {
         let close = (got - expected).abs() <= 1e-9 * (1.0 + expected.abs())
             || got.is_nan() && expected.is_nan()
             || *got == expected;

@@ -40,7 +40,7 @@ fn copies(inputs: &[Tensor], requires_grad: bool) -> Vec<Tensor> {
 }
 
 fn inner(a: &Tensor, b: &Tensor) -> f64 {
-    a.to_vec::<f64>().iter().zip(b.to_vec::<f64>()).map(|(a, b)| a * b).sum()
+    a.to_vec::<f64>().unwrap().iter().zip(b.to_vec::<f64>().unwrap()).map(|(a, b)| a * b).sum()
 }
 
 /// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor.
@@ -75,7 +75,7 @@ fn duals_of(inputs: &[Tensor], level: Level, seed: usize, carries: impl Fn(usize
 }
 
 fn tangent_of(y: &Tensor, level: Level) -> f64 {
-    duals::tangent(y, level).unwrap().map_or(0.0, |tangent| tangent.to_vec::<f64>()[0])
+    duals::tangent(y, level).unwrap().map_or(0.0, |tangent| tangent.to_vec::<f64>().unwrap()[0])
 }
 
 fn close(a: f64, b: f64, what: &str) {

@@ -32,7 +32,7 @@ fn noise(like: &Tensor, seed: usize) -> Tensor {
 }
 
 fn inner(a: &Tensor, b: &Tensor) -> f64 {
-    a.to_vec::<f64>().iter().zip(b.to_vec::<f64>()).map(|(a, b)| a * b).sum()
+    a.to_vec::<f64>().unwrap().iter().zip(b.to_vec::<f64>().unwrap()).map(|(a, b)| a * b).sum()
 }
 
 /// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor, so that it can be differentiated.
@@ -74,7 +74,7 @@ pub(crate) fn check_against_differences(
 ) {
     let analytic = gradients(f, &leaves(inputs), false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for (index, input) in inputs.iter().enumerate() {
-        let values = input.to_vec::<f64>();
+        let values = input.to_vec::<f64>().unwrap();
         for element in 0..values.len() {
             let value_at = |delta: f64| {
                 let mut moved = values.clone();
@@ -82,10 +82,10 @@ pub(crate) fn check_against_differences(
                 let mut inputs = leaves(inputs);
                 inputs[index] = Tensor::from_slice(input.layout().shape(), &moved).unwrap();
                 inputs[index].set_requires_grad(true).unwrap();
-                f(&inputs).unwrap().to_vec::<f64>()[0]
+                f(&inputs).unwrap().to_vec::<f64>().unwrap()[0]
             };
             let numeric = (value_at(STEP) - value_at(-STEP)) / (2.0 * STEP);
-            let got = analytic[index].to_vec::<f64>()[element];
+            let got = analytic[index].to_vec::<f64>().unwrap()[element];
             let close = (got - numeric).abs() <= TOLERANCE * (1.0 + numeric.abs());
             assert!(close, "{what}: input {index} element {element}: rule says {got}, differences {numeric}");
         }

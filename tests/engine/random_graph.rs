@@ -302,7 +302,7 @@ impl World {
     fn compare(&self, gradients: &[Option<Tensor>], nodes: &[usize], factor: f64, what: &str) {
         let zeros = |leaf: &Pair| vec![0.0; leaf.places.len()];
         let got = gradients.iter().zip(&self.leaves).flat_map(|(gradient, leaf)| {
-            gradient.as_ref().map_or_else(|| zeros(leaf), |gradient| gradient.to_vec::<f64>())
+            gradient.as_ref().map_or_else(|| zeros(leaf), |gradient| gradient.to_vec::<f64>().unwrap())
         });
         let got: Vec<f64> = got.collect();
         assert_eq!(got.len(), nodes.len(), "{what}: every element has a gradient");
@@ -330,7 +330,7 @@ fn values_agree_with_the_reference() {
         writes += world.writes;
         for (number, pair) in world.pairs.iter().enumerate() {
             let expected: Vec<f64> = world.nodes(pair).iter().map(|&node| world.tape.value(node)).collect();
-            let got = pair.tensor.to_vec::<f64>();
+            let got = pair.tensor.to_vec::<f64>().unwrap();
             let close = got.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()));
             assert!(
                 close && got.len() == expected.len(),

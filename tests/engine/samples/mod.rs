@@ -58,6 +58,7 @@ pub fn positive(shape: &[usize]) -> Tensor {
 pub fn signed(shape: &[usize]) -> Tensor {
     let values: Vec<f64> = positive(shape)
         .to_vec::<f64>()
+        .unwrap()
         .iter()
         .enumerate()
         .map(|(i, x)| if i % 3 == 1 { -x } else { *x })
