@@ -2,10 +2,23 @@
 //! sum that undoes broadcasting.
 
 use crate::error::{Error, Result};
-use crate::graph::NodeRef;
+use crate::graph::{Gradients, NodeRef};
 use crate::ops::accumulate;
 use crate::shape;
 use crate::tensor::Tensor;
+
+/// Gives gradients that functions of the host may have written to, resized even, the form that a rule expects.
+/// The host's own rules take them as they are.
+pub(super) fn arrived(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
+    if node.rule().host().is_some() {
+        return Ok(());
+    }
+    for (output, gradient) in gradients.iter_mut().enumerate().take(node.outputs()) {
+        let Some(found) = gradient.take() else { continue };
+        *gradient = Some(fit(found, node, output as u32, node, output)?);
+    }
+    Ok(())
+}
 
 /// The gradient in the form of the tensor that it belongs to, which is an output of `target`.
 pub(super) fn fit(

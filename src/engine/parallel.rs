@@ -55,6 +55,8 @@ struct Run {
     jobs: Vec<Job>,
     options: Options,
     start: Origin,
+    /// Whether functions of the host run on the way.
+    hosted: bool,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
     watch: Arc<Watch>,
@@ -96,6 +98,7 @@ pub(super) fn run(
         jobs: jobs(plan),
         options,
         start: plan.start,
+        hosted: plan.hosted,
         flags: mode::flags(),
         watch: watch.clone(),
         state: Mutex::new(State {
@@ -316,8 +319,8 @@ impl Run {
             finish_leaf(&job.node, gradients, self.options, deposits)?;
             return Ok(Gradients::new());
         }
-        let step =
-            Step { node: &job.node, wanted: wanted(&job.targets), options: self.options, start: self.start };
+        let (wanted, options) = (wanted(&job.targets), self.options);
+        let step = Step { node: &job.node, wanted, options, start: self.start, hosted: self.hosted };
         step.run(gradients, is_caller, deposits)
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Plan<'a> {
     pub(super) results: usize,
     /// Where the run was started.
     pub(super) start: Origin,
+    /// Whether functions of the host run on the way, as far as is known now.
+    pub(super) hosted: bool,
     work: u64,
     longest: u64,
 }
@@ -116,6 +118,7 @@ impl<'a> Plan<'a> {
             roots: SmallVec::new(),
             results: 0,
             start,
+            hosted: false,
             work: 0,
             longest: 0,
         };
@@ -143,7 +146,9 @@ impl<'a> Plan<'a> {
         let next = self.tasks.len() as u32;
         let task = claims.find_or_claim(&edge.node, next);
         if task == next {
-            self.tasks.push(Task::new(&edge.node));
+            let task = Task::new(&edge.node);
+            self.hosted |= task.caller_only;
+            self.tasks.push(task);
         }
         self.tasks[task as usize].arrivals += 1;
         Target { task, output: edge.output }

@@ -28,6 +28,8 @@ pub(super) struct Step<'a> {
     pub(super) options: Options,
     /// Where the run was started.
     pub(super) start: Origin,
+    /// Whether functions of the host run on the way.
+    pub(super) hosted: bool,
 }
 
 /// After so many tasks a run asks whether to go on.
@@ -120,8 +122,8 @@ impl Sweep<'_, '_> {
         if !task.needed {
             return Ok(());
         }
-        let step =
-            Step { node: task.node, wanted: wanted(&task.targets), options: self.options, start: plan.start };
+        let (wanted, options) = (wanted(&task.targets), self.options);
+        let step = Step { node: task.node, wanted, options, start: plan.start, hosted: plan.hosted };
         let results = step.run(gradients, true, &mut self.deposits)?;
         let mut results = results.into_iter();
         for target in &task.targets {
@@ -181,6 +183,9 @@ impl Step<'_> {
             || self.node.extras().map(|extras| &extras.hooks).filter(|it| is_caller && !it.is_empty());
         if let Some(hooks) = hooks() {
             before(hooks, &mut gradients, deposits)?;
+        }
+        if self.hosted {
+            check::arrived(self.node, &mut gradients)?;
         }
         let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
         if self.node.is_released() {

@@ -33,6 +33,8 @@ macro_rules! functions {
     PackingRefused { message: String },
     /// A hook that packs a saved tensor and writes to it.
     PackingWrote {},
+    /// A saved tensor unpacked as one of another shape or type.
+    UnpackedOtherwise { got: Vec<usize>, dtype: DType, expected: Vec<usize>, like: DType },
     /// A saved tensor packed after it was freed.
     PackingFreed {},
     /// A saved tensor packed twice.

@@ -12,7 +12,7 @@ use super::tangents::Tangents;
 use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape::SharedLayout;
+use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Batch, Tensor};
 
@@ -76,6 +76,25 @@ struct Facts {
     dtype: DType,
     source: Source,
     mark: Mark,
+}
+
+impl Facts {
+    /// What was unpacked, as rules expect it: in the shape and type of what was packed.
+    fn fitting(&self, unpacked: &Tensor) -> Result<Array> {
+        let (array, expected) = (unpacked.array(), self.layout.shape());
+        let alike = array.dtype.resolved() == self.dtype.resolved();
+        let layout = array.layout.clone();
+        if alike && layout.shape() == expected {
+            return Ok(array);
+        }
+        if !alike || !shape::is_expandable(layout.shape(), expected) {
+            let (got, expected) = (layout.shape().to_vec(), expected.to_vec());
+            let (dtype, like) = (array.dtype.resolved(), self.dtype.resolved());
+            return Err(Error::UnpackedOtherwise { got, dtype, expected, like }.into());
+        }
+        let strides = shape::expanded_strides(layout.shape(), layout.strides(), expected);
+        Ok(array.with_layout(Layout::strided(expected.into(), strides, layout.offset())))
+    }
 }
 
 /// Memory as it was.
@@ -377,6 +396,7 @@ impl Special {
                 }
                 let unpacked = packing::unpack(&**kept)?;
                 let edge = if tracking { facts.source.edge(node) } else { None };
+                let array = facts.fitting(&unpacked)?;
                 if unpacked.is_minded() {
                     if edge.is_some() && unpacked.gradient_edge()?.is_none() {
                         unpacked.set_edge(edge);
@@ -384,7 +404,7 @@ impl Special {
                     return Ok(unpacked);
                 }
                 let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
-                (Tensor::apart(unpacked.array(), edge), tangents)
+                (Tensor::apart(array, edge), tangents)
             }
         };
         if let Some(tangents) = tangents {

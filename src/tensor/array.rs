@@ -71,7 +71,8 @@ impl Array {
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
     /// that it stays inside of the storage.
     pub fn with_layout(&self, layout: Layout) -> Array {
-        debug_assert!(layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0);
+        let fits = layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0;
+        assert!(fits, "a layout stays inside of its storage");
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }
 

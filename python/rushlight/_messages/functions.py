@@ -95,6 +95,11 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
         "an issue if you need to perform in-place operations on the input to a pack hook.",
     ),
+    "UnpackedOtherwise": (
+        RuntimeError,
+        "Output of saved tensor unpack_hook expected to be a {like:Float} tensor of shape {expected}, as what "
+        "was packed, but got a {dtype:Float} tensor of shape {got}",
+    ),
     "PackingFreed": (
         RuntimeError,
         "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "

@@ -54,7 +54,7 @@ impl Answering {
 }
 
 /// A mask as what is added to scores: nothing where it holds, and what leaves no weight elsewhere.
-pub fn added(mask: &Tensor, dtype: DType) -> Result<Tensor> {
+fn added(mask: &Tensor, dtype: DType) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Ok(mask.clone());
     }
@@ -113,6 +113,13 @@ impl Attention {
         let scores = self.answering.scores(q, &k, mask)?;
         let weights = safe_softmax(&scores, -1, None)?;
         Ok([matmul(&weights, &v)?, scores, weights])
+    }
+
+    /// Queries, keys and values, and the weights, which no graph keeps.
+    fn weighed(&self, inputs: &[&Tensor]) -> Result<([Tensor; 3], Tensor)> {
+        let (q, k, v, mask) = given(inputs)?;
+        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
+        Ok(([q.clone(), k, v], weights))
     }
 
     /// The inputs as they were when they were kept.
@@ -180,8 +187,7 @@ impl Op for Attention {
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let inputs = Self::load(saved, at)?;
         let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
-        let ((q, k, v, mask), g) = (given(&inputs)?, single(gradients));
-        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
+        let (([q, k, v], weights), g) = (self.weighed(&inputs)?, single(gradients));
         let to_v = match at.needs(2) {
             true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
             false => None,
@@ -190,24 +196,23 @@ impl Op for Attention {
             return Ok(smallvec![None, None, to_v]);
         }
         let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
-        let scale = self.answering.scale(q);
+        let scale = self.answering.scale(&q);
         let to_q = || mul(&matmul(&to_scores, &k)?, scale);
-        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(q, scale)?)?, inputs[1]);
+        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(&q, scale)?)?, inputs[1]);
         Ok(smallvec![at.needs(0).then(to_q).transpose()?, at.needs(1).then(to_k).transpose()?, to_v])
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let inputs = Self::load(saved, at)?;
         let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
-        let (q, k, v, mask) = given(&inputs)?;
-        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
-        let heads = size(q, -3);
+        let ([q, k, v], weights) = self.weighed(&inputs)?;
+        let heads = size(&q, -3);
         let moved = |index: usize| match &tangents[index] {
             Some(tangent) => for_heads(tangent, heads),
             None => create::zeros_like(inputs[index]).and_then(|zeros| for_heads(&zeros, heads)),
         };
-        let scores = add(&matmul(&moved(0)?, &mT(&k)?)?, &matmul(q, &mT(&moved(1)?)?)?)?;
-        let turned = softmax_gradient(&mul(&scores, self.answering.scale(q))?, &weights, 3)?;
+        let scores = add(&matmul(&moved(0)?, &mT(&k)?)?, &matmul(&q, &mT(&moved(1)?)?)?)?;
+        let turned = softmax_gradient(&mul(&scores, self.answering.scale(&q))?, &weights, 3)?;
         Ok(smallvec![Some(add(&matmul(&turned, &v)?, &matmul(&weights, &moved(2)?)?)?), None])
     }
 
