@@ -182,7 +182,8 @@ def conv_backward_flop(
         count += conv_flop_count(grad_out_shape, w_shape, out_shape[0], not transposed)
     if output_mask[1]:
         pair = (grad_out_shape, x_shape) if transposed else (x_shape, grad_out_shape)
-        count += conv_flop_count(*map(turned, pair), turned(out_shape[1]))
+        first, second = map(turned, pair)
+        count += conv_flop_count(first, second, turned(out_shape[1]))
     return count
 
 
@@ -195,9 +196,7 @@ def sdpa_flop_count(query_shape: Sizes, key_shape: Sizes, value_shape: Sizes) ->
         f"sdpa_flop_count: query/key/value shapes are incompatible: q={query_shape}, k={key_shape}, "
         f"v={value_shape}"
     )
-    assert h % h_kv == 0, (
-        f"sdpa_flop_count: query heads ({h}) must be a multiple of key/value heads ({h_kv})"
-    )
+    assert h % h_kv == 0, f"sdpa_flop_count: query heads ({h}) must be a multiple of key/value heads ({h_kv})"
     return bmm_flop((b * h, s_q, d_q), (b * h, d_q, s_k)) + bmm_flop((b * h, s_q, s_k), (b * h, s_k, d_v))
 
 
