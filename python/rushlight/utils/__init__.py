@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import flop_counter as flop_counter
     from . import hooks as hooks
     from . import module_tracker as module_tracker
+    from . import weak as weak
     from ._swapping import swap_tensors as swap_tensors
 else:
     __getattr__, __dir__ = on_first_use(
@@ -31,6 +32,7 @@ else:
             "flop_counter",
             "hooks",
             "module_tracker",
+            "weak",
         },
         names={"swap_tensors": "._swapping"},
     )
