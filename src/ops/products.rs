@@ -8,9 +8,9 @@ use smallvec::smallvec;
 
 use super::bilinear::Product;
 use super::conjugate::{self, part};
+use super::intercept;
 use super::matmul::matmul;
 use super::operand::Numbers;
-use super::intercept;
 use super::record::records;
 use super::squeeze::{self, Squeezed};
 use super::{batch, binary, copy, mul, permute, reduce, reshape};
