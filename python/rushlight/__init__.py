@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from . import __future__ as __future__
     from . import _dynamo as _dynamo
+    from . import _functorch as _functorch
+    from . import _vmap_internals as _vmap_internals
     from . import amp as amp
     from . import backends as backends
     from . import compiler as compiler
@@ -152,6 +154,8 @@ else:
             "types",
             "__future__",
             "_dynamo",
+            "_functorch",
+            "_vmap_internals",
             "amp",
             "cpu",
             "cuda",

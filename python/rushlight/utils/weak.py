@@ -24,7 +24,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
     __slots__ = ("_id",)
 
     def __init__(self, key: Any, callback: Callable[[Any], Any] | None = None) -> None:
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = id(key)
 
     def __hash__(self) -> int:
@@ -44,7 +44,7 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
     __slots__ = ("_hash",)
 
     def __init__(self, key: Any, callback: Callable[[Any], Any] | None = None) -> None:
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
         self._hash = hash(key)
 
     def __hash__(self) -> int:
@@ -142,7 +142,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         joined.update(self)
         return joined
 
-    def __ior__(self, other: Any) -> WeakIdKeyDictionary:
+    def __ior__(self, other: Any) -> WeakIdKeyDictionary:  # type: ignore[misc]
         self.update(other)
         return self
 

@@ -180,12 +180,13 @@ class Identity(BasePruningMethod):
 class _Amount(BasePruningMethod):
     """Prunes so many elements, or such a share of them."""
 
-    def __init__(self, amount: float) -> None:
-        if not isinstance(amount, numbers.Real):
+    amount: Any
+
+    def __init__(self, amount: Any) -> None:
+        is_real, is_number = (isinstance(amount, kind) for kind in (numbers.Real, numbers.Integral))
+        if not is_real:
             raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-        if (isinstance(amount, numbers.Integral) and amount < 0) or (
-            not isinstance(amount, numbers.Integral) and not 0.0 <= amount <= 1.0
-        ):
+        if amount < 0 or (not is_number and amount > 1):
             raise ValueError(
                 f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
             )
@@ -193,13 +194,16 @@ class _Amount(BasePruningMethod):
 
     def _count(self, size: int) -> int:
         """Return how many of so many are pruned."""
-        if not isinstance(self.amount, numbers.Integral):
-            return round(self.amount * size)
-        if self.amount > size:
+        amount = self.amount
+        is_share = not isinstance(amount, numbers.Integral)
+        if is_share:
+            amount = round(amount * size)
+        elif amount > size:
             raise ValueError(
                 f"amount={self.amount} should be smaller than the number of parameters to prune={size}"
             )
-        return self.amount  # type: ignore[return-value]
+        count: int = amount
+        return count
 
 
 class _Unstructured(_Amount):
@@ -234,7 +238,7 @@ class L1Unstructured(_Unstructured):
         return t.abs()
 
     @classmethod
-    def apply(
+    def apply(  # type: ignore[override]
         cls, module: Module, name: str, amount: float, importance_scores: Tensor | None = None
     ) -> BasePruningMethod:
         """Prune a parameter by this method, beside those by which it is pruned already."""
@@ -282,7 +286,7 @@ class RandomStructured(_Structured):
         return native.rand(t.shape[self.dim])
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> BasePruningMethod:
+    def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> BasePruningMethod:  # type: ignore[override]
         """Prune a parameter by this method, beside those by which it is pruned already."""
         return super().apply(module, name, amount=amount, dim=dim)
 
@@ -299,7 +303,7 @@ class LnStructured(_Structured):
         return native.norm(t, p=self.n, dim=[other for other in range(t.ndim) if other != dim])
 
     @classmethod
-    def apply(
+    def apply(  # type: ignore[override]
         cls,
         module: Module,
         name: str,
@@ -328,7 +332,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:
+    def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:  # type: ignore[override]
         """Prune a parameter by this method, beside those by which it is pruned already."""
         return super().apply(module, name, mask=mask)
 
