@@ -182,7 +182,7 @@ fn r#type(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     } else if let Ok(class) = wanted.cast::<PyType>() {
         // The class of all tensors of a type, as `FloatTensor` is; `Tensor` makes those of the default type.
         let named = || as_dtype(&class.getattr("dtype").ok()?);
-        match class.is(&tensor_class(arguments.py())) {
+        match class.is(tensor_class(arguments.py())) {
             true => default_dtype::get(),
             false => named().ok_or_else(|| {
                 class.name().map_or_else(|error| error, |name| unknown(&name.to_string_lossy()))
