@@ -273,6 +273,16 @@ def test_the_table_indents_modules(capsys):
 
 
 @pytest.mark.own
+def test_small_numbers_are_written_whole():
+    with FlopCounterMode(display=False) as counter:
+        torch.ones(3, 4) @ torch.ones(4, 5)
+    assert counter.get_table().splitlines()[2:] == [
+        "Global        120    100.00%",
+        " - aten.mm    120    100.00%",
+    ]
+
+
+@pytest.mark.own
 def test_a_table_of_nothing_says_so():
     assert FlopCounterMode().get_table().splitlines()[2:] == ["Global         0         0%"]
 

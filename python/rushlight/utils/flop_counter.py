@@ -354,7 +354,7 @@ class FlopCounterMode:
             return [
                 [
                     " " * level + text,
-                    convert_num_with_suffix(count, suffix),
+                    convert_num_with_suffix(count, suffix) if suffix else f"{count:g}",
                     convert_to_percent_str(count, total),
                 ]
                 for text, count in named

@@ -360,7 +360,7 @@ def l1_unstructured(
     >>> with torch.no_grad():
     ...     _ = layer.weight.copy_(torch.tensor([[1.0, -2.0, 3.0]]))
     >>> prune.l1_unstructured(layer, "weight", amount=1).weight
-    tensor([[0., -2.,  3.]], grad_fn=<MulBackward0>)
+    tensor([[ 0., -2.,  3.]], grad_fn=<MulBackward0>)
     """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
