@@ -277,8 +277,8 @@ def test_small_numbers_are_written_whole():
     with FlopCounterMode(display=False) as counter:
         torch.ones(3, 4) @ torch.ones(4, 5)
     assert counter.get_table().splitlines()[2:] == [
-        "Global        120    100.00%",
-        " - aten.mm    120    100.00%",
+        "Global         120    100.00%",
+        " - aten.mm     120    100.00%",
     ]
 
 

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor
-from ..func.vmap import _check_randomness, _entered, _entering, _Mapped, _name, level, older_words, vmap
+from ..func.vmap import _check_randomness, _entered, _entering, _Mapped, _name, level, vmap
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _vmap(
     @functools.wraps(func)
     def mapped(*args: Any) -> Any:
         leaves, dims, spec, size = _entering(func, in_dims, args)
-        with level(size, "error") as number, older_words():
+        with level(size, "unasked") as number:
             outputs = func(*_create_batched_inputs(dims, leaves, number, spec))
             mapping = _Mapped(func, spec, out_dims, "error", {})
             if isinstance(outputs, Tensor):
