@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from . import __future__ as __future__
     from . import _dynamo as _dynamo
+    from . import _functorch as _functorch
+    from . import _vmap_internals as _vmap_internals
     from . import amp as amp
     from . import backends as backends
     from . import compiler as compiler
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
+    from . import functional as functional
     from . import inspection as inspection
     from . import library as library
     from . import linalg as linalg
@@ -57,6 +60,25 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import types as types
     from . import utils as utils
+    from ._assertions import _assert as _assert
+    from ._assertions import _check as _check
+    from ._assertions import _check_index as _check_index
+    from ._assertions import _check_is_size as _check_is_size
+    from ._assertions import _check_not_implemented as _check_not_implemented
+    from ._assertions import _check_tensor_all as _check_tensor_all
+    from ._assertions import _check_tensor_all_with as _check_tensor_all_with
+    from ._assertions import _check_type as _check_type
+    from ._assertions import _check_value as _check_value
+    from ._assertions import _check_with as _check_with
+    from ._assertions import _is_all_true as _is_all_true
+    from ._assertions import _is_any_true as _is_any_true
+    from ._assertions import sym_float as sym_float
+    from ._assertions import sym_int as sym_int
+    from ._assertions import sym_ite as sym_ite
+    from ._assertions import sym_max as sym_max
+    from ._assertions import sym_min as sym_min
+    from ._assertions import sym_not as sym_not
+    from ._assertions import sym_sum as sym_sum
     from ._chains import chain_matmul as chain_matmul
     from ._compiled import compile as compile
     from ._legacy import BFloat16Tensor as BFloat16Tensor
@@ -88,7 +110,31 @@ if TYPE_CHECKING:
     from ._lowrank import ormqr as ormqr
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
+    from ._native_forms import _convolution as _convolution
+    from ._native_forms import _shape_as_tensor as _shape_as_tensor
+    from ._native_forms import convolution as convolution
+    from ._native_forms import embedding_renorm_ as embedding_renorm_
+    from ._native_forms import gcd_ as gcd_
+    from ._native_forms import grid_sampler_2d as grid_sampler_2d
+    from ._native_forms import grid_sampler_3d as grid_sampler_3d
+    from ._native_forms import lcm_ as lcm_
+    from ._native_forms import ldexp_ as ldexp_
+    from ._native_forms import native_batch_norm as native_batch_norm
+    from ._native_forms import native_channel_shuffle as native_channel_shuffle
+    from ._native_forms import native_dropout as native_dropout
+    from ._native_forms import native_group_norm as native_group_norm
+    from ._native_forms import native_layer_norm as native_layer_norm
+    from ._native_forms import nonzero_static as nonzero_static
+    from ._native_forms import xlogy_ as xlogy_
     from ._ops import ops as ops
+    from ._recurrences import gru as gru
+    from ._recurrences import gru_cell as gru_cell
+    from ._recurrences import lstm as lstm
+    from ._recurrences import lstm_cell as lstm_cell
+    from ._recurrences import rnn_relu as rnn_relu
+    from ._recurrences import rnn_relu_cell as rnn_relu_cell
+    from ._recurrences import rnn_tanh as rnn_tanh
+    from ._recurrences import rnn_tanh_cell as rnn_tanh_cell
     from ._retired import eig as eig
     from ._retired import lstsq as lstsq
     from ._retired import matrix_rank as matrix_rank
@@ -152,12 +198,15 @@ else:
             "types",
             "__future__",
             "_dynamo",
+            "_functorch",
+            "_vmap_internals",
             "amp",
             "cpu",
             "cuda",
             "distributions",
             "fft",
             "func",
+            "functional",
             "inspection",
             "library",
             "linalg",
@@ -247,6 +296,49 @@ else:
             "load": ".serialization",
             "margin_ranking_loss": "._losses",
             "ops": "._ops",
+            "_convolution": "._native_forms",
+            "_shape_as_tensor": "._native_forms",
+            "convolution": "._native_forms",
+            "embedding_renorm_": "._native_forms",
+            "gcd_": "._native_forms",
+            "grid_sampler_2d": "._native_forms",
+            "grid_sampler_3d": "._native_forms",
+            "lcm_": "._native_forms",
+            "ldexp_": "._native_forms",
+            "native_batch_norm": "._native_forms",
+            "native_channel_shuffle": "._native_forms",
+            "native_dropout": "._native_forms",
+            "native_group_norm": "._native_forms",
+            "native_layer_norm": "._native_forms",
+            "nonzero_static": "._native_forms",
+            "xlogy_": "._native_forms",
+            "gru": "._recurrences",
+            "gru_cell": "._recurrences",
+            "lstm": "._recurrences",
+            "lstm_cell": "._recurrences",
+            "rnn_relu": "._recurrences",
+            "rnn_relu_cell": "._recurrences",
+            "rnn_tanh": "._recurrences",
+            "rnn_tanh_cell": "._recurrences",
+            "_assert": "._assertions",
+            "_check": "._assertions",
+            "_check_index": "._assertions",
+            "_check_is_size": "._assertions",
+            "_check_not_implemented": "._assertions",
+            "_check_tensor_all": "._assertions",
+            "_check_tensor_all_with": "._assertions",
+            "_check_type": "._assertions",
+            "_check_value": "._assertions",
+            "_check_with": "._assertions",
+            "_is_all_true": "._assertions",
+            "_is_any_true": "._assertions",
+            "sym_float": "._assertions",
+            "sym_int": "._assertions",
+            "sym_ite": "._assertions",
+            "sym_max": "._assertions",
+            "sym_min": "._assertions",
+            "sym_not": "._assertions",
+            "sym_sum": "._assertions",
             "orgqr": "._lowrank",
             "ormqr": "._lowrank",
             "pairwise_distance": "._losses",
@@ -296,6 +388,7 @@ meshgrid = _composites.meshgrid  # type: ignore[assignment]
 e = 2.718281828459045
 pi = 3.141592653589793
 inf = 1e400
+newaxis = None
 nan = inf - inf
 
 

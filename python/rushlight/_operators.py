@@ -36,6 +36,8 @@ def intercept(mode: Any, operation: Any, call: tuple[str, Mapping[str, Any]] | N
     if operation.in_place:
         return [shown_call.args[0]]
     answers = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    if (mask := operation.attributes.get("output_mask")) is not None:
+        answers = [one for one, is_wanted in zip(answers, mask, strict=False) if is_wanted]
     if len(answers) < operation.outputs:
         # The engine keeps more of some operations than torch shows.
         answers += (shown_call.computed or operation.compute())[len(answers) :]
@@ -56,6 +58,10 @@ class _Intercepted(Call):
         """Return what was computed as torch would."""
         self.computed = computed
         returns = self.func._schema.returns
+        if (mask := self.operation.attributes.get("output_mask")) is not None:
+            # The engine gives what is wanted, torch says of the rest that there is none.
+            left = iter(computed)
+            return tuple(next(left) if is_wanted else None for is_wanted in mask)
         if returns[0].kind.endswith("[]"):
             return list(computed)
         return computed[0] if len(returns) == 1 or len(computed) == 1 else tuple(computed)
@@ -143,7 +149,7 @@ def _shown(
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]] | None:
     key = f"{operation.node}_" if operation.in_place else operation.node
     operators = table()[0].get(key, ())
-    if key[0].islower() and "::" not in key:
+    if (key[0] == "_" or key[0].islower()) and "::" not in key:
         operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
         if not all(isinstance(operand, Tensor) for operand in operation.operands):
             operators.reverse()  # What takes numbers comes behind what takes tensors.
@@ -272,6 +278,8 @@ def _value(argument: Argument, left: list[Any], given: Mapping[str, Any]) -> Any
         if "[" not in kind or value is None:
             return value
         size = kind[kind.index("[") + 1 : kind.index("]")]
+        if kind.startswith("bool"):
+            return [bool(one) for one in value]
         return list(value) if isinstance(value, (list, tuple)) else [value] * int(size or 1)
     if argument.has_default:
         return argument.default_value

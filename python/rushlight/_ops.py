@@ -116,6 +116,8 @@ class OpOverload:
         """All operators of this name."""
         return self._packet
 
+    _overloadpacket = overloadpacket
+
     @property
     def is_view(self) -> bool:
         """Whether it shows the memory of an argument and does not write to it."""

@@ -399,11 +399,15 @@ _METHODS = (
 
 # What is rare comes from files that load when it is first called.
 _RARE = {
+    "_rev_view_func_unsafe": "._view_functions",
+    "_view_func": "._view_functions",
+    "_view_func_unsafe": "._view_functions",
     "eig": "._retired",
     "is_shared": "._sharing",
     "lstsq": "._retired",
     "module_load": "._legacy",
     "new": "._legacy",
+    "nonzero_static": "._native_forms",
     "pin_memory": "._sharing",
     "reinforce": "._retired",
     "resize": "._legacy",

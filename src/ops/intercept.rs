@@ -31,7 +31,8 @@ pub use audience::{
     all, beneath, is_active, is_intercepting, is_minding, pop, push, register_minder, set_minding,
 };
 pub(super) use doors::{
-    beside, elementwise, first, minded, overwritten, shown, structured, written, written_with,
+    beside, elementwise, first, minded, overwritten, several, shown, structured, tensors, written,
+    written_with,
 };
 
 /// Who is shown operations before they run.

@@ -8,6 +8,7 @@ use smallvec::smallvec;
 
 use super::bilinear::Product;
 use super::conjugate::{self, part};
+use super::intercept;
 use super::matmul::matmul;
 use super::operand::Numbers;
 use super::record::records;
@@ -31,6 +32,11 @@ pub(super) struct Matrices {
     turned: [bool; 2],
     /// Whether the elements of C are to lie column by column.
     by_columns: bool,
+}
+
+/// Whether somebody sees how a product of these factors is made: a graph, or whoever is shown operations.
+fn is_shown(factors: &[&Tensor]) -> bool {
+    intercept::is_active() || records(factors)
 }
 
 impl Matrices {
@@ -80,7 +86,7 @@ impl Product for Matrices {
     }
 
     fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
-        if records(&[b, g]) && self.turned == [false; 2] {
+        if is_shown(&[b, g]) && self.turned == [false; 2] {
             return match self.laid_out(like).by_columns {
                 true => self.transposed(&self.call(b, &self.transposed(g)?)?),
                 false => self.call(g, &self.transposed(b)?),
@@ -93,7 +99,7 @@ impl Product for Matrices {
     }
 
     fn right(&self, a: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
-        if records(&[a, g]) && self.turned == [false; 2] {
+        if is_shown(&[a, g]) && self.turned == [false; 2] {
             return match self.laid_out(like).by_columns {
                 true => self.transposed(&self.call(&self.transposed(g)?, a)?),
                 false => self.call(&self.transposed(a)?, g),

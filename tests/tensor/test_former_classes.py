@@ -141,3 +141,18 @@ def test_a_tensor_is_converted_by_a_class():
     for wrong in (3.5, torch.FloatTensor([1])):
         with raises(TypeError, "dtype must be a type, str, or dtype object"):
             x.type(wrong)
+    for wrong in (float, torch.nn.Parameter):
+        with raises(ValueError, f"invalid type: '{wrong.__name__}'"):
+            x.type(wrong)
+
+
+def test_the_class_of_all_tensors_stands_for_the_default_type():
+    whole = torch.tensor([1, 2])
+    for name in (torch.Tensor, "torch.Tensor"):
+        assert whole.type(name).dtype is torch.float32
+        assert torch.ones(2).type(name).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert whole.type(torch.Tensor).dtype is whole.type("torch.Tensor").dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)

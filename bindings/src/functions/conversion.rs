@@ -3,15 +3,16 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{Function, METHOD};
 use crate::device::{Device, MemoryFormat};
-use crate::dtype::tensor_type_name;
+use crate::dtype::{as_dtype, tensor_type_name};
 use crate::error::raise;
 use crate::returns::ToPython;
-use crate::signature::accept;
 use crate::tensor::numpy::to_numpy;
+use crate::tensor::object::tensor_class;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use rushlight::dtype::DType;
+use rushlight::ops::default_dtype;
 use rushlight::{Tensor, ops};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -169,16 +170,26 @@ fn r#type(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         let name = tensor_type_name(arguments.tensor(0)?.dtype());
         return name.as_str().to_python(arguments.py()).map(Bound::unbind);
     };
-    let dtype = match wanted.cast::<PyString>() {
-        Ok(name) => {
-            let name = name.to_str()?;
-            let named = DType::ALL.into_iter().find(|&dtype| tensor_type_name(dtype) == name);
-            named.ok_or_else(|| PyValueError::new_err(format!("invalid type: '{name}'")))?
+    let unknown = |name: &str| PyValueError::new_err(format!("invalid type: '{name}'"));
+    let dtype = if let Ok(name) = wanted.cast::<PyString>() {
+        match name.to_str()? {
+            "torch.Tensor" => default_dtype::get(),
+            name => DType::ALL
+                .into_iter()
+                .find(|&dtype| tensor_type_name(dtype) == name)
+                .ok_or_else(|| unknown(name))?,
         }
-        Err(_) => accept::dtype(wanted)
-            // The class of all tensors of a type, as `FloatTensor` is.
-            .or_else(|| accept::dtype(&wanted.cast::<PyType>().ok()?.getattr("dtype").ok()?))
-            .ok_or_else(|| PyTypeError::new_err("dtype must be a type, str, or dtype object"))?,
+    } else if let Ok(class) = wanted.cast::<PyType>() {
+        // The class of all tensors of a type, as `FloatTensor` is; `Tensor` makes those of the default type.
+        let named = || as_dtype(&class.getattr("dtype").ok()?);
+        match class.is(tensor_class(arguments.py())) {
+            true => default_dtype::get(),
+            false => named().ok_or_else(|| {
+                class.name().map_or_else(|error| error, |name| unknown(&name.to_string_lossy()))
+            })?,
+        }
+    } else {
+        as_dtype(wanted).ok_or_else(|| PyTypeError::new_err("dtype must be a type, str, or dtype object"))?
     };
     given(arguments, dtype)
 }

@@ -89,11 +89,16 @@ def _stacked(states: list[dict[str, Any]]) -> dict[str, Tensor]:
     result = {}
     for name in states[0]:
         tensors = [state[name] for state in states]
-        if len({tensor.requires_grad for tensor in tensors}) > 1:
-            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-        joined = stack(tensors)
-        result[name] = joined.detach().requires_grad_() if tensors[0].requires_grad else joined
+        result[name] = construct_stacked_leaf(tensors, name)
     return result
+
+
+def construct_stacked_leaf(tensors: Sequence[Tensor], name: str) -> Tensor:
+    """Return tensors stacked: a leaf that requires a gradient if they do."""
+    if len({tensor.requires_grad for tensor in tensors}) > 1:
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+    joined = stack(tuple(tensors))
+    return joined.detach().requires_grad_() if tensors[0].requires_grad else joined
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:
@@ -103,10 +108,15 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     >>> torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2)).running_mean is None
     True
     """
+    for module in root.modules():
+        batch_norm_without_running_stats(module)
+    return root
+
+
+def batch_norm_without_running_stats(module: Module) -> None:
+    """Have a module keep no statistics, if it is a batch normalisation."""
     from ..nn.modules.normalised import _BatchNorm
 
-    for module in root.modules():
-        if isinstance(module, _BatchNorm) and module.track_running_stats:
-            module.running_mean = module.running_var = module.num_batches_tracked = None
-            module.track_running_stats = False
-    return root
+    if isinstance(module, _BatchNorm) and module.track_running_stats:
+        module.running_mean = module.running_var = module.num_batches_tracked = None
+        module.track_running_stats = False

@@ -49,10 +49,7 @@ def vmap(
     >>> torch.func.vmap(torch.dot)(torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([1., 4.])
     """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
-        )
+    _check_randomness(randomness)
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     return mapped(func, in_dims, out_dims, randomness, chunk_size)
@@ -77,6 +74,13 @@ def mapped(
         return call.in_chunks(leaves, dims, size, chunk_size)
 
     return wrapped
+
+
+def _check_randomness(randomness: str) -> None:
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
 
 
 class _Mapped:

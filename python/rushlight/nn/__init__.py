@@ -190,6 +190,7 @@ from .parameter import Buffer, Parameter
 TYPE_CHECKING = False  # `typing` would be loaded for it.
 if TYPE_CHECKING:
     from . import attention as attention
+    from . import grad as grad
     from .modules.lazy import (
         LazyBatchNorm1d,
         LazyBatchNorm2d,
@@ -382,7 +383,7 @@ __all__ = [
 # Tensors without a shape want to see all calls: they, and the modules that have some, load on first use.
 __getattr__, __dir__ = on_first_use(
     globals(),
-    rooms={"attention"},
+    rooms={"attention", "grad"},
     names={
         **dict.fromkeys((name for name in __all__ if name.startswith("Lazy")), ".modules.lazy"),
         **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), ".uninitialized"),

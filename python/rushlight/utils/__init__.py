@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from . import checkpoint as checkpoint
     from . import data as data
     from . import dlpack as dlpack
+    from . import flop_counter as flop_counter
     from . import hooks as hooks
+    from . import module_tracker as module_tracker
+    from . import weak as weak
     from ._swapping import swap_tensors as swap_tensors
 else:
     __getattr__, __dir__ = on_first_use(
@@ -26,7 +29,10 @@ else:
             "checkpoint",
             "data",
             "dlpack",
+            "flop_counter",
             "hooks",
+            "module_tracker",
+            "weak",
         },
         names={"swap_tensors": "._swapping"},
     )

@@ -56,7 +56,8 @@ fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
     inputs.iter().collect()
 }
 
-fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
+/// The operands that are tensors.
+pub(in crate::ops) fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
     operands.iter().filter_map(|operand| Operand::from(operand).tensor()).collect()
 }
 
@@ -81,6 +82,21 @@ pub(in crate::ops) fn elementwise(
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     Operation::new(node, values(operands), compute).run_one(&given)
+}
+
+/// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds
+/// what is `beside` its operands.
+#[cold]
+pub(in crate::ops) fn several(
+    name: &'static str,
+    attributes: Attributes,
+    operands: &[&Tensor],
+    beside: SmallVec<[Tensor; 1]>,
+    outputs: usize,
+    compute: impl Fn(&[Value]) -> Result<Outputs> + Send + Sync + 'static,
+) -> Result<Outputs> {
+    let operation = Operation::new(name, owned(operands), Arc::new(compute));
+    Operation { attributes, beside, outputs, ..operation }.run(&given)
 }
 
 /// What the class of an operand that minds it gives in the place of what is computed without a node of

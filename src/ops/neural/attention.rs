@@ -10,7 +10,9 @@ use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::extremes_over::amax;
+use crate::ops::intercept;
 use crate::ops::matmul::matmul;
+use crate::ops::operand::Value;
 use crate::ops::permute::{mT, transpose};
 use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
@@ -122,6 +124,49 @@ impl Attention {
         Ok(([q.clone(), k, v], weights))
     }
 
+    /// The gradients of queries, keys and values that are wanted, of the inputs.
+    fn gradients(&self, inputs: &[&Tensor], g: &Tensor, wanted: [bool; 3]) -> Result<Gradients> {
+        let ([q, k, v], weights) = self.weighed(inputs)?;
+        let to_v = match wanted[2] {
+            true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
+            false => None,
+        };
+        if !(wanted[0] || wanted[1]) {
+            return Ok(smallvec![None, None, to_v]);
+        }
+        let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
+        let scale = self.answering.scale(&q);
+        let to_q = || mul(&matmul(&to_scores, &k)?, scale);
+        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(&q, scale)?)?, inputs[1]);
+        Ok(smallvec![wanted[0].then(to_q).transpose()?, wanted[1].then(to_k).transpose()?, to_v])
+    }
+
+    /// All three gradients, as one operation that somebody is shown.
+    #[cold]
+    fn shown_gradients(
+        &self,
+        saved: &Saved,
+        at: &At<'_>,
+        inputs: &[&Tensor],
+        g: &Tensor,
+    ) -> Result<Gradients> {
+        let outputs: Vec<Tensor> =
+            saved[4..].iter().flatten().map(|output| at.load(output)).collect::<Result<_>>()?;
+        let operands: Vec<&Tensor> =
+            [g].into_iter().chain(inputs[..3].iter().copied()).chain(&outputs).collect();
+        let (own, mask) = (self.clone(), inputs.get(3).map(|&mask| mask.clone()));
+        let beside = mask.iter().cloned().collect();
+        let compute = move |operands: &[Value]| {
+            let mut inputs = intercept::tensors(&operands[1..4]);
+            inputs.extend(&mask);
+            let found = own.gradients(&inputs, intercept::first(operands), [true; 3])?;
+            Ok(found.into_iter().flatten().collect())
+        };
+        let name = "_scaled_dot_product_flash_attention_for_cpu_backward";
+        let found = intercept::several(name, Op::shown(self, saved), &operands, beside, 3, compute)?;
+        Ok(found.into_iter().map(Some).collect())
+    }
+
     /// The inputs as they were when they were kept.
     fn load(saved: &Saved, at: &At<'_>) -> Result<SmallVec<[Tensor; 4]>> {
         saved[..4].iter().flatten().map(|input| at.load(input)).collect()
@@ -187,19 +232,12 @@ impl Op for Attention {
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let inputs = Self::load(saved, at)?;
         let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
-        let (([q, k, v], weights), g) = (self.weighed(&inputs)?, single(gradients));
-        let to_v = match at.needs(2) {
-            true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
-            false => None,
-        };
-        if !(at.needs(0) || at.needs(1)) {
-            return Ok(smallvec![None, None, to_v]);
+        let g = single(gradients);
+        let is_mapped = batch::highest(inputs.iter().copied().chain([g])).is_some();
+        if intercept::is_active() && !at.tracking && !is_mapped {
+            return self.shown_gradients(saved, at, &inputs, g);
         }
-        let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
-        let scale = self.answering.scale(&q);
-        let to_q = || mul(&matmul(&to_scores, &k)?, scale);
-        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(&q, scale)?)?, inputs[1]);
-        Ok(smallvec![at.needs(0).then(to_q).transpose()?, at.needs(1).then(to_k).transpose()?, to_v])
+        self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)))
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -10,12 +10,11 @@ use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::{convolution_gradients, pad};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Gradients, Inputs, SavedTensor, mode};
-use crate::ops::apply::{Keep, Op, Outputs, single};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
-use crate::ops::given::apply_one_given;
 use crate::ops::{add, cast, mul, reduce, reshape, squeeze, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -62,6 +61,13 @@ impl Op for Convolution {
 
     fn inputs(&self) -> Option<Inputs> {
         Some(smallvec![Some(0), Some(1), self.biased.then_some(2)])
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let bias = if self.biased { self.correlation.channels() } else { 0 };
+        let mut shown = self.correlation.options();
+        shown.extend(shown! { bias_sym_sizes_opt: &[bias][..] });
+        shown
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -150,17 +156,7 @@ pub fn convolution(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, options: 
     let correlation = Correlation { gives, geometry: Arc::new(geometry) };
     let mut inputs: SmallVec<[&Tensor; 3]> = smallvec![x, weight];
     inputs.extend(bias);
-    let bias_sizes = [bias.map_or(0, Tensor::numel) as i64];
-    let given = shown! {
-        stride: &*options.stride,
-        padding: &*options.padding,
-        dilation: &*options.dilation,
-        output_padding: &*options.output_padding,
-        transposed: options.transposed,
-        groups: options.groups,
-        bias_sym_sizes_opt: &bias_sizes[..],
-    };
-    apply_one_given(Convolution { correlation, biased: bias.is_some() }, given, &inputs)
+    apply_one(Convolution { correlation, biased: bias.is_some() }, &inputs)
 }
 
 /// `convolution` over `spatial` dimensions, of one sample or a batch.

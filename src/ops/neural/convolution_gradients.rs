@@ -5,10 +5,12 @@ use smallvec::smallvec;
 use super::convolution::Convolution;
 use super::correlation::Correlation;
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::accumulate;
 use crate::ops::apply::{Keep, Op, Outputs, apply};
 use crate::ops::batch::{self, Answer, Call};
+use crate::ops::intercept;
 use crate::tensor::Tensor;
 
 /// x̄, w̄ and b̄ from ȳ, x and w, as far as they are wanted
@@ -50,6 +52,16 @@ impl Op for ConvolutionGradients {
 
     fn name(&self) -> &'static str {
         "ConvolutionBackwardBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        self.correlation.options()
+    }
+
+    fn told(&self) -> Attributes {
+        let bias = if self.wanted[2] { self.correlation.channels() } else { 0 };
+        let wanted = self.wanted.map(usize::from);
+        shown! { bias_sizes: &[bias][..], output_mask: &wanted[..] }
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
@@ -110,7 +122,7 @@ pub(super) fn gradients(
     tracking: bool,
 ) -> Result<[Option<Tensor>; 3]> {
     let op = ConvolutionGradients { correlation: correlation.clone(), wanted };
-    let together = tracking && batch::highest([x, w, g]).is_none();
+    let together = (tracking || intercept::is_active()) && batch::highest([x, w, g]).is_none();
     let found: Gradients = match together {
         true => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
         false => op.found(g, x, w)?,

@@ -8,7 +8,8 @@ use smallvec::smallvec;
 
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gemm;
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
@@ -55,6 +56,26 @@ impl Geometry {
 
     fn batch(&self) -> usize {
         self.shapes[0][0]
+    }
+
+    /// What a convolution with these sizes is called with, under torch's names.
+    fn options(&self, transposed: bool) -> Attributes {
+        // Of three dimensions it has the last ones.
+        let (windows, first) = (&self.windows, 5 - self.shapes[0].len());
+        let beyond = |dim: usize| {
+            let reach = windows.dilation[dim] * (windows.kernel[dim] - 1) + 1;
+            let whole = (windows.count[dim] - 1) * windows.stride[dim] + reach;
+            if transposed { windows.size[dim] + 2 * windows.padding[dim] - whole } else { 0 }
+        };
+        let output_padding: Vec<usize> = (first..3).map(beyond).collect();
+        shown! {
+            stride: &windows.stride[first..],
+            padding: &windows.padding[first..],
+            dilation: &windows.dilation[first..],
+            transposed: transposed,
+            output_padding: &*output_padding,
+            groups: self.groups,
+        }
     }
 
     /// Channels of a group: of the input, and of the output.
@@ -184,6 +205,16 @@ impl Correlation {
         }
     }
 
+    /// What the convolution is called with, if this is one, and if it is a gradient the one that it belongs to.
+    pub(super) fn options(&self) -> Attributes {
+        self.geometry.options(self.gives == Role::Input)
+    }
+
+    /// How many channels the result has.
+    pub(super) fn channels(&self) -> usize {
+        self.geometry.shape(self.gives)[1]
+    }
+
     /// The numbers, from operands that have the shapes that the geometry says.
     pub(super) fn numbers(&self, left: &Array, right: &Array) -> Result<Array> {
         let (left, right, dtype) = (copy::in_order(left)?, copy::in_order(right)?, left.dtype);
@@ -247,7 +278,14 @@ impl Op for Correlation {
     type Saved = [SavedTensor; 2];
 
     fn name(&self) -> &'static str {
-        "ConvolutionBackwardBackward0"
+        match self.gives {
+            Role::Weight => "ConvolutionBackwardBackward0",
+            Role::Input | Role::Output => "ConvolutionBackward0",
+        }
+    }
+
+    fn told(&self) -> Attributes {
+        self.options()
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

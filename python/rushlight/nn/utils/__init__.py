@@ -17,6 +17,7 @@ from .weight_norm import remove_weight_norm, weight_norm
 TYPE_CHECKING = False  # `typing` would be loaded for it.
 if TYPE_CHECKING:
     from . import parametrizations as parametrizations
+    from . import prune as prune
 
 __all__ = [
     "clip_grad_norm",
@@ -46,4 +47,4 @@ open_places(
         "convert_parameters": {".vectors": "parameters_to_vector vector_to_parameters"},
     },
 )
-__getattr__, __dir__ = on_first_use(globals(), rooms={"parametrizations"})
+__getattr__, __dir__ = on_first_use(globals(), rooms={"parametrizations", "prune"})

@@ -1,0 +1,210 @@
+"""Functions by the names of the operators that torch's modules come to, with all that those give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight as native
+from .nn import functional
+from .nn.functional.lookups import _shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._rushlight import Tensor
+
+_CONVOLUTIONS = (native.conv1d, native.conv2d, native.conv3d)
+_TRANSPOSED = (native.conv_transpose1d, native.conv_transpose2d, native.conv_transpose3d)
+
+
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """Return a tensor some of whose elements are zero while training, and which are not.
+
+    >>> import rushlight as torch
+    >>> torch.native_dropout(torch.ones(2), 0.5, False)
+    (tensor([1., 1.]), tensor([True, True]))
+    """
+    share = 1.0 - p if train is not False else 1.0
+    mask = native.empty_like(input, dtype=native.bool).bernoulli_(share)
+    scale = 1.0 / share if share else 0.0
+
+    def dropped(x: Tensor, mask: Tensor) -> Tensor:
+        return x * mask * scale
+
+    names = ("native_dropout", "NativeDropoutBackward0", "- result1 -")
+    parameters = {"p": p, "train": train}
+    (result,) = native._as_one(dropped, names, (1, 1, 0), parameters, input, mask)
+    return result, mask
+
+
+def native_layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `layer_norm` does, and the means and the reciprocals of the deviations.
+
+    >>> import rushlight as torch
+    >>> _, mean, _ = torch.native_layer_norm(torch.tensor([[1.0, 3.0]]), [2], None, None, 1e-5)
+    >>> mean
+    tensor([[2.]])
+    """
+    result = native.layer_norm(input, normalized_shape, weight, bias, eps)
+    dims = list(range(-len(normalized_shape), 0))
+    return result, *_statistics(input.detach(), dims, eps, keepdim=True)
+
+
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `group_norm` does, and the means and the reciprocals of the deviations of the groups.
+
+    >>> import rushlight as torch
+    >>> _, mean, _ = torch.native_group_norm(torch.tensor([[[1.0], [3.0]]]), None, None, 1, 2, 1, 1, 1e-5)
+    >>> mean
+    tensor([[2.]])
+    """
+    result = native.group_norm(input, group, weight, bias, eps)
+    groups = input.detach().reshape(N, group, C // group * HxW)
+    return result, *_statistics(groups, [2], eps)
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `batch_norm` does, and while training the means and the reciprocals of the deviations.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([[1.0], [3.0]])
+    >>> _, mean, _ = torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    >>> mean
+    tensor([2.])
+    """
+    result = native.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+    if not training:
+        return result, input.new_empty(0), input.new_empty(0)
+    others = [dim for dim in range(input.ndim) if dim != 1]
+    return result, *_statistics(input.detach(), others, eps)
+
+
+def _statistics(x: Tensor, dims: list[int], eps: float, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    variance = x.var(dims, correction=0, keepdim=keepdim)
+    return x.mean(dims, keepdim=keepdim), (variance + eps).rsqrt()
+
+
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Return a tensor with the channels of all groups in turn.
+
+    >>> import rushlight as torch
+    >>> torch.native_channel_shuffle(torch.arange(4.0).view(1, 4, 1, 1), 2).flatten()
+    tensor([0., 2., 1., 3.])
+    """
+    return functional.channel_shuffle(input, groups)
+
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """Return a convolution of as many dimensions as the weight has behind its channels.
+
+    >>> import rushlight as torch
+    >>> x, w = torch.ones(1, 1, 3), torch.ones(1, 1, 2)
+    >>> torch.convolution(x, w, None, [1], [0], [1], False, [0], 1)
+    tensor([[[2., 2.]]])
+    """
+    place = weight.ndim - 3
+    if not 0 <= place < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if transposed:
+        return _TRANSPOSED[place](input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _CONVOLUTIONS[place](input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolution(*args: Any, **kwargs: Any) -> Tensor:
+    """Return a convolution, whatever it is to be computed with."""
+    named = ("benchmark", "deterministic", "cudnn_enabled", "allow_tf32")
+    return convolution(*args[:9], **{name: value for name, value in kwargs.items() if name not in named})
+
+
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Scale the rows that are named and longer than `max_norm` down to it.
+
+    >>> import rushlight as torch
+    >>> torch.embedding_renorm_(torch.tensor([[3.0, 4.0]]), torch.tensor([0]), 1.0, 2.0)
+    tensor([[0.6000, 0.8000]])
+    """
+    _shorten(input, indices, max_norm, norm_type)
+    return input
+
+
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """Return what images have at the places of a grid.
+
+    >>> import rushlight as torch
+    >>> image, middle = torch.tensor([[[[1.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)
+    >>> torch.grid_sampler_2d(image, middle, 0, 0, False)
+    tensor([[[[2.]]]])
+    """
+    from ._losses import grid_sampler
+
+    return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+grid_sampler_3d = grid_sampler_2d
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return the places of so many elements that are not zero, filled up if there are fewer.
+
+    >>> import rushlight as torch
+    >>> torch.nonzero_static(torch.tensor([0, 5]), size=2)
+    tensor([[ 1],
+            [-1]])
+    """
+    places: Any = input.nonzero()
+    found: Tensor = places[:size]
+    missing = found.new_full((size - len(found), input.ndim), fill_value)
+    return native.cat([found, missing])
+
+
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """Return the sizes as numbers."""
+    return native.tensor(list(self.shape), dtype=native.int64)
+
+
+def _in_place(name: str) -> Any:
+    def function(input: Tensor, other: Any) -> Tensor:
+        found: Tensor = getattr(input, name)(other)
+        return found
+
+    function.__name__, function.__qualname__ = name, name
+    function.__doc__ = f"Replace elements by what the method `{name}` makes of them."
+    return function
+
+
+gcd_ = _in_place("gcd_")
+lcm_ = _in_place("lcm_")
+ldexp_ = _in_place("ldexp_")
+xlogy_ = _in_place("xlogy_")
