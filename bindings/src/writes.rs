@@ -9,6 +9,7 @@ use rushlight::Error;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
 use rushlight::ops::batch;
+use rushlight::ops::in_place::check_history;
 use rushlight::tensor::{Mapping, Randomness, Tensor};
 
 use crate::arguments::{Arguments, tensors_in};
@@ -55,10 +56,14 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Warns of a write by `method` to a tensor that shows elements several times. `such` is what else does that.
+/// Warns of a write by `method` to a tensor that shows elements several times, unless it will be refused. `such`
+/// is what else does that.
 pub(crate) fn warn_repeated(py: Python<'_>, target: &Tensor, method: &str, such: &str) -> PyResult<()> {
     let layout = target.layout();
     if layout.shape().iter().zip(layout.strides()).all(|(&size, &stride)| size < 2 || stride > 0) {
+        return Ok(());
+    }
+    if mode::is_grad_enabled() && target.requires_grad() && check_history(target).is_err() {
         return Ok(());
     }
     let text = CString::new(format!(

@@ -249,7 +249,9 @@ pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
 /// in-place form that touches no more than that part.
 pub trait Overwrite: Op {
     /// Whether the other inputs may show none of the memory that is written to.
-    const READS_APART: bool = false;
+    fn reads_apart(&self) -> bool {
+        false
+    }
 
     /// Writes the new elements into memory that holds the first input. The target shows none of the
     /// memory of the other inputs.
@@ -292,7 +294,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     let mut write = Write::begin(inputs)?;
     let target = inputs[0].array();
-    if O::READS_APART {
+    if op.reads_apart() {
         inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
     }
     let apart: SmallVec<[Tensor; 3]> = inputs

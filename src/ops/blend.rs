@@ -187,7 +187,7 @@ pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
 
 /// `addcmul` in place.
 pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
-    in_place::through(x, &[a, b], |x| addcmul(x, a, b, value))
+    in_place::through_elements(x, &[a, b], |x| addcmul(x, a, b, value))
 }
 
 /// `x + value · a / b`.
@@ -200,7 +200,7 @@ pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
 
 /// `addcdiv` in place.
 pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
-    in_place::through(x, &[a, b], |x| addcdiv(x, a, b, value))
+    in_place::through_elements(x, &[a, b], |x| addcdiv(x, a, b, value))
 }
 
 /// The way from `a` to `b`, as much of it as `weight` says.
@@ -233,7 +233,7 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
 /// `lerp` in place.
 pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
     match weight {
-        Operand::Scalar(_) => in_place::through(a, &[b], |a| lerp(a, b, weight)),
-        Operand::Tensor(w) => in_place::through(a, &[b, w], |a| lerp(a, b, weight)),
+        Operand::Scalar(_) => in_place::through_elements(a, &[b], |a| lerp(a, b, weight)),
+        Operand::Tensor(w) => in_place::through_elements(a, &[b, w], |a| lerp(a, b, weight)),
     }
 }

@@ -317,7 +317,7 @@ fn in_place_of<'a>(
         return Err(Error::ClampCast { from, to }.into());
     }
     let others: SmallVec<[&Tensor; 2]> = bounds.iter().filter_map(tensor).collect();
-    in_place::through(x, &others, operation)
+    in_place::through_elements(x, &others, operation)
 }
 
 /// `clamp` in place.

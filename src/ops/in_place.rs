@@ -16,7 +16,7 @@ use super::{batch, cast, copy, minded, repeated};
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, packing, writes};
 use crate::shape::{self, Layout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 pub(super) use window::rebase;
 
@@ -210,7 +210,26 @@ pub fn through(
     others: &[&Tensor],
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
-    through_any(x, others, check, &mut only_once(operation))
+    through_any(x, others, check, |_, _| Ok(()), &mut only_once(operation))
+}
+
+/// `through` of an operation that computes each element from those at its place: it may not read what it
+/// writes at others.
+pub fn through_elements(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, check, Array::check_read, &mut only_once(operation))
+}
+
+/// `through` of an operation that may not read what it writes.
+pub(super) fn through_apart(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    through_any(x, others, check, Array::check_apart, &mut only_once(operation))
 }
 
 /// `through` of a tensor that may show elements several times: each place gets what is new there.
@@ -219,13 +238,14 @@ pub(super) fn through_repeated(
     others: &[&Tensor],
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
-    through_any(x, others, check_filled, &mut only_once(operation))
+    through_any(x, others, check_filled, |_, _| Ok(()), &mut only_once(operation))
 }
 
 fn through_any(
     x: &Tensor,
     others: &[&Tensor],
     check: fn(&Tensor, bool) -> Result<()>,
+    check_other: fn(&Array, &Array) -> Result<()>,
     operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
     let mut inputs: SmallVec<[&Tensor; 2]> = SmallVec::from_elem(x, 1);
@@ -239,6 +259,7 @@ fn through_any(
         return through_minded(x, recording, operation);
     }
     let target = x.memory();
+    others.iter().try_for_each(|other| check_other(&target, &other.array()))?;
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let repeated = !x.layout().is_non_overlapping();
     let before = match recording || mode::special() || repeated {
@@ -294,9 +315,10 @@ pub(super) fn check_broadcast(x: &Tensor, values: &Tensor) -> Result<()> {
     if shape::is_expandable(values, output) {
         return Ok(());
     }
-    let broadcast = shape::broadcast(output, values)?;
+    let told = |error| batch::told_of_all(error, &[x, whole]);
+    let broadcast = shape::broadcast(output, values).map_err(told)?;
     let error = Error::OutputShape { output: output.to_vec(), broadcast: broadcast.to_vec() };
-    Err(batch::told_of_all(error, &[x, whole]))
+    Err(told(error.into()))
 }
 
 /// Whether a result can be written to `x`.

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
-use super::{create, expand, in_place, masked, permute, reshape, squeeze};
+use super::{create, expand, in_place, masked, permute, reshape};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -51,11 +51,15 @@ impl Indices {
         Indices::new(&self.places.source(), &given)
     }
 
-    /// The same of a tensor with one more last dimension.
-    fn with_last(&self, size: usize) -> Result<Indices> {
+    /// The same of a tensor with samples in front, and where the samples lie in what they name there.
+    fn behind_samples(&self, size: usize) -> Result<(Indices, usize)> {
         let mut shape = self.places.source();
-        shape.push(size);
-        Indices::new(&shape, &self.given)
+        shape.insert(0, size);
+        let given: Vec<(usize, Tensor)> =
+            self.given.iter().map(|(dim, index)| (dim + 1, index.clone())).collect();
+        let indices = Indices::new(&shape, &given)?;
+        let (before, picked) = indices.places.standing();
+        Ok((indices, if before == 0 { picked } else { 0 }))
     }
 
     /// Those of each sample, as indices of a tensor with all samples, which lie along a dimension of
@@ -147,11 +151,9 @@ impl Op for Indexed {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
         if call.held.iter().all(|index| index.dim.is_none()) {
-            let last = x.rank();
-            let indices = self.indices.with_last(call.size)?;
-            let value = apply_one(Indexed { indices }, &[&x.moved(last)?])?;
-            let dim = Some(value.ndim() - 1);
-            return Ok(smallvec![Samples { value, dim }]);
+            let (indices, dim) = self.indices.behind_samples(call.size)?;
+            let value = apply_one(Indexed { indices }, &[&x.moved(0)?])?;
+            return Ok(smallvec![Samples { value, dim: Some(dim) }]);
         }
         let many = x.dim.map(|_| call.size);
         let value = index(&x.moved(0)?, &self.indices.of_samples(call.held, many)?)?;
@@ -256,15 +258,12 @@ impl Op for IndexPut {
         if call.held.iter().any(|index| index.dim.is_some()) {
             return self.batch_by_sample(call, x, values);
         }
-        let indices = self.indices.with_last(call.size)?;
-        let x = Samples::first(x.front(call.size)?).moved(x.rank())?;
-        let values = match values.dim {
-            Some(_) => values.moved(values.rank())?,
-            None => squeeze::unsqueeze(&values.value, -1)?,
-        };
-        let value = apply_one(IndexPut { indices, ..self.clone() }, &[&x, &values])?;
-        let dim = Some(value.ndim() - 1);
-        Ok(smallvec![Samples { value, dim }])
+        let (indices, dim) = self.indices.behind_samples(call.size)?;
+        let rank = self.indices.places.result().len();
+        let values = Samples::first(values.front(call.size)?).aligned(rank)?;
+        let values = permute::movedim(&values, &[0], &[dim as i64])?;
+        let y = apply_one(IndexPut { indices, ..self.clone() }, &[&x.front(call.size)?, &values])?;
+        Ok(smallvec![Samples::first(y)])
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
@@ -290,7 +289,9 @@ pub(super) fn tangent_or_zeros(
 }
 
 impl Overwrite for IndexPut {
-    const READS_APART: bool = true;
+    fn reads_apart(&self) -> bool {
+        true
+    }
 
     fn in_place_name(&self) -> &'static str {
         "index_put_"

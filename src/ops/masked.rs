@@ -362,7 +362,7 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
 
 /// `put` in place.
 pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-    super::in_place::through(x, &[source], |x| put(x, index, source, accumulate))
+    super::in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate))
 }
 
 /// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.

@@ -295,7 +295,7 @@ pub fn scatter_reduce_(
     fold: Fold,
     included: bool,
 ) -> Result<()> {
-    in_place::through(x, &[source], |x| scatter_reduce(x, dim, index, source, fold, included))
+    in_place::through_apart(x, &[source], |x| scatter_reduce(x, dim, index, source, fold, included))
 }
 
 /// The tensor with slices combined with those of a source, where an index says along a dimension.
@@ -331,7 +331,7 @@ pub fn index_reduce_(
     fold: Fold,
     included: bool,
 ) -> Result<()> {
-    in_place::through(x, &[source], |x| index_reduce(x, dim, index, source, fold, included))
+    in_place::through_apart(x, &[source], |x| index_reduce(x, dim, index, source, fold, included))
 }
 
 /// Complex numbers have no order, and no rule here.

@@ -85,3 +85,10 @@ def test_elements_in_another_shape():
     assert x.grad.shape == (2, 3)
     with pytest.raises(RuntimeError, match=r"requested resize to 4 \(4 elements in total\), but the given"):
         Resize.apply(x, (4,))
+
+
+def test_the_module_of_modes_has_the_one_that_keeps_versions():
+    assert (
+        torch.autograd.grad_mode._unsafe_preserve_version_counter
+        is torch.autograd._unsafe_preserve_version_counter
+    )

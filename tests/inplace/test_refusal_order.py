@@ -83,3 +83,10 @@ def test_a_saved_view_is_told_of_as_the_window_that_it_has_become():
             RuntimeError, match="which is output 0 of AsStrided, is at version 1; expected version 0"
         ):
             z.sum().backward()
+
+
+def test_what_is_refused_is_not_warned_of(recwarn):
+    x = leaf().expand(3, 2)
+    with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad is being used"):
+        x.masked_fill_(x > 0, 0)
+    assert not recwarn.list

@@ -2,7 +2,7 @@
 
 import pytest
 import rushlight as torch
-from rushlight.func import vmap
+from rushlight.func import hessian, jacfwd, vmap
 
 DIMS = "Shape mismatch: Got incorrect dims for {0}(a, b). a has dim {1}and b has dim {2}but expected them to have dim {3} and dim {4}"
 
@@ -70,3 +70,24 @@ def test_an_error_tells_of_all_samples(name):
     with pytest.raises(RuntimeError) as caught:
         vmap(function, dims)(*(torch.ones(shape) for shape in shapes))
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("derive", [jacfwd, hessian])
+def test_an_error_tells_of_the_one_value_that_many_tangents_share(derive):
+    x = torch.ones(2, 3)
+    for function, text in [
+        (torch.mm, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
+        (torch.matmul, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
+        (torch.dot, "1D tensors expected, but got 2D and 2D tensors"),
+        (torch.bmm, "batch1 must be a 3D tensor"),
+    ]:
+        with pytest.raises(RuntimeError) as caught:
+            derive(lambda x, function=function: function(x, x).sum())(x)
+        assert str(caught.value) == text
+
+
+def test_what_does_not_fit_a_copy_is_told_of_all_samples():
+    with pytest.raises(
+        RuntimeError, match=r"must match the size of tensor b \(5\) at non-singleton dimension 2$"
+    ):
+        vmap(lambda x: x.clone().copy_(torch.ones(5)))(torch.ones(4, 2, 3))

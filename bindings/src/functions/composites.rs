@@ -92,7 +92,7 @@ pub(super) const TABLE: &[Function] = &[
     method("addr_", ADDR, "`addr` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
-        in_place(a, writing::through(x, &[left, right], |x| addr(x, left, right, beta, alpha)))
+        in_place(a, writing::through_elements(x, &[left, right], |x| addr(x, left, right, beta, alpha)))
     }),
     both("float_power", POWERS, "Powers in double precision.", |a| {
         float_power(a.operand(0)?, a.operand(1)?).answer(a.py())

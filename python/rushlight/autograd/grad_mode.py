@@ -7,6 +7,7 @@ lives in the compiled module, as do entering and leaving the common ones.
 from __future__ import annotations
 
 from .._contexts import _DecoratorContextManager, _NoParamDecoratorContextManager
+from .._lazy import on_first_use
 from .._rushlight import (
     _EnableGrad,
     _InferenceMode,
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .._contexts import Function
+    from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+else:
+    __getattr__, __dir__ = on_first_use(globals(), names={"_unsafe_preserve_version_counter": ".graph"})
 
 __all__ = [
     "enable_grad",

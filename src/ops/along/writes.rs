@@ -149,7 +149,10 @@ impl Op for IndexWrite {
 }
 
 impl Overwrite for IndexWrite {
-    const READS_APART: bool = true;
+    /// The one value of all slices is read before any is written.
+    fn reads_apart(&self) -> bool {
+        !matches!(self.mode, Mode::Fill | Mode::FillNumber(_))
+    }
 
     fn in_place_name(&self) -> &'static str {
         match self.mode {

@@ -109,6 +109,9 @@ impl Whole {
                 dim: dim + further,
                 source: self.sizes(source),
             },
+            Error::NotBroadcastable { left, right, dim } => {
+                Error::NotBroadcastable { left, right, dim: dim + further }
+            }
             Error::OutputShape { output, broadcast } => {
                 let output = self.padded(output, broadcast.len());
                 Error::OutputShape { output, broadcast: self.sizes(broadcast) }

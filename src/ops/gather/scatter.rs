@@ -139,7 +139,9 @@ impl Op for Scatter {
 }
 
 impl Overwrite for Scatter {
-    const READS_APART: bool = true;
+    fn reads_apart(&self) -> bool {
+        true
+    }
 
     fn in_place_name(&self) -> &'static str {
         if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }

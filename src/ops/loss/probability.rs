@@ -61,6 +61,8 @@ impl Op for BinaryCrossEntropy {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let (x, target) = (inputs[0].detach(), inputs[1].detach());
+        check_range("input", &x)?;
+        check_range("target", &target)?;
         let hit = mul(&target, &bounded_log(&x)?)?;
         let miss = mul(&sub(1.0, &target)?, &bounded_log(&sub(1.0, &x)?)?)?;
         let losses = self.weighted(neg(&add(&hit, &miss)?)?)?;
@@ -126,6 +128,15 @@ impl Op for BinaryCrossEntropy {
     }
 }
 
+/// Every element has to be a probability, those of all samples too.
+fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
+    let outside = |value: f64| !(0.0..=1.0).contains(&value) && !value.is_nan();
+    match probabilities.to_vec::<f64>()?.into_iter().any(outside) {
+        true => Err(Error::ProbabilityRange { argument }.into()),
+        false => Ok(()),
+    }
+}
+
 /// The input and the target. The weight was not written to either.
 fn loaded(saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<(Tensor, Tensor)> {
     let [Some(x), Some(target), weight] = saved else { unreachable!("input and target are kept") };
@@ -142,12 +153,6 @@ pub fn binary_cross_entropy(
     weight: Option<&Tensor>,
     reduction: Reduction,
 ) -> Result<Tensor> {
-    for (argument, tensor) in [("input", x), ("target", target)] {
-        let outside = |value: f64| !(0.0..=1.0).contains(&value) && !value.is_nan();
-        if tensor.to_vec::<f64>()?.into_iter().any(outside) {
-            return Err(Error::ProbabilityRange { argument }.into());
-        }
-    }
     if let Some(weight) = weight
         && weight.requires_grad()
         && mode::is_grad_enabled()
