@@ -15,7 +15,7 @@ use crate::ops::permute::{mT, transpose};
 use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
 use crate::ops::softmax::{safe_softmax, softmax_gradient};
-use crate::ops::underived::check_parts;
+use crate::ops::underived::{OnceOnly, check_parts};
 use crate::ops::{
     add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
 };
@@ -115,6 +115,24 @@ impl Attention {
         Ok([matmul(&weights, &v)?, scores, weights])
     }
 
+    /// The gradients of queries, keys and values.
+    fn back(&self, inputs: &[&Tensor], at: &At<'_>, g: &Tensor) -> Result<Gradients> {
+        let (q, k, v, mask) = given(inputs)?;
+        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
+        let to_v = match at.needs(2) {
+            true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
+            false => None,
+        };
+        if !(at.needs(0) || at.needs(1)) {
+            return Ok(smallvec![None, None, to_v]);
+        }
+        let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
+        let scale = self.answering.scale(q);
+        let to_q = || mul(&matmul(&to_scores, &k)?, scale);
+        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(q, scale)?)?, inputs[1]);
+        Ok(smallvec![at.needs(0).then(to_q).transpose()?, at.needs(1).then(to_k).transpose()?, to_v])
+    }
+
     /// The inputs as they were when they were kept.
     fn load(saved: &Saved, at: &At<'_>) -> Result<SmallVec<[Tensor; 4]>> {
         saved[..4].iter().flatten().map(|input| at.load(input)).collect()
@@ -180,20 +198,13 @@ impl Op for Attention {
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let inputs = Self::load(saved, at)?;
         let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
-        let ((q, k, v, mask), g) = (given(&inputs)?, single(gradients));
-        let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
-        let to_v = match at.needs(2) {
-            true => Some(of_heads(matmul(&mT(&weights)?, g)?, inputs[2])?),
-            false => None,
-        };
-        if !(at.needs(0) || at.needs(1)) {
-            return Ok(smallvec![None, None, to_v]);
+        match OnceOnly::of(self.name(), at.tracking) {
+            Some(once) => {
+                let read: SmallVec<[&Tensor; 5]> = gradients.iter().flatten().chain(inputs.clone()).collect();
+                once.gradients(&read, || self.back(&inputs, at, single(gradients)))
+            }
+            None => self.back(&inputs, at, single(gradients)),
         }
-        let to_scores = softmax_gradient(&matmul(g, &mT(&v)?)?, &weights, 3)?;
-        let scale = self.answering.scale(q);
-        let to_q = || mul(&matmul(&to_scores, &k)?, scale);
-        let to_k = || of_heads(matmul(&mT(&to_scores)?, &mul(q, scale)?)?, inputs[1]);
-        Ok(smallvec![at.needs(0).then(to_q).transpose()?, at.needs(1).then(to_k).transpose()?, to_v])
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
