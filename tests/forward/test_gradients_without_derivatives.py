@@ -12,7 +12,7 @@ ROWS = torch.tensor([[0.1, 0.7, 0.4], [0.9, 0.2, 0.5], [0.3, 0.6, 0.8]])
 PLACES = torch.tensor([0, 1, 2])
 SOUND = torch.tensor([[1, 2]])
 
-# The functions, the node of their recorded gradients, and what is told of derivatives of these.
+# The functions, the node of their recorded gradients.
 ONCE_ONLY = {
     "hardsigmoid_backward": (F.hardsigmoid, "torch::autograd::NotImplemented"),
     "multi_margin_loss_backward": (
@@ -63,7 +63,7 @@ def test_second_derivatives_of_distances_of_rows_are_refused(operation):
 
 
 def test_distances_that_do_not_depend_on_the_rows_have_a_gradient_of_zeros():
-    x, gradient = recorded_gradient(lambda x: F.pdist(x, 0))
+    _, gradient = recorded_gradient(lambda x: F.pdist(x, 0))
     assert gradient.requires_grad
     assert gradient.tolist() == torch.zeros(3, 3).tolist()
 

@@ -298,6 +298,7 @@ def test_what_is_unpacked_is_a_tensor_and_nothing_else(found):
     name = {np.ndarray: "numpy.ndarray"}.get(type(found), type(found).__name__)
     for ask in (y.sum().backward, lambda: y.grad_fn._saved_self, lambda: y.grad_fn(torch.ones(3))):
         with raises(
-            TypeError, f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {name}"
+            TypeError,
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {name}",
         ):
             ask()

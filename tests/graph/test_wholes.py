@@ -100,7 +100,9 @@ def test_derivatives_agree_in_every_mode(name):
     forward = name not in REVERSE_ONLY
     assert gradcheck(*CASES[name], check_forward_ad=forward, check_batched_grad=True)
     # Nor of the gradient of this loss.
-    assert name in ONCE_ONLY or gradgradcheck(*CASES[name], check_fwd_over_rev=forward and name != "soft_margin_loss")
+    assert name in ONCE_ONLY or gradgradcheck(
+        *CASES[name], check_fwd_over_rev=forward and name != "soft_margin_loss"
+    )
 
 
 def test_hooks_for_saved_tensors_see_what_the_one_node_saves():
