@@ -245,7 +245,7 @@ pub(crate) fn current_run() -> i64 {
     engine::current_run().map_or(-1, |run| run as i64)
 }
 
-/// Tell whether the backward pass that is under way on this thread reaches a node, which has a hook.
+/// Tell whether the backward pass that is under way on this thread reaches a node.
 #[pyfunction]
 #[pyo3(name = "_will_engine_execute_node")]
 pub(crate) fn will_execute(node: &Bound<'_, PyAny>) -> PyResult<bool> {

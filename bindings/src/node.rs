@@ -130,11 +130,12 @@ impl GraphNode {
     #[getter]
     fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let edges = self.node.edges();
-        if short(&self.node.name()) == "NotImplemented" {
+        let counted = self.node.rule().inputs();
+        if counted.is_none() && short(&self.node.name()) == "NotImplemented" {
             // torch knows only what leads somewhere.
             return next_functions(py, edges.iter().filter(|edge| edge.is_some()));
         }
-        match self.node.rule().inputs() {
+        match counted {
             Some(inputs) => {
                 let edge = |input: Option<usize>| input.and_then(|input| edges.get(input)).unwrap_or(&None);
                 next_functions(py, inputs.into_iter().map(edge))

@@ -6,12 +6,13 @@ use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::dtype::DType;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::ops::{self, cast, resize};
 use rushlight::shape::broadcast;
 use rushlight::{Error, Tensor};
 use std::ffi::CString;
+
+mod types;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
 /// if there are several.
@@ -23,17 +24,25 @@ pub(crate) fn write<'py>(
 ) -> PyResult<Py<PyAny>> {
     let py = arguments.py();
     let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
+    let lists =
+        |object: &Bound<'_, PyAny>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    let requires_grad = |item: PyResult<Bound<'_, PyAny>>| {
+        item.is_ok_and(|item| as_tensor(&item).is_some_and(Tensor::requires_grad))
+    };
     let listed = |object: &Bound<'_, PyAny>| {
-        let items = object.cast::<PyList>().ok();
-        items
-            .is_some_and(|items| items.iter().any(|item| as_tensor(&item).is_some_and(Tensor::requires_grad)))
+        lists(object) && object.try_iter().is_ok_and(|mut items| items.any(requires_grad))
+    };
+    let mut read = given().filter(|input| as_tensor(out).is_none_or(|out| !out.is(input)));
+    let source = match (read.next(), read.next()) {
+        (Some(only), None) => Some(only.dtype()),
+        _ => None,
     };
     let recorded =
         || given().any(Tensor::requires_grad) || arguments.slots.iter().flatten().any(|one| listed(one));
     if is_grad_enabled() && recorded() {
         return Err(PyRuntimeError::new_err(format!(
             "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
-            arguments.name
+            types::refusing(arguments.name, source.is_some())
         )));
     }
     writes::check_out(arguments, out)?;
@@ -41,15 +50,13 @@ pub(crate) fn write<'py>(
     let _off = GradModeGuard::off();
     let result = calculate()?.into_bound(py);
     // A tensor made from nothing but its size takes the place of the old one without a word.
-    let lists =
-        |object: &Bound<'_, PyAny>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
     let of_tensors = |object: &Bound<'_, PyAny>| {
         lists(object) && object.get_item(0).is_ok_and(|first| as_tensor(&first).is_some())
     };
     let silent = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
     let written = out.clone().unbind();
     if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(&result)) {
-        check_dtype(arguments.name, result.dtype(), out.dtype())?;
+        types::check(arguments.name, result.dtype(), out.dtype(), source)?;
         store(py, out, result, silent)?;
         return Ok(written);
     }
@@ -60,7 +67,9 @@ pub(crate) fn write<'py>(
     }
     for (out, result) in outs.iter().zip(results.iter_borrowed()) {
         let expected = || PyTypeError::new_err(format!("expected Tensor, but got {}", type_name(out)));
-        store(py, as_tensor(out).ok_or_else(expected)?, as_tensor(&result).ok_or_else(expected)?, false)?;
+        let (out, result) = (as_tensor(out).ok_or_else(expected)?, as_tensor(&result).ok_or_else(expected)?);
+        types::check("", result.dtype(), out.dtype(), source)?;
+        store(py, out, result, false)?;
     }
     result.get_type().call1((PyTuple::new(py, outs)?,)).map(Bound::unbind)
 }
@@ -194,37 +203,7 @@ fn check_same_shape(arguments: &Arguments<'_, '_>, written: &Tensor) -> PyResult
     if shape == output { Ok(()) } else { Err(raise(Error::OutputShape { output, broadcast: shape }.into())) }
 }
 
-/// Refuses a result of another element type than that of the tensor that it is written to, where torch
-/// converts nothing.
-fn check_dtype(name: &str, from: DType, to: DType) -> PyResult<()> {
-    let text = match name {
-        _ if from == to => return Ok(()),
-        "gather" => return Err(raise(Error::GatherOutput { expected: from, got: to }.into())),
-        "masked_select" => "masked_select(): self and result must have the same scalar type".to_owned(),
-        "quantile" | "nanquantile" => format!("{name}() out tensor must be same dtype as the input tensor"),
-        "multinomial" => format!("multinomial expects Long tensor out, got: {}", to.title()),
-        "float_power" => format!(
-            "the output given to float_power has dtype {} but the operation's result requires dtype {}",
-            to.title(),
-            from.title()
-        ),
-        "cat" | "concat" | "concatenate" | "stack" | "hstack" | "vstack" | "dstack" if !from.can_cast(to) => {
-            let text =
-                format!("torch.cat(): input types can't be cast to the desired output type {}", to.title());
-            return Err(PyTypeError::new_err(text));
-        }
-        _ => return Ok(()),
-    };
-    Err(PyRuntimeError::new_err(text))
-}
-
 fn store(py: Python<'_>, out: &Tensor, result: &Tensor, silent: bool) -> PyResult<()> {
-    let (from, to) = (result.dtype(), out.dtype());
-    if !from.can_cast(to) {
-        let text =
-            format!("result type {} can't be cast to the desired output type {}", from.title(), to.title());
-        return Err(PyRuntimeError::new_err(text));
-    }
     let (old, new) = (out.layout(), result.layout());
     let (old, new) = (old.shape(), new.shape());
     if old == new {

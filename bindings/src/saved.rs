@@ -15,6 +15,7 @@ use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, So
 use rushlight::ops::watch::Aside;
 use rushlight::{Error, Result, Tensor};
 
+use crate::border::type_name;
 use crate::collector::{self, visit_held};
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;
@@ -90,7 +91,7 @@ impl PythonKept {
         match as_tensor(&unpacked) {
             Some(tensor) => Ok(tensor.clone()),
             None => {
-                let found = unpacked.get_type().name()?;
+                let found = type_name(&unpacked);
                 Err(PyTypeError::new_err(format!(
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {found}"
                 )))

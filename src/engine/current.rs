@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::plan::Plan;
+use super::plan::{Plan, Task};
 use crate::graph::NodeId;
 
-/// One run, and those of its nodes that have hooks and will be reached.
+/// One run, and those of its nodes that will be reached, if the host may ask for them meanwhile.
 struct Current {
     id: u64,
-    hooked: Vec<NodeId>,
+    reached: Vec<NodeId>,
+    /// Whether these are in order, as from the first question on.
+    sorted: bool,
     /// Whether gradients are handed back rather than accumulated.
     hands_back: bool,
     /// Whether it, and every run that it is inside of, leads to every leaf.
@@ -25,12 +27,14 @@ impl CurrentGuard {
     pub(super) fn enter(plan: &Plan<'_>, unrestricted: bool) -> CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let reached = |task: &&super::plan::Task<'_>| {
-            task.caller_only && task.arrivals > 0 && (task.needed || !task.captures.is_empty())
+        let will_run = |task: &&Task<'_>| task.arrivals > 0 && (task.needed || !task.captures.is_empty());
+        let reached = match plan.tasks.iter().any(|task| task.caller_only) {
+            true => plan.tasks.iter().filter(will_run).map(|task| task.node.id()).collect(),
+            false => Vec::new(),
         };
-        let hooked = plan.tasks.iter().filter(reached).map(|task| task.node.id()).collect();
+        let hands_back = plan.results > 0;
         CURRENT.with_borrow_mut(|runs| {
-            runs.push(Current { id, hooked, hands_back: plan.results > 0, unrestricted })
+            runs.push(Current { id, reached, sorted: false, hands_back, unrestricted })
         });
         CurrentGuard(())
     }
@@ -48,9 +52,16 @@ pub fn current_run() -> Option<u64> {
     CURRENT.with_borrow(|runs| runs.last().map(|run| run.id))
 }
 
-/// Whether the innermost run on this thread reaches a node, which must have a hook.
+/// Whether the innermost run on this thread reaches a node.
 pub fn will_reach(node: NodeId) -> Option<bool> {
-    CURRENT.with_borrow(|runs| runs.last().map(|run| run.hooked.contains(&node)))
+    CURRENT.with_borrow_mut(|runs| {
+        let run = runs.last_mut()?;
+        if !run.sorted {
+            run.reached.sort_unstable();
+            run.sorted = true;
+        }
+        Some(run.reached.binary_search(&node).is_ok())
+    })
 }
 
 /// Whether the innermost run on this thread hands gradients back.

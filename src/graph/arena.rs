@@ -35,7 +35,7 @@ const BATCH: usize = 128;
 const OWNED: u32 = 1 << 31;
 
 /// A slot and the generation of its tenant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
     index: u32,
     generation: NonZeroU32,

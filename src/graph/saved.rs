@@ -108,8 +108,8 @@ struct Plain {
 enum Special {
     /// A tensor with tangents, or one that stands for many samples.
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
-    /// Something that gives the tensor back.
-    Kept { kept: Box<dyn Kept>, facts: Facts },
+    /// Something that gives the tensor back. Its tangents stay here: whoever packs sees numbers alone.
+    Kept { kept: Box<dyn Kept>, tangents: Option<Arc<Tangents>>, facts: Facts },
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -194,7 +194,10 @@ impl SavedTensor {
             Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
             Form::Special(special) => match *special {
                 Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
-                other => SavedTensor(Form::Special(Box::new(other))),
+                Special::Kept { kept, facts, .. } => {
+                    let tangents = Some(tangents);
+                    SavedTensor(Form::Special(Box::new(Special::Kept { kept, tangents, facts })))
+                }
             },
         }
     }
@@ -256,7 +259,8 @@ impl SavedTensor {
 
     /// Keeps `kept` instead of the memory.
     pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
-        SavedTensor(Form::Special(Box::new(Special::Kept { kept, facts: self.facts().clone() })))
+        let tangents = self.tangents().cloned();
+        SavedTensor(Form::Special(Box::new(Special::Kept { kept, tangents, facts: self.facts().clone() })))
     }
 
     /// Whether a write to what is kept would be noticed.
@@ -342,6 +346,16 @@ impl SavedTensor {
         }
     }
 
+    /// The tangents that are kept too.
+    fn tangents(&self) -> Option<&Arc<Tangents>> {
+        match &self.0 {
+            Form::Special(special) => match &**special {
+                Special::Whole { tangents, .. } | Special::Kept { tangents, .. } => tangents.as_ref(),
+            },
+            Form::Plain(_) | Form::Freed(_) => None,
+        }
+    }
+
     /// What it is around, if it stands for many samples.
     pub(super) fn batch(&self) -> Option<&Batch> {
         match &self.0 {
@@ -388,7 +402,7 @@ impl Special {
                 };
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
-            Special::Kept { kept, facts } => {
+            Special::Kept { kept, tangents, facts } => {
                 if let Some((memory, version)) = kept.written() {
                     let edge = facts.source.edge(node).filter(|edge| edge.node.leaf().is_none());
                     let place = edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
@@ -403,7 +417,8 @@ impl Special {
                     }
                     return Ok(unpacked);
                 }
-                let tangents = unpacked.tangents().and_then(|tangents| tangents.counting());
+                let own = tangents.clone().or_else(|| unpacked.tangents());
+                let tangents = own.and_then(|tangents| tangents.counting());
                 (Tensor::apart(array, edge), tangents)
             }
         };

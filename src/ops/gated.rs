@@ -24,6 +24,17 @@ pub fn rrelu(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
+    drawn("RreluWithNoiseBackward0", x, (lower, upper), training, generator)
+}
+
+/// `rrelu`, recorded under this name.
+fn drawn(
+    node: &'static str,
+    x: &Tensor,
+    (lower, upper): (f64, f64),
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
     if lower > upper {
         return Err(Error::RreluBounds {}.into());
     }
@@ -37,36 +48,38 @@ pub fn rrelu(
     if !training {
         let slope = (lower + upper) / 2.0;
         let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
-        return randomised(x, &noise, shown);
+        return randomised(node, x, &noise, shown);
     }
     let _off = mode::GradModeGuard::off();
-    let drawn = super::compare::le(&plain, 0)?;
+    let below = super::compare::le(&plain, 0)?;
     let uniform = Distribution::Uniform { low: lower, high: upper };
     if batch::is_mapping() {
         let factors = random::draw_like(&plain, x.dtype(), &uniform, generator)?;
-        let noise = super::select::where_(&drawn, &factors, 1.0)?;
+        let noise = super::select::where_(&below, &factors, 1.0)?;
         drop(_off);
-        return randomised(x, &noise, shown);
+        return randomised(node, x, &noise, shown);
     }
-    let count = super::truth::count_nonzero(&drawn, None)?.item()?.to_f64() as i64;
+    let count = super::truth::count_nonzero(&below, None)?.item()?.to_f64() as i64;
     let factors = random::draw(&[count], DType::Float64, &uniform, generator)?;
     let factors = super::cast::to_dtype(&factors, x.dtype())?;
-    let noise = super::masked::masked_scatter(&super::create::ones_like(&plain)?, &drawn, &factors)?;
+    let noise = super::masked::masked_scatter(&super::create::ones_like(&plain)?, &below, &factors)?;
     drop(_off);
-    randomised(x, &noise, shown)
+    randomised(node, x, &noise, shown)
 }
 
 /// The elements times factors that were drawn where they are not positive, and are one elsewhere. Nothing
 /// is differentiated by these.
-fn randomised(x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
-    let operation = Whole {
-        shown,
-        ..Whole::new("rrelu_with_noise", "RreluWithNoiseBackward0", &["self", "noise", ""], 1, |inputs| {
-            Ok(smallvec![mul(inputs[0], inputs[1])?])
-        })
-    };
+fn randomised(node: &'static str, x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
+    let in_place = node == IN_PLACE;
+    let names: &[&str] = if in_place { &["", "noise", "result"] } else { &["self", "noise", ""] };
+    let parts = |inputs: &[&Tensor]| Ok(smallvec![mul(inputs[0], inputs[1])?]);
+    let linear = u64::from(in_place);
+    let operation = Whole { shown, linear, ..Whole::new("rrelu_with_noise", node, names, 1, parts) };
     whole_one(operation, &[x, noise])
 }
+
+/// What the node of `rrelu` in place is called. It keeps the result.
+const IN_PLACE: &str = "RreluWithNoiseBackward1";
 
 /// `rrelu` in place.
 pub fn rrelu_(
@@ -76,7 +89,7 @@ pub fn rrelu_(
     training: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    in_place::through(x, &[], |x| rrelu(x, lower, upper, training, generator))
+    in_place::through(x, &[], |x| drawn(IN_PLACE, x, (lower, upper), training, generator))
 }
 
 /// y = a σ(b) with the halves a and b of x along a dimension

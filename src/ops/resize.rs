@@ -5,9 +5,9 @@ use smallvec::smallvec;
 
 use super::record::{form, gradient_edges, records};
 use super::tangents::innermost;
-use super::{batch, cast, copy, in_place};
+use super::{batch, cast, copy, create, in_place};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Node, Rule, mode, packing};
+use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -73,11 +73,18 @@ pub fn resize_as_(x: &Tensor, like: &Tensor) -> Result<()> {
 /// x ← what another tensor shows, in the same memory
 ///
 /// There is no derivative: what x was does not matter any more, and the other tensor stays what it is.
-struct Shown;
+struct Shown {
+    /// How many tensors it was given, itself included.
+    inputs: usize,
+}
 
 impl Rule for Shown {
     fn name(&self) -> &str {
         "torch::autograd::NotImplemented"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some((0..self.inputs).map(Some).collect())
     }
 
     fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
@@ -87,8 +94,17 @@ impl Rule for Shown {
 
 /// Has the tensor itself show what `source` shows, in the same memory.
 pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
-    let inputs = [x, source];
-    let recording = records(&inputs);
+    show(x, source, &[x, source])
+}
+
+/// Has the tensor itself show nothing, in memory of its own.
+pub fn set_empty_(x: &Tensor) -> Result<()> {
+    show(x, &create::empty(&[0], x.dtype())?, &[x])
+}
+
+/// `set_`, recorded as an operation on these inputs.
+fn show(x: &Tensor, source: &Tensor, inputs: &[&Tensor]) -> Result<()> {
+    let recording = records(inputs);
     in_place::check_filled(x, recording)?;
     let (got, expected) = (source.dtype(), x.dtype());
     if got != expected {
@@ -100,12 +116,12 @@ pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
         }
         packing::tell(x)?;
     }
-    let edges = if recording { Some(gradient_edges(&inputs)?) } else { None };
+    let edges = if recording { Some(gradient_edges(inputs)?) } else { None };
     // Who kept the elements that were shown is told that they are gone.
     x.bump_version()?;
     x.set_data(source)?;
     if let Some(edges) = edges {
-        let node = Node::record(Shown, edges, Forms::one(form(x)));
+        let node = Node::record(Shown { inputs: edges.len() }, edges, Forms::one(form(x)));
         x.set_edge(Some(Edge { node, output: 0 }));
     }
     Ok(())

@@ -217,7 +217,7 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
-        if at.tracking
+        if (at.tracking || mode::special())
             && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
         {
             return one(self.twice(twice, kept, single(gradients), at)?);

@@ -12,7 +12,7 @@ use super::batch::{self, Answer, Call};
 use super::create;
 use super::record::records;
 use super::stretch::Stretch;
-use super::underived::check_parts;
+use super::underived::{OnceOnly, check_parts};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
@@ -110,13 +110,22 @@ impl Whole {
         Whole { operation, name, names, counted, linear: 0, constant: 0, shown, function: None, parts }
     }
 
-    /// All gradients, where torch records them as one operation.
+    /// All gradients, recorded as one operation where torch does so.
     fn twice(&self, kept: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Option<Gradients>> {
-        let stem = self.name.strip_suffix("0").unwrap_or(self.name);
+        let stem = self.name.trim_end_matches(|it: char| it.is_ascii_digit());
         let of_this = |name: &str| name.strip_prefix(stem) == Some("Backward0");
         let Some((name, names)) = TWICE.iter().find(|(name, _)| of_this(name)) else { return Ok(None) };
         let Some(g) = &gradients[0] else { return Ok(None) };
+        if !at.tracking && !mode::special() {
+            return Ok(None);
+        }
         let (own, loaded) = (self.clone(), kept.load(at)?);
+        let mut inputs: Vec<&Tensor> = vec![g];
+        inputs.extend(&loaded);
+        if !at.tracking {
+            check_parts(name, &inputs)?;
+            return Ok(None);
+        }
         let parts = move |inputs: &[&Tensor]| {
             let inputs: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
             let tracking = mode::is_grad_enabled();
@@ -127,8 +136,6 @@ impl Whole {
             let found = found.into_iter().zip(&inputs[1..]).take(counted);
             found.map(|(found, input)| found.map_or_else(|| zeros(input), Ok)).collect()
         };
-        let mut inputs: Vec<&Tensor> = vec![g];
-        inputs.extend(&loaded);
         let twice = Whole {
             linear: u64::from(names[0].is_empty()),
             shown: self.shown.clone(),
@@ -136,6 +143,21 @@ impl Whole {
             ..Whole::new(name, name, names, 1 + self.counted, parts)
         };
         Ok(Some(whole(twice, &inputs)?.into_iter().map(Some).collect()))
+    }
+
+    /// All gradients, those of the parts.
+    fn back(&self, kept: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let edges = at.node.edges();
+        let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
+        let mut found = self.again(kept, at, &wanted)?.back(gradients)?;
+        // What it does not depend on has a gradient too.
+        for (index, (found, form)) in found.iter_mut().zip(edges).enumerate() {
+            if let (None, true, Some(edge)) = (&found, wanted(index), form) {
+                let form = edge.node.form(edge.output);
+                *found = Some(create::full(&signed(form.layout.shape()), 0.0.into(), form.dtype)?);
+            }
+        }
+        Ok(found)
     }
 
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
@@ -204,20 +226,16 @@ impl Op for Whole {
     }
 
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let edges = at.node.edges();
-        let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
-        if let (true, Some(found)) = (at.tracking, self.twice(saved, at, gradients)?) {
-            return Ok(found);
+        if let Some(once) = OnceOnly::of(self.name, at.tracking) {
+            let loaded = saved.load(at)?;
+            let inputs: Vec<&Tensor> = gradients.iter().flatten().chain(&loaded).collect();
+            let aside = At { tracking: false, ..*at };
+            return once.gradients(&inputs, || self.back(saved, &aside, gradients));
         }
-        let mut found = self.again(saved, at, &wanted)?.back(gradients)?;
-        // What it does not depend on has a gradient too.
-        for (index, (found, form)) in found.iter_mut().zip(edges).enumerate() {
-            if let (None, true, Some(edge)) = (&found, wanted(index), form) {
-                let form = edge.node.form(edge.output);
-                *found = Some(create::full(&signed(form.layout.shape()), 0.0.into(), form.dtype)?);
-            }
+        match self.twice(saved, at, gradients)? {
+            Some(found) => Ok(found),
+            None => self.back(saved, at, gradients),
         }
-        Ok(found)
     }
 
     fn jvp(&self, saved: &Kept, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -274,7 +292,7 @@ pub(super) fn backward(
     inputs: &[&Tensor],
     parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    if at.tracking { recorded(names, told, inputs, parts) } else { parts(inputs) }
+    recorded_if(at.tracking && records(inputs), names, told, inputs, parts)
 }
 
 /// torch's name of the node, and the names of what it is computed from and of what that shows.
@@ -285,12 +303,27 @@ type Told = (usize, u64, Attributes);
 
 /// `backward` of a rule that runs as it is recorded, and is not asked otherwise.
 pub(super) fn recorded(
+    names: Names,
+    told: Told,
+    inputs: &[&Tensor],
+    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    recorded_if(records(inputs), names, told, inputs, parts)
+}
+
+fn recorded_if(
+    recording: bool,
     (name, names): Names,
     (counted, linear, shown): Told,
     inputs: &[&Tensor],
     parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Result<Tensor> {
-    if !records(inputs) {
+    if let Some(once) = OnceOnly::of(name, recording) {
+        let found = once.gradients(inputs, || Ok(smallvec![Some(parts(inputs)?)]))?;
+        return found.into_iter().flatten().next().map_or_else(|| unreachable!("there is a gradient"), Ok);
+    }
+    if !recording {
+        check_parts(name, inputs)?;
         return parts(inputs);
     }
     let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);

@@ -51,3 +51,19 @@ def test_a_node_is_asked_for_while_a_run_is_under_way():
         torch._C._will_engine_execute_node(y.grad_fn)
     with raises(RuntimeError, "_will_engine_execute_node expects an grad_fn, but got int"):
         torch._C._will_engine_execute_node(1)
+
+
+def test_a_node_without_hooks_is_known_to_be_on_the_way_or_not():
+    x, found = torch.ones(2, requires_grad=True), []
+    first = x * 2
+    second = first.sin()
+    third, aside = second.exp(), x + 1
+    result = third.sum()
+    nodes = [part.grad_fn for part in (first, second, third, aside)]
+    second.register_hook(lambda _: found.append([torch._C._will_engine_execute_node(node) for node in nodes]))
+    result.backward(retain_graph=True)
+    assert found.pop() == [True, True, True, False]
+    torch.autograd.grad(result, second, retain_graph=True)
+    assert found.pop() == [False, True, True, False]
+    torch.autograd.grad(result, x)
+    assert found.pop() == [True, True, True, False]

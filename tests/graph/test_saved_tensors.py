@@ -1,5 +1,6 @@
 """What nodes keep for backward: seen, packed, freed, overwritten."""
 
+import numpy as np
 import pytest
 import rushlight as torch
 from functions.square import Square
@@ -287,3 +288,17 @@ def test_an_output_that_was_detached_in_place_is_saved_all_the_same():
     y.detach_()
     z.sum().backward()
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("found", [3, None, [torch.ones(3)], np.ones(3)])
+def test_what_is_unpacked_is_a_tensor_and_nothing_else(found):
+    x = leaf(3)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: found):
+        y = x * x
+    name = {np.ndarray: "numpy.ndarray"}.get(type(found), type(found).__name__)
+    for ask in (y.sum().backward, lambda: y.grad_fn._saved_self, lambda: y.grad_fn(torch.ones(3))):
+        with raises(
+            TypeError,
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {name}",
+        ):
+            ask()

@@ -306,3 +306,31 @@ def test_functions_of_two_elements_have_forms_in_place(name):
         strict=True,
     ):
         assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x[:2].neg_(),
+        lambda x: x[:2].zero_(),
+        lambda x: x[0].add_(1),
+        lambda x: x[0].copy_(torch.tensor(3.0)),
+        lambda x: x.__setitem__(0, 5),
+    ],
+)
+def test_the_node_of_a_write_through_a_view_runs_backward_once(write):
+    def written():
+        x = torch.ones(3, requires_grad=True)
+        y = x.clone()
+        write(y)
+        return x, y
+
+    x, y = written()
+    first, second = (torch.autograd.grad(y.sum(), x, retain_graph=True)[0] for _ in range(2))
+    assert first.tolist() == second.tolist()
+    _, y = written()
+    loss = y.sum()
+    loss.backward()
+    for again in (loss.backward, lambda: y.grad_fn(torch.ones(3))):
+        with raises(RuntimeError, "Trying to backward through the graph a second time"):
+            again()

@@ -64,3 +64,17 @@ def test_an_inference_tensor_cannot_be_resized_outside():
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
         x.resize_(3)
     assert x.is_inference()
+
+
+def test_the_node_of_set_leads_to_what_both_tensors_come_from():
+    def edges(x):
+        assert x.grad_fn.name() == "torch::autograd::NotImplemented"
+        return [(None if node is None else node.name(), number) for node, number in x.grad_fn.next_functions]
+
+    def result():
+        return torch.ones(2, requires_grad=True) * 2
+
+    assert edges(result().set_(torch.ones(3))) == [("MulBackward0", 0), (None, 0)]
+    assert edges(torch.ones(2).set_(result())) == [(None, 0), ("MulBackward0", 0)]
+    assert edges(result().set_(result())) == [("MulBackward0", 0)] * 2
+    assert edges(result().set_()) == [("MulBackward0", 0)]

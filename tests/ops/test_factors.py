@@ -143,3 +143,13 @@ def test_both_halves_of_a_symmetric_matrix_have_a_part_in_its_pseudoinverse():
     (gradient,) = torch.autograd.grad((y * y).sum(), x)
     assert torch.allclose(gradient, gradient.t()) and gradient[0, 1] != 0
     assert torch.allclose(gradient, torch.autograd.grad((L.pinv(x) ** 2).sum(), x)[0], atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
+@pytest.mark.parametrize("factor", [torch.linalg.cholesky, torch.cholesky])
+def test_a_triangular_factor_is_that_of_the_triangle_that_is_asked_for(factor):
+    matrix = torch.tensor([[4.0, 2.0], [100.0, 5.0]])
+    assert factor(matrix, upper=True).tolist() == [[2.0, 1.0], [0.0, 2.0]]
+    assert factor(matrix.mT).tolist() == [[2.0, 0.0], [1.0, 2.0]]
+    upper = torch.tensor([[4.0 + 0j, 2j], [100.0, 5.0]])
+    assert factor(upper, upper=True).tolist() == [[2.0, 1j], [0.0, 2.0]]

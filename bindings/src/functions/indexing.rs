@@ -19,9 +19,19 @@ const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Number value)",
     "(Tensor input, int dim, Tensor index, Number value, *, str reduce)",
 ];
+const SCATTERED: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Number value, *, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
+];
 const SCATTER_ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src)"];
+const ADDED_ALONG: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None)"];
 const ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1)"];
+const ADDED: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)"];
 const COPY: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source)"];
+const COPIED: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source, *, Tensor out=None)"];
 const FILL: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor value)",
     "(Tensor input, int dim, Tensor index, Number value)",
@@ -32,6 +42,12 @@ const SCATTER_REDUCE: &[&str] =
     &["(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)"];
 const INDEX_REDUCE: &[&str] =
     &["(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)"];
+const COMBINED_ALONG: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, \
+     Tensor out=None)"];
+const COMBINED: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, \
+     Tensor out=None)"];
 const ELEMENTS: &[&str] = &["(Tensor input, Tensor index, Tensor source, bool accumulate=False)"];
 
 /// The entries.
@@ -42,7 +58,7 @@ pub(super) const TABLE: &[Function] = &[
         "The elements that an index names one by one along a dimension.",
         |a| gather::gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
     ),
-    both("scatter", SCATTER, "Values where an index says along a dimension.", |a| {
+    both("scatter", SCATTERED, "Values where an index says along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
             None => gather::scatter(x, dim, index, values).answer(a.py()),
@@ -56,7 +72,7 @@ pub(super) const TABLE: &[Function] = &[
             Some(combine) => in_place(a, scatter_combined_(x, dim, index, values, combine)),
         }
     }),
-    both("scatter_add", SCATTER_ADD, "Values added where an index says along a dimension.", |a| {
+    both("scatter_add", ADDED_ALONG, "Values added where an index says along a dimension.", |a| {
         gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
     }),
     method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
@@ -68,7 +84,7 @@ pub(super) const TABLE: &[Function] = &[
         "The slices of a dimension that an index names.",
         |a| along::index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
     ),
-    both("index_add", ADD, "Slices added to those that an index names.", |a| {
+    both("index_add", ADDED, "Slices added to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_add(x, dim, index, source, a.number(4)?).answer(a.py())
     }),
@@ -76,7 +92,7 @@ pub(super) const TABLE: &[Function] = &[
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_add_(x, dim, index, source, a.number(4)?))
     }),
-    both("index_copy", COPY, "Slices in place of those that an index names.", |a| {
+    both("index_copy", COPIED, "Slices in place of those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_copy(x, dim, index, source).answer(a.py())
     }),
@@ -120,7 +136,7 @@ pub(super) const TABLE: &[Function] = &[
         "The elements of these numbers in row-major order.",
         |a| masked::take(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     ),
-    both("scatter_reduce", SCATTER_REDUCE, "Elements combined where an index says.", |a| {
+    both("scatter_reduce", COMBINED_ALONG, "Elements combined where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         scatter_reduce(x, dim, index, source, fold(a)?, a.boolean(5)).answer(a.py())
     }),
@@ -128,7 +144,7 @@ pub(super) const TABLE: &[Function] = &[
         let (x, dim, index, source) = slices(a)?;
         in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
     }),
-    both("index_reduce", INDEX_REDUCE, "Slices combined with those that an index names.", |a| {
+    both("index_reduce", COMBINED, "Slices combined with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
     }),

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::ops::squeeze::Squeezed;
 use rushlight::ops::{
-    Operand, cast, conjugate, create, expand, permute, reinterpret, reshape, resize, squeeze, strided,
+    Operand, cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided,
 };
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
@@ -145,7 +145,7 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let x = a.tensor(0)?;
             let source = match a.overload() {
-                0 => create::empty(&[0], x.dtype()).map_err(raise)?,
+                0 => return in_place(a, resize::set_empty_(x)),
                 1 => a.tensor(1)?.clone(),
                 _ => {
                     let (size, stride) = (a.ints(3)?, a.dims(4)?);

@@ -88,7 +88,8 @@ impl Rule for CopySlices {
     }
 
     fn keeps(&self) -> bool {
-        self.write.rule().keeps()
+        // The write goes with the graph, whether it keeps anything or not.
+        true
     }
 
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {

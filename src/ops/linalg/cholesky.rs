@@ -76,7 +76,11 @@ impl Op for Cholesky {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = in_order(inputs[0])?;
+        // The triangle that is asked for is the one that is read.
+        let a = match self.upper {
+            true => in_order(&cast::clone(&adjoint(&inputs[0].detach())?)?)?,
+            false => in_order(inputs[0])?,
+        };
         let triangle =
             dispatch!(float a.dtype, T => triangles::<T>(&a)?, else { triangles::<Complex<f64>>(&a)? });
         let triangle = settled(triangle, inputs[0])?;

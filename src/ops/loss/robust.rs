@@ -24,12 +24,6 @@ pub struct RobustLoss {
 }
 
 impl RobustLoss {
-    /// Whether z counts as small, and s b. A bound of 0 leaves the linear part alone.
-    fn is_small(&self) -> impl Fn(f64) -> bool + Copy + Sync + use<> {
-        let (bound, smooth) = (self.bound, self.smooth);
-        move |z: f64| if smooth { z.abs() < bound } else { z.abs() <= bound }
-    }
-
     /// The parameters, under torch's names.
     fn parameters(&self) -> Attributes {
         let mut shown = shown! { reduction: self.reduction };
@@ -39,7 +33,9 @@ impl RobustLoss {
 
     /// ∂y/∂z, from constants so that it is differentiated as what it is: linear or constant.
     fn slope(&self, z: &Tensor) -> Result<Tensor> {
-        let (small, bound) = (self.is_small(), self.bound);
+        let bound = self.bound;
+        // At the bound itself the slope is that of what is beyond, which does not bend.
+        let small = move |z: f64| z.abs() < bound;
         let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
         let steep = if steep.is_finite() { steep } else { 0.0 };
         let constant = fixed::map(z, move |z| match z {

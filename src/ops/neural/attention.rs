@@ -17,7 +17,7 @@ use crate::ops::permute::{mT, transpose};
 use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
 use crate::ops::softmax::{safe_softmax, softmax_gradient};
-use crate::ops::underived::check_parts;
+use crate::ops::underived::{OnceOnly, check_parts};
 use crate::ops::{
     add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
 };
@@ -237,7 +237,14 @@ impl Op for Attention {
         if intercept::is_active() && !at.tracking && !is_mapped {
             return self.shown_gradients(saved, at, &inputs, g);
         }
-        self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)))
+        let back = || self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)));
+        match OnceOnly::of(self.name(), at.tracking) {
+            Some(once) => {
+                let read: SmallVec<[&Tensor; 5]> = [g].into_iter().chain(inputs.iter().copied()).collect();
+                once.gradients(&read, back)
+            }
+            None => back(),
+        }
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
