@@ -79,15 +79,16 @@ struct Facts {
 }
 
 impl Facts {
-    /// What was unpacked, as rules expect it: in the shape and type of what was packed.
-    fn fitting(&self, unpacked: &Tensor) -> Result<Array> {
-        let (array, expected) = (unpacked.array(), self.layout.shape());
+    /// What stands for the tensor now, as rules expect it: in the shape and type of what was kept.
+    fn fitting(&self, array: Array) -> Result<Array> {
+        let expected = self.layout.shape();
         let alike = array.dtype.resolved() == self.dtype.resolved();
         let layout = array.layout.clone();
         if alike && layout.shape() == expected {
             return Ok(array);
         }
         if !alike || !shape::is_expandable(layout.shape(), expected) {
+            shape::broadcast(expected, layout.shape())?;
             let (got, expected) = (layout.shape().to_vec(), expected.to_vec());
             let (dtype, like) = (array.dtype.resolved(), self.dtype.resolved());
             return Err(Error::UnpackedOtherwise { got, dtype, expected, like }.into());
@@ -110,6 +111,15 @@ enum Special {
     Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
     /// Something that gives the tensor back. Its tangents stay here: whoever packs sees numbers alone.
     Kept { kept: Box<dyn Kept>, tangents: Option<Arc<Tangents>>, facts: Facts },
+}
+
+/// Memory of another form than rules expect, which the tensor has been given since.
+struct Unfitting(Array);
+
+impl Kept for Unfitting {
+    fn unpack(&self) -> Result<Tensor> {
+        Ok(Tensor::from_array(self.0.clone()))
+    }
 }
 
 /// What stands for a saved tensor whose memory was not kept as it was.
@@ -284,7 +294,7 @@ impl SavedTensor {
     }
 
     /// Keeps `new` instead if it is `old` that is kept. Whether that was written to since is the same question
-    /// of both.
+    /// of both. What has another form than rules expect is looked at when they ask for it.
     pub(super) fn replace(&mut self, old: &Array, new: &Array) {
         let plain = match &mut self.0 {
             Form::Plain(plain) => plain,
@@ -294,9 +304,14 @@ impl SavedTensor {
             },
             Form::Freed(_) => return,
         };
-        let Plain { storage, facts: Facts { layout, dtype, .. } } = plain;
-        if storage.is(&old.storage) && *layout == old.layout && *dtype == old.dtype {
-            Array { storage: *storage, layout: *layout, dtype: *dtype } = new.clone();
+        let Plain { storage, facts } = plain;
+        let is_old = storage.is(&old.storage) && facts.layout == old.layout && facts.dtype == old.dtype;
+        if !is_old {
+            return;
+        }
+        match facts.fitting(new.clone()) {
+            Ok(new) => Array { storage: *storage, layout: facts.layout, dtype: facts.dtype } = new,
+            Err(_) => *self = self.packed(Box::new(Unfitting(new.clone()))),
         }
     }
 
@@ -410,7 +425,7 @@ impl Special {
                 }
                 let unpacked = packing::unpack(&**kept)?;
                 let edge = if tracking { facts.source.edge(node) } else { None };
-                let array = facts.fitting(&unpacked)?;
+                let array = facts.fitting(unpacked.array())?;
                 if unpacked.is_minded() {
                     if edge.is_some() && unpacked.gradient_edge()?.is_none() {
                         unpacked.set_edge(edge);
