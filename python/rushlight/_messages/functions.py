@@ -97,8 +97,8 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
     ),
     "UnpackedOtherwise": (
         RuntimeError,
-        "A saved tensor is expected to be a {like:Float} tensor of shape {expected}, as when it was saved, but "
-        "is a {dtype:Float} tensor of shape {got} now",
+        "A saved tensor is expected to be a {like:Float} tensor of shape {expected}, as when it was saved, "
+        "but is a {dtype:Float} tensor of shape {got} now",
     ),
     "PackingFreed": (
         RuntimeError,
