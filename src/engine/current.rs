@@ -28,7 +28,7 @@ impl CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let will_run = |task: &&Task<'_>| task.arrivals > 0 && (task.needed || !task.captures.is_empty());
-        let reached = match plan.tasks.iter().any(|task| task.caller_only) {
+        let reached = match plan.hosted {
             true => plan.tasks.iter().filter(will_run).map(|task| task.node.id()).collect(),
             false => Vec::new(),
         };
