@@ -124,7 +124,6 @@ if TYPE_CHECKING:
     from ._native_forms import native_dropout as native_dropout
     from ._native_forms import native_group_norm as native_group_norm
     from ._native_forms import native_layer_norm as native_layer_norm
-    from ._native_forms import nonzero_static as nonzero_static
     from ._native_forms import xlogy_ as xlogy_
     from ._ops import ops as ops
     from ._recurrences import gru as gru
@@ -310,7 +309,6 @@ else:
             "native_dropout": "._native_forms",
             "native_group_norm": "._native_forms",
             "native_layer_norm": "._native_forms",
-            "nonzero_static": "._native_forms",
             "xlogy_": "._native_forms",
             "gru": "._recurrences",
             "gru_cell": "._recurrences",

@@ -175,20 +175,6 @@ def grid_sampler_2d(
 grid_sampler_3d = grid_sampler_2d
 
 
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """Return the places of so many elements that are not zero, filled up if there are fewer.
-
-    >>> import rushlight as torch
-    >>> torch.nonzero_static(torch.tensor([0, 5]), size=2)
-    tensor([[ 1],
-            [-1]])
-    """
-    places: Any = input.nonzero()
-    found: Tensor = places[:size]
-    missing = found.new_full((size - len(found), input.ndim), fill_value)
-    return native.cat([found, missing])
-
-
 def _shape_as_tensor(self: Tensor) -> Tensor:
     """Return the sizes as numbers."""
     return native.tensor(list(self.shape), dtype=native.int64)

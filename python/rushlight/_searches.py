@@ -312,9 +312,6 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
     return native._nn.linspaces(low - half, high + half, count + 1)
 
 
-METHODS = (histc, histogram, unique, unique_consecutive)
-
-
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less.
 
@@ -335,3 +332,6 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
         return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
 
     return of_all_samples("nonzero_static", places, [input])[0]
+
+
+METHODS = (histc, histogram, nonzero_static, unique, unique_consecutive)

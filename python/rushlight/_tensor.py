@@ -407,7 +407,6 @@ _RARE = {
     "lstsq": "._retired",
     "module_load": "._legacy",
     "new": "._legacy",
-    "nonzero_static": "._native_forms",
     "pin_memory": "._sharing",
     "reinforce": "._retired",
     "resize": "._legacy",

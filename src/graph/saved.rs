@@ -81,16 +81,18 @@ struct Facts {
 impl Facts {
     /// What stands for the tensor now, as rules expect it: in the shape and type of what was kept.
     fn fitting(&self, array: Array) -> Result<Array> {
-        let expected = self.layout.shape();
-        let alike = array.dtype.resolved() == self.dtype.resolved();
-        let layout = array.layout.clone();
-        if alike && layout.shape() == expected {
+        let (expected, like) = (self.layout.shape(), self.dtype.resolved());
+        let array = match array.dtype.resolved() {
+            dtype if dtype == like || like.is_half() => array,
+            _ => array.converted(like)?,
+        };
+        let (layout, dtype) = (array.layout.clone(), array.dtype.resolved());
+        if dtype == like && layout.shape() == expected {
             return Ok(array);
         }
-        if !alike || !shape::is_expandable(layout.shape(), expected) {
+        if dtype != like || !shape::is_expandable(layout.shape(), expected) {
             shape::broadcast(expected, layout.shape())?;
             let (got, expected) = (layout.shape().to_vec(), expected.to_vec());
-            let (dtype, like) = (array.dtype.resolved(), self.dtype.resolved());
             return Err(Error::UnpackedOtherwise { got, dtype, expected, like }.into());
         }
         let strides = shape::expanded_strides(layout.shape(), layout.strides(), expected);

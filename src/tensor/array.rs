@@ -14,8 +14,8 @@ use std::mem::MaybeUninit;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 
-use super::resolve;
-use crate::dtype::{DType, Element, Scalar};
+use super::{Tensor, resolve};
+use crate::dtype::{Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -74,6 +74,15 @@ impl Array {
         let fits = layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0;
         assert!(fits, "a layout stays inside of its storage");
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
+    }
+
+    /// The elements as another type, which is no half type, in row-major order.
+    pub fn converted(&self, dtype: DType) -> Result<Array> {
+        let elements = Tensor::from_array(self.clone()).to_vec::<Complex<f64>>()?;
+        dispatch!(all dtype, T => {
+            let converted: Vec<T> = elements.into_iter().map(Element::convert).collect();
+            Array::from_slice(self.layout.shape(), &converted)
+        })
     }
 
     /// The elements as a slice, if they lie in row-major order.

@@ -104,7 +104,7 @@ def test_a_view_that_an_operation_made_of_it_stays():
     assert torch.equal(x.grad, before)
 
 
-@pytest.mark.parametrize("data", [torch.ones(3), torch.ones(5, 7), torch.ones(2, 2, dtype=torch.float64)])
+@pytest.mark.parametrize("data", [torch.ones(3), torch.ones(5, 7)])
 def test_rules_of_matrices_refuse_data_of_another_form(data):
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     weight = torch.ones(2, 2, requires_grad=True)
@@ -112,6 +112,15 @@ def test_rules_of_matrices_refuse_data_of_another_form(data):
     x.data = data
     with pytest.raises(RuntimeError):
         torch.autograd.grad(y.sum(), weight)
+
+
+def test_data_of_another_type_is_what_it_is():
+    weight, x = torch.ones(2, requires_grad=True), torch.tensor([1.0, 2.0])
+    y = (weight * x).sum()
+    x.data = torch.tensor([10.0, 20.0], dtype=torch.float64)
+    y.backward()
+    assert weight.grad.tolist() == [10.0, 20.0]
+    assert weight.grad.dtype == torch.float32
 
 
 def test_data_that_can_be_repeated_is():

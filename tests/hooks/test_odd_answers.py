@@ -18,12 +18,20 @@ def test_a_saved_tensor_of_another_shape_is_refused(function, unpack):
         torch.autograd.grad(y.sum(), x)
 
 
+@pytest.mark.parametrize("unpack", [lambda t: t.double(), lambda t: t.half()])
+def test_a_saved_tensor_may_be_one_of_another_type(unpack):
+    x, y = saved(torch.sin, unpack)
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert gradient.dtype == torch.float32
+    assert torch.allclose(gradient, x.cos(), atol=1e-2)
+
+
 @pytest.mark.own
 def test_what_is_refused_is_said():
-    _, y = saved(torch.exp, lambda t: t.double())
+    _, y = saved(torch.exp, lambda t: torch.ones(1, 2, 3))
     words = (
-        r"^A saved tensor is expected to be a Float tensor of shape \[2, 3\], as when it was saved, but is a Double "
-        r"tensor of shape \[2, 3\] now"
+        r"^A saved tensor is expected to be a Float tensor of shape \[2, 3\], as when it was saved, but is a Float "
+        r"tensor of shape \[1, 2, 3\] now"
     )
     with pytest.raises(RuntimeError, match=words):
         y.sum().backward()
