@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use rushlight::engine::{self, Options};
+use rushlight::error::Error;
 use rushlight::graph::At;
 use rushlight::ops::{self, cast, reduce};
 use rushlight::{Result, Tensor};
@@ -118,14 +119,30 @@ fn backward_agrees_with_differences() {
     }
 }
 
+/// The gradients of a sample as one number.
+fn slope(sample: &Sample, inputs: &[Tensor]) -> Result<Tensor> {
+    let gradients = gradients(&|x| weighted(&sample.call, x), inputs, true)?;
+    weighted(&|_| Ok(gradients.clone()), inputs)
+}
+
 #[test]
 fn backward_of_backward_agrees_with_differences() {
-    for (number, sample) in samples::all().iter().enumerate() {
-        let slope = |x: &[Tensor]| {
-            let gradients = gradients(&|x| weighted(&sample.call, x), x, true)?;
-            weighted(&|_| Ok(gradients.clone()), x)
-        };
-        check_against_differences(&slope, &sample.inputs, &format!("second order, {}", name(number, sample)));
+    let samples = samples::all();
+    let with_second = samples.iter().enumerate().filter(|(_, sample)| sample.has_second_gradients());
+    for (number, sample) in with_second {
+        let what = format!("second order, {}", name(number, sample));
+        check_against_differences(&|x| slope(sample, x), &sample.inputs, &what);
+    }
+}
+
+#[test]
+fn gradients_without_gradients_refuse_them() {
+    let samples = samples::all();
+    let refused: Vec<_> = samples.iter().filter(|sample| !sample.has_second_gradients()).collect();
+    assert!(refused.len() > 5, "the samples were read");
+    for sample in refused {
+        let error = gradients(&|x| slope(sample, x), &leaves(&sample.inputs), false).unwrap_err();
+        assert!(matches!(*error, Error::NoDerivative { .. }), "{}: {error}", sample.op);
     }
 }
 
