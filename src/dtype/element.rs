@@ -100,10 +100,15 @@ pub trait Number: Ring + PartialOrd {
     const HIGHEST: Self;
 }
 
-/// Floating-point elements.
-pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {}
-impl Real for f32 {}
-impl Real for f64 {}
+/// Floating-point elements, and what their bits make cheap.
+pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
+    /// Adding this to a number that is much smaller leaves its nearest integer in the low bits.
+    const ROUNDING: Self;
+    /// 2ⁿ, for a whole n whose power is a normal number.
+    fn power_of_two(n: Self) -> Self;
+    /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
+    fn mantissa_and_exponent(self) -> (Self, Self);
+}
 
 /// The conversion of out-of-range and NaN values that x86 makes: the least `i64`.
 fn truncate(value: f64) -> i64 {
@@ -187,9 +192,10 @@ integer!(i16, Int16);
 integer!(i32, Int32);
 integer!(i64, Int64);
 
-/// Implements `Element`, `Ring` and `Number` for one floating-point type: `real!(f32, Float32);`
+/// Implements `Element`, `Ring`, `Number` and `Real` for one floating-point type, whose bits are an
+/// integer: `real!(f32, u32, Float32);`
 macro_rules! real {
-    ($T:ident, $dtype:ident) => {
+    ($T:ident, $Bits:ident, $dtype:ident) => {
         impl Element for $T {
             const DTYPE: DType = DType::$dtype;
             fn from_i64(value: i64) -> Self {
@@ -215,6 +221,29 @@ macro_rules! real {
             const LOWEST: Self = $T::NEG_INFINITY;
             const HIGHEST: Self = $T::INFINITY;
         }
+        impl Real for $T {
+            const ROUNDING: Self = 1.5 * ((1 as $Bits) << ($T::MANTISSA_DIGITS - 1)) as $T;
+            #[inline(always)]
+            fn power_of_two(n: Self) -> Self {
+                const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
+                const BIAS: $T = ($T::MAX_EXP - 1) as $T;
+                // The shift leaves the low bits alone: the exponent, where exponents lie.
+                $T::from_bits((n + (Self::ROUNDING + BIAS)).to_bits() << FRACTION)
+            }
+            #[inline(always)]
+            fn mantissa_and_exponent(self) -> (Self, Self) {
+                const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
+                const BIAS: $T = ($T::MAX_EXP - 1) as $T;
+                const ONE: $Bits = (1.0 as $T).to_bits();
+                const LEAST: $Bits = (std::f64::consts::FRAC_1_SQRT_2 as $T).to_bits();
+                // From √2 on, the difference carries into the exponent.
+                let bits = self.to_bits().wrapping_add(ONE - LEAST);
+                let exponent =
+                    $T::from_bits(Self::ROUNDING.to_bits() | (bits >> FRACTION)) - (Self::ROUNDING + BIAS);
+                let fraction = bits & ((1 << FRACTION) - 1);
+                ($T::from_bits(fraction.wrapping_add(LEAST)), exponent)
+            }
+        }
         impl Ring for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -233,8 +262,8 @@ macro_rules! real {
         }
     };
 }
-real!(f32, Float32);
-real!(f64, Float64);
+real!(f32, u32, Float32);
+real!(f64, u64, Float64);
 
 /// Implements `Element` and `Ring` for the complex numbers of one floating-point type.
 macro_rules! complex {

@@ -44,8 +44,9 @@ impl Elementwise for Expm1 {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
-        x.exp_m1()
+        math::exp_m1(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -91,8 +92,9 @@ impl Elementwise for Log {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
-        x.ln()
+        math::ln(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -166,8 +168,9 @@ impl Elementwise for Log1p {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
-        x.ln_1p()
+        math::ln_1p(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {

@@ -58,10 +58,11 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
         }
     }
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         let scale = T::from_f64(self.scale);
         match x < T::ZERO {
-            true => (x * T::from_f64(self.input_scale)).exp_m1() * T::from_f64(self.alpha) * scale,
+            true => math::exp_m1(x * T::from_f64(self.input_scale)) * T::from_f64(self.alpha) * scale,
             false => x * scale,
         }
     }
@@ -114,7 +115,7 @@ impl Elementwise for Gelu {
     fn real<T: Real>(&self, x: T) -> T {
         let wide: f64 = x.to_f64();
         T::from_f64(match self.approximate {
-            true => 0.5 * wide * (1.0 + (BETA * (wide + CUBIC * wide * wide * wide)).tanh()),
+            true => 0.5 * wide * (1.0 + math::tanh(BETA * (wide + CUBIC * wide * wide * wide))),
             false => 0.5 * wide * (1.0 + libm::erf(wide * FRAC_1_SQRT_2)),
         })
     }
@@ -172,8 +173,9 @@ impl Elementwise for Mish {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
-        x * x.exp().ln_1p().tanh()
+        x * math::tanh(math::ln_1p(math::exp(x)))
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -203,9 +205,14 @@ impl Elementwise for Softplus {
         shown! { beta: self.beta, threshold: self.threshold }
     }
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         let beta = T::from_f64(self.beta.to_f64());
-        if x * beta > T::from_f64(self.threshold.to_f64()) { x } else { (x * beta).exp().ln_1p() / beta }
+        if x * beta > T::from_f64(self.threshold.to_f64()) {
+            x
+        } else {
+            math::ln_1p(math::exp(x * beta)) / beta
+        }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -227,9 +234,10 @@ impl Elementwise for LogSigmoid {
     const COMPUTED: &'static [&'static str] = &["buffer"];
     const INTEGERS: Integers = Integers::Refuse;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, x: T) -> T {
         let least = if x > T::ZERO { T::ZERO } else { x };
-        least - (-x.abs()).exp().ln_1p()
+        least - math::ln_1p(math::exp(-x.abs()))
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
