@@ -60,6 +60,9 @@ def test_memory_that_numpy_owns_is_not_made_larger():
     with pytest.raises(RuntimeError, match=r"^Trying to resize storage that is not resizable$"):
         lent.resize_(7)
     assert lent.resize_(3, 2).shape == (3, 2)
+    nothing = torch.from_numpy(np.zeros(0, dtype=np.float32))
+    with pytest.raises(RuntimeError, match=r"^Trying to resize storage that is not resizable$"):
+        nothing.resize_(1)
     parts = [torch.ones(2, 3), torch.ones(4, 3)]
     with (
         pytest.warns(UserWarning, match="An output with one or more elements was resized"),

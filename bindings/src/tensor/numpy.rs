@@ -161,17 +161,18 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         warn_unwritable(array.py())?;
     }
     let layout = Layout::strided(sizes.as_slice().into(), strides, 0);
-    let Some(data) = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)).filter(|_| numel > 0)
-    else {
-        return Ok(Tensor::from_array(Array::uninit_shape(&sizes, dtype).map_err(raise)?));
+    let data = match NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)) {
+        Some(data) if numel > 0 => data,
+        // Nobody reads there, whatever the array says.
+        _ => NonNull::<u128>::dangling().cast(),
     };
-    if !address.is_multiple_of(dtype.size()) {
+    if !data.addr().get().is_multiple_of(dtype.size()) {
         // Elements that are not aligned cannot be read in place.
         return view_of(&array.call_method0("copy")?);
     }
     let owner: Arc<Py<PyAny>> = Arc::new(array.clone().unbind());
-    // SAFETY: the array says that its elements lie at these strides from the address, which is
-    // aligned; it keeps them for as long as it lives, and the owner keeps it.
+    // SAFETY: the array says that its elements, if there are any, lie at these strides from the
+    // address, which is aligned; it keeps them for as long as it lives, and the owner keeps it.
     let storage = unsafe { Storage::external(data, layout.end() * dtype.size(), owner) }.map_err(raise)?;
     let tensor = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype });
     tensor.set_cut(Cut::import());
