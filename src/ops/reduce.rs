@@ -10,7 +10,7 @@ use super::batch::{Answer, Call};
 use super::conjugate::by_parts;
 use super::record::records;
 use super::{copy, expand, reshape, squeeze};
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
@@ -55,6 +55,11 @@ impl Over {
         let dims: Dims = self.dims.iter().map(|dim| dim + 1).collect();
         let given = Some(dims.iter().map(|&dim| dim as i64).collect());
         Over { dims, keepdim: self.keepdim, given }
+    }
+
+    /// The elements in a row, where all of them make one: the common case, which needs no look at axes.
+    fn everything<'a, T: Element>(&self, x: &'a Array) -> Option<&'a [T]> {
+        if self.dims.len() == x.layout.ndim() { x.slice() } else { None }
     }
 
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
@@ -125,9 +130,12 @@ pub struct Sum {
 
 impl Sum {
     /// The sums of real numbers or truth values.
-    fn run(&self, x: &Array, shape: &[usize]) -> Result<Array> {
-        let mut y = Array::uninit_shape(shape, x.dtype)?;
-        dispatch!(number x.dtype, T => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()), else {
+    fn run(&self, x: &Array) -> Result<Array> {
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(number x.dtype, T => match self.over.everything::<T>(x) {
+            Some(elements) => { y.fresh()[0].write(kernels::total(elements)); }
+            None => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()),
+        }, else {
             kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
         });
         Ok(y)
@@ -155,8 +163,7 @@ impl Op for Sum {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let x = to_accumulate(&x, self.dtype)?;
-        let run = |x: &Array| self.run(x, &self.over.shape(x.layout.shape()));
-        let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
+        let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])
     }
 

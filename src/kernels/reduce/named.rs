@@ -3,12 +3,17 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use super::{Fold, reduce};
+use super::{Fold, fold_slice, reduce};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 
 /// The sum, accumulated in `A`.
 pub fn sum<T: Element, A: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
     reduce(view, axes, out, Fold { identity: A::ZERO, map: T::convert::<A>, merge: A::add }, |sum| sum);
+}
+
+/// The sum of all elements, with the bits of `sum`.
+pub fn total<T: Ring>(elements: &[T]) -> T {
+    fold_slice(elements, Fold { identity: T::ZERO, map: |x| x, merge: T::add })
 }
 
 /// The sum divided by the number of elements.

@@ -91,6 +91,16 @@ fn the_bits_are_the_same_at_any_number_of_threads() {
 }
 
 #[test]
+fn the_sum_of_everything_has_the_bits_of_a_sum_over_all_axes() {
+    for shape in [&[][..], &[0], &[5], &[2, 31], &[3, 0], &[70, 333], &[9, 1, 6000]] {
+        let a = numbers(shape).mapv(|x| x / 7.0);
+        let axes: Vec<usize> = (0..shape.len()).collect();
+        let over_axes = written(1, |out| sum::<f64, f64>(a.view(), &axes, out))[0];
+        assert_eq!(total(a.as_slice().unwrap()).to_bits(), over_axes.to_bits(), "{shape:?}");
+    }
+}
+
+#[test]
 fn long_single_precision_sums_stay_accurate() {
     let a = ArrayD::from_elem(IxDyn(&[3_000_000]), 0.1f32);
     let total = written(1, |out| sum::<f32, f32>(a.view(), &[0], out))[0];
