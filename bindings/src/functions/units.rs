@@ -101,7 +101,7 @@ pub(super) const TABLE: &[Function] = &[
         "A smooth form of `relu`.",
         |a| {
             let (beta, threshold) = (a.number(1)?, a.number(2)?);
-            unary::apply(Softplus { beta, threshold }, a.tensor(0)?).answer(a.py())
+            unary::apply(Softplus::new(beta, threshold), a.tensor(0)?).answer(a.py())
         },
     ),
     inner("log_sigmoid", OUT, "The logarithm of `sigmoid`.", |a| {

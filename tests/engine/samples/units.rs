@@ -53,7 +53,7 @@ pub fn samples() -> Vec<Sample> {
     samples.extend(of("gelu", Gelu { approximate: true }));
     samples.extend(of("silu", Silu));
     samples.extend(of("mish", Mish));
-    samples.extend(of("softplus", Softplus { beta: 1.4.into(), threshold: 3.1.into() }));
+    samples.extend(of("softplus", Softplus::new(1.4.into(), 3.1.into())));
     samples.extend(of("log_sigmoid", LogSigmoid));
     samples.extend(of("nan_to_num", NanToNum { nan: 0.0, positive: None, negative: None }));
     samples.extend(of("i0e", I0e));
