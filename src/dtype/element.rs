@@ -227,7 +227,7 @@ macro_rules! real {
             fn power_of_two(n: Self) -> Self {
                 const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
                 const BIAS: $T = ($T::MAX_EXP - 1) as $T;
-                // The shift leaves the low bits alone: the exponent, where exponents lie.
+                // The shift drops all but the low bits, and puts them where exponents lie.
                 $T::from_bits((n + (Self::ROUNDING + BIAS)).to_bits() << FRACTION)
             }
             #[inline(always)]

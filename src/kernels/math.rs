@@ -1,7 +1,7 @@
 //! Exponential functions and logarithms as plain arithmetic, which the compiler vectorises inside an
 //! elementwise loop; the functions of the standard library are calls, one element at a time.
 //!
-//! Each is computed in the type of its argument and is within one unit in the last place, or three (`tanh`).
+//! Each is computed in the type of its argument and is within one to three units in the last place.
 
 use crate::dtype::{Complex, DType, Real};
 
