@@ -59,7 +59,7 @@ fn along_axes(criterion: &mut Criterion) {
     for axes in [&[0, 1][..], &[0], &[1]] {
         let len = if axes.len() == 2 { 1 } else { 1000 };
         group.bench_function(format!("sum {axes:?}"), |bencher| {
-            bencher.iter(|| reduce::sum::<f32, f32>(a.view(), axes, &mut out[..len]));
+            bencher.iter(|| reduce::sum::<f32>(a.view(), axes, &mut out[..len]));
         });
     }
     for axis in [0, 1] {
@@ -80,7 +80,7 @@ fn along_axes(criterion: &mut Criterion) {
     }
     let small = numbers(&[4]);
     group.bench_function("sum of 4", |bencher| {
-        bencher.iter(|| reduce::sum::<f32, f32>(black_box(small.view()), &[0], &mut out[..1]));
+        bencher.iter(|| reduce::sum::<f32>(black_box(small.view()), &[0], &mut out[..1]));
     });
     let rows: Vec<i64> = (0..1000).map(|row| row * 7 % 1000).collect();
     group.bench_function("index_select 0", |bencher| {

@@ -68,11 +68,11 @@ pub fn log_softmax_backward<T: Real>(
 }
 
 fn greatest<T: Real>(x: &[T]) -> T {
-    fold_slice(x, Fold { identity: T::LOWEST, map: |x| x, merge: greater })
+    fold_slice(x, Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater })
 }
 
 fn total<T: Real>(x: &[T]) -> T {
-    fold_slice(x, Fold { identity: T::ZERO, map: |x| x, merge: <T as Ring>::add })
+    fold_slice(x, Fold { identity: T::ZERO, map: std::convert::identity, merge: <T as Ring>::add })
 }
 
 /// `out[i] = f(out[i], x[i])`

@@ -99,11 +99,11 @@ impl Op for Prod {
         if dtype.is_complex() {
             let x = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
-            kernels::prod::<Complex<f64>, Complex<f64>>(x.view(), dims, y.fresh());
+            kernels::prod::<Complex<f64>>(x.view(), dims, y.fresh());
             return Ok(smallvec![Tensor::from_array(copy::as_type(&y, dtype)?.into_owned())]);
         }
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
-        dispatch!(number dtype, T => kernels::prod::<T, T>(x.view::<T>(), dims, y.fresh::<T>()), else {
+        dispatch!(number dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
             kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
         });
         Ok(smallvec![Tensor::from_array(y)])

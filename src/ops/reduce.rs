@@ -134,7 +134,7 @@ impl Sum {
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
         dispatch!(number x.dtype, T => match self.over.everything::<T>(x) {
             Some(elements) => { y.fresh()[0].write(kernels::total(elements)); }
-            None => kernels::sum::<T, T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()),
+            None => kernels::sum::<T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()),
         }, else {
             kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
         });

@@ -40,7 +40,8 @@ pub(super) fn fold_columns<T, A, V, M, G>(
     let mut states = vec![fold.identity; out.len() * segments];
     fold_segments(elements, len, inner, segments, &mut states, fold, |out, state| *out = state);
     let Fold { identity, merge, .. } = fold;
-    fold_segments(&states, segments, inner, 1, out, Fold { identity, map: |state| state, merge }, put);
+    let again = Fold { identity, map: std::convert::identity, merge };
+    fold_segments(&states, segments, inner, 1, out, again, put);
 }
 
 /// Folds each of the `segments` into which the middle axis is cut; `out` has shape (outer,

@@ -48,10 +48,10 @@ fn locate<T: Number>(
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {
-        let fold = Fold { identity: T::LOWEST, map: |x| x, merge: greater };
+        let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
         reduce_with(view.view(), axes, &mut extremes, fold, put);
     } else {
-        let fold = Fold { identity: T::HIGHEST, map: |x| x, merge: less };
+        let fold = Fold { identity: T::HIGHEST, map: std::convert::identity, merge: less };
         reduce_with(view.view(), axes, &mut extremes, fold, put);
     }
     let extent = Extent::new(view.shape(), axis);

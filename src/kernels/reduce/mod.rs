@@ -31,7 +31,8 @@ use super::dense::dense;
 pub struct Fold<A, M, G> {
     /// The state of no elements.
     pub identity: A,
-    /// The state of one element.
+    /// The state of one element: `std::convert::identity` where an element is a state, so that the folds of
+    /// states that follow are the same code.
     pub map: M,
     /// The state of both arguments' elements, those of the first argument being earlier.
     pub merge: G,
@@ -89,7 +90,7 @@ pub(super) fn reduce_with<T, A, V, M, G>(
     }
     // Reduced and kept axes alternate: reduce the last run, then what comes out of it.
     let Fold { identity, merge, .. } = fold;
-    let again = Fold { identity, map: |state: A| state, merge };
+    let again = Fold { identity, map: std::convert::identity, merge };
     let mut states = stage(&elements, &mut runs, fold);
     while reduced(&runs) > 1 {
         states = stage(&states, &mut runs, again);

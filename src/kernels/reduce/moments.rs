@@ -38,7 +38,7 @@ pub fn var_mean<T: Real>(
 /// overflows nor vanishes.
 pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
     let mut shifts = vec![T::LOWEST; out.len()];
-    let fold = Fold { identity: T::LOWEST, map: |x| x, merge: greater };
+    let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
     // An infinite shift would give inf - inf.
     reduce_with(view.view(), axes, &mut shifts, fold, |out, greatest: T| {
         *out = if greatest.is_infinite() { T::ZERO } else { greatest };

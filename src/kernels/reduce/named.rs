@@ -1,43 +1,42 @@
 //! The reductions in one pass that have names.
 
 use ndarray::ArrayViewD;
+use std::convert::identity;
 use std::mem::MaybeUninit;
 
 use super::{Fold, fold_slice, reduce};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 
-/// The sum, accumulated in `A`.
-pub fn sum<T: Element, A: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
-    reduce(view, axes, out, Fold { identity: A::ZERO, map: T::convert::<A>, merge: A::add }, |sum| sum);
+/// The sum.
+pub fn sum<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    reduce(view, axes, out, Fold { identity: T::ZERO, map: identity, merge: T::add }, identity);
 }
 
 /// The sum of all elements, with the bits of `sum`.
 pub fn total<T: Ring>(elements: &[T]) -> T {
-    fold_slice(elements, Fold { identity: T::ZERO, map: |x| x, merge: T::add })
+    fold_slice(elements, Fold { identity: T::ZERO, map: identity, merge: T::add })
 }
 
 /// The sum divided by the number of elements.
 pub fn mean<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
     let count = T::from_f64(axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64);
-    let fold = Fold { identity: T::ZERO, map: |x| x, merge: <T as Ring>::add };
+    let fold = Fold { identity: T::ZERO, map: identity, merge: <T as Ring>::add };
     reduce(view, axes, out, fold, |sum| sum / count);
 }
 
-/// The product, accumulated in `A`.
-pub fn prod<T: Element, A: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<A>]) {
-    reduce(view, axes, out, Fold { identity: A::ONE, map: T::convert::<A>, merge: A::mul }, |product| {
-        product
-    });
+/// The product.
+pub fn prod<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    reduce(view, axes, out, Fold { identity: T::ONE, map: identity, merge: T::mul }, identity);
 }
 
 /// The greatest element, NaN if there is one.
 pub fn max<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    reduce(view, axes, out, Fold { identity: T::LOWEST, map: |x| x, merge: greater }, |greatest| greatest);
+    reduce(view, axes, out, Fold { identity: T::LOWEST, map: identity, merge: greater }, identity);
 }
 
 /// The least element, NaN if there is one.
 pub fn min<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    reduce(view, axes, out, Fold { identity: T::HIGHEST, map: |x| x, merge: less }, |least| least);
+    reduce(view, axes, out, Fold { identity: T::HIGHEST, map: identity, merge: less }, identity);
 }
 
 /// Whether any element is not zero.
@@ -53,21 +52,21 @@ pub fn all<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [Maybe
 /// How many elements are not zero.
 pub fn count_nonzero<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<i64>]) {
     let map = |x: T| i64::from(x.is_true());
-    reduce(view, axes, out, Fold { identity: 0, map, merge: |a, b| a + b }, |count| count);
+    reduce(view, axes, out, Fold { identity: 0, map, merge: |a, b| a + b }, identity);
 }
 
 /// The `p`-norm: the number of non-zero elements for 0, the extreme magnitudes for ±infinity.
 pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut [MaybeUninit<T>]) {
     let (zero, add) = (T::ZERO, <T as Ring>::add);
     if p == f64::INFINITY {
-        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: greater }, |norm| norm);
+        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: greater }, identity);
     } else if p == f64::NEG_INFINITY {
-        reduce(view, axes, out, Fold { identity: T::HIGHEST, map: T::abs, merge: less }, |norm| norm);
+        reduce(view, axes, out, Fold { identity: T::HIGHEST, map: T::abs, merge: less }, identity);
     } else if p == 0.0 {
         let map = |x| if x == zero { zero } else { T::ONE };
-        reduce(view, axes, out, Fold { identity: zero, map, merge: add }, |norm| norm);
+        reduce(view, axes, out, Fold { identity: zero, map, merge: add }, identity);
     } else if p == 1.0 {
-        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: add }, |norm| norm);
+        reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: add }, identity);
     } else if p == 2.0 {
         reduce(view, axes, out, Fold { identity: zero, map: |x| x * x, merge: add }, T::sqrt);
     } else {

@@ -43,7 +43,7 @@ fn every_set_of_axes_and_layout_reduces_like_the_naive_loop() {
         for view in views {
             for axes in subsets(view.ndim()) {
                 let groups = groups(&view, &axes);
-                let results = written(groups.len(), |out| sum::<f64, f64>(view.view(), &axes, out));
+                let results = written(groups.len(), |out| sum::<f64>(view.view(), &axes, out));
                 for (&result, group) in results.iter().zip(&groups) {
                     let expected: f64 = group.iter().sum();
                     assert!((result - expected).abs() <= 1e-9 * group.len() as f64, "{shape:?} {axes:?}");
@@ -64,11 +64,11 @@ fn every_set_of_axes_and_layout_reduces_like_the_naive_loop() {
 #[test]
 fn empty_reductions_give_the_identity_and_empty_results_nothing() {
     let a = ArrayD::<f32>::zeros(IxDyn(&[3, 0]));
-    assert_eq!(written(3, |out| sum::<f32, f32>(a.view(), &[1], out)), [0.0; 3]);
-    assert_eq!(written(3, |out| prod::<f32, f32>(a.view(), &[1], out)), [1.0; 3]);
+    assert_eq!(written(3, |out| sum::<f32>(a.view(), &[1], out)), [0.0; 3]);
+    assert_eq!(written(3, |out| prod::<f32>(a.view(), &[1], out)), [1.0; 3]);
     assert_eq!(written(3, |out| logsumexp(a.view(), &[1], out)), [f32::NEG_INFINITY; 3]);
     assert!(written(3, |out| mean(a.view(), &[1], out)).iter().all(|mean| mean.is_nan()));
-    assert!(written(0, |out| sum::<f32, f32>(a.view(), &[0], out)).is_empty());
+    assert!(written(0, |out| sum::<f32>(a.view(), &[0], out)).is_empty());
     assert!(written(1, |out| all(a.view(), &[0, 1], out))[0].get());
 }
 
@@ -79,7 +79,7 @@ fn the_bits_are_the_same_at_any_number_of_threads() {
         let mut results = Vec::new();
         for axes in subsets(3) {
             let len = groups(&numbers(&[300, 7, 400]).view(), &axes).len();
-            results.extend(written(len, |out| sum::<f32, f32>(a.view(), &axes, out)));
+            results.extend(written(len, |out| sum::<f32>(a.view(), &axes, out)));
             results.extend(written(len, |out| logsumexp(a.view(), &axes, out)));
             let mut mean = written(len, |_| {}).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
             results.extend(written(len, |out| var_mean(a.view(), &axes, 1.0, out, &mut mean)));
@@ -95,7 +95,7 @@ fn the_sum_of_everything_has_the_bits_of_a_sum_over_all_axes() {
     for shape in [&[][..], &[0], &[5], &[2, 31], &[3, 0], &[70, 333], &[9, 1, 6000]] {
         let a = numbers(shape).mapv(|x| x / 7.0);
         let axes: Vec<usize> = (0..shape.len()).collect();
-        let over_axes = written(1, |out| sum::<f64, f64>(a.view(), &axes, out))[0];
+        let over_axes = written(1, |out| sum::<f64>(a.view(), &axes, out))[0];
         assert_eq!(total(a.as_slice().unwrap()).to_bits(), over_axes.to_bits(), "{shape:?}");
     }
 }
@@ -103,19 +103,16 @@ fn the_sum_of_everything_has_the_bits_of_a_sum_over_all_axes() {
 #[test]
 fn long_single_precision_sums_stay_accurate() {
     let a = ArrayD::from_elem(IxDyn(&[3_000_000]), 0.1f32);
-    let total = written(1, |out| sum::<f32, f32>(a.view(), &[0], out))[0];
+    let total = written(1, |out| sum::<f32>(a.view(), &[0], out))[0];
     assert!((total - 300_000.0).abs() < 0.1, "{total}");
     let tall = a.to_shape((1_000_000, 3)).unwrap().into_owned().into_dyn();
-    let totals = written(3, |out| sum::<f32, f32>(tall.view(), &[0], out));
+    let totals = written(3, |out| sum::<f32>(tall.view(), &[0], out));
     assert!(totals.iter().all(|total| (total - 100_000.0).abs() < 0.1), "{totals:?}");
 }
 
 #[test]
-fn small_types_accumulate_in_the_type_that_is_asked_for() {
-    let a = ArrayD::from_elem(IxDyn(&[1000]), 200u8);
-    assert_eq!(written(1, |out| sum::<u8, i64>(a.view(), &[0], out)), [200_000]);
+fn truth_values_are_counted_and_joined() {
     let truths = ArrayD::from_shape_fn(IxDyn(&[10]), |index| Bool::new(index[0] < 3));
-    assert_eq!(written(1, |out| sum::<Bool, i64>(truths.view(), &[0], out)), [3]);
     assert_eq!(written(1, |out| count_nonzero(truths.view(), &[0], out)), [3]);
     assert!(written(1, |out| any(truths.view(), &[0], out))[0].get());
     assert!(!written(1, |out| all(truths.view(), &[0], out))[0].get());

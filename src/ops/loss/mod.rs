@@ -96,7 +96,7 @@ impl Reduction {
         let mut loss = Array::uninit_shape(&[], losses.dtype)?;
         dispatch!(float losses.dtype, T => match self {
             Reduction::Mean => kernels::mean(losses.view::<T>(), &axes, loss.fresh()),
-            _ => kernels::sum::<T, T>(losses.view(), &axes, loss.fresh()),
+            _ => kernels::sum::<T>(losses.view(), &axes, loss.fresh()),
         }, else {
             unreachable!("losses are floating-point numbers")
         });
