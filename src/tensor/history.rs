@@ -162,7 +162,8 @@ impl Tensor {
         core.accumulator.get_or_insert(new).clone()
     }
 
-    /// Gives up the node of this leaf if the leaf no longer looks as the node says.
+    /// Gives up the node of this leaf if the leaf no longer looks as the node says. One that graphs lead to stays
+    /// for them, and where only the shape is another it stays the leaf's, as torch has it.
     pub(super) fn renew_accumulator(&self) {
         let dtype = self.grad_dtype().unwrap_or_else(|| self.dtype());
         let old = {
@@ -173,11 +174,16 @@ impl Tensor {
             });
             if fits { None } else { core.accumulator.take() }
         };
-        if let Some(old) = old.and_then(NodeRef::disown) {
-            let mut former = self.cold().former.lock();
-            let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
-            *former = kept.chain([old]).collect();
+        let Some(mut old) = old.and_then(NodeRef::disown) else { return };
+        if old.form(0).dtype == dtype {
+            let mut core = self.0.core.write();
+            // Another thread may have been here in the meantime.
+            let Some(new) = core.accumulator.replace(old) else { return };
+            old = new;
         }
+        let mut former = self.cold().former.lock();
+        let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
+        *former = kept.chain([old]).collect();
     }
 
     /// The tensor that `array` is, with the history that `edge` leads to: where that is a leaf's end,
