@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, tangents};
+use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, saved, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -101,10 +101,10 @@ impl Tensor {
         if requires_grad && !core.array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
-        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+        if requires_grad && !core.array.storage.is_counted_throughout() && !mode::is_inference() {
             return Err(Error::InferenceRequiresGrad {}.into());
         }
-        if requires_grad && !core.array.storage.is_counted() {
+        if requires_grad && !core.array.storage.is_counted_throughout() {
             mode::expect_frozen_leaves();
         }
         core.requires_grad = requires_grad;
@@ -266,6 +266,9 @@ impl Tensor {
             return Tensor::batched(batch.value.data()?, batch.dim, &batch.mapping);
         }
         let mut array = self.memory();
+        if !array.storage.is_counted() {
+            saved::expect_uncounted();
+        }
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }
