@@ -89,7 +89,7 @@ def tell_of_anomaly(
     """
     import warnings
 
-    texts = []
+    texts: list[str] = []
     for name, stack in generations:
         known = _INDUCED if texts else _CAUSED
         texts.append((_UNKNOWN if stack is None else known).format(name=name, stack="".join(stack or ())))
