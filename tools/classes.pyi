@@ -65,6 +65,7 @@ _device = device
 _Layout = layout
 _MemoryFormat = memory_format
 _Generator = typing.Any
+_Storage = typing.Any
 
 uint8: dtype
 int8: dtype

@@ -43,6 +43,7 @@ ANNOTATIONS = {
     "Layout": "_Layout",
     "MemoryFormat": "_MemoryFormat",
     "Generator": "_Generator",
+    "Storage": "_Storage",
     "Ints": "_Ints",
     "Floats": "_Floats",
     "Numbers": "_Numbers",

@@ -53,7 +53,10 @@ fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
         generations.append((trace.name.as_str(), lines(py, trace)?))?;
         next = trace.parent.as_ref();
     }
-    let arguments = (exception.value(py), node.name(), generations);
+    if generations.is_empty() {
+        generations.append((node.name(), py.None()))?;
+    }
+    let arguments = (exception.value(py), generations);
     py.import("rushlight._origins")?.call_method1("tell_of_anomaly", arguments)?;
     Ok(())
 }
@@ -62,9 +65,10 @@ fn trace(node: &NodeRef) -> Option<&Arc<Trace>> {
     node.extras().and_then(|extras| extras.trace.get())
 }
 
-/// The lines of a traceback, outermost first.
+/// The lines of a traceback, outermost first; `None` if there is none.
 fn lines<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyAny>> {
-    let origins = trace.stack.places().rev().map(|origin| origin::describe(py, origin));
+    let Some(stack) = &trace.stack else { return Ok(py.None().into_bound(py)) };
+    let origins = stack.places().rev().map(|origin| origin::describe(py, origin));
     let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
     py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
 }

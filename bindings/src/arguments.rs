@@ -71,6 +71,11 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.slots[index]
     }
 
+    /// The object in a slot that must not be empty.
+    pub(crate) fn needed(&self, index: usize) -> PyResult<&'a Bound<'py, PyAny>> {
+        self.slots[index].ok_or_else(|| self.absent(index))
+    }
+
     /// A tensor.
     pub(crate) fn tensor(&self, index: usize) -> PyResult<&'a Tensor> {
         self.optional_tensor(index).ok_or_else(|| self.absent(index))

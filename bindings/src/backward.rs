@@ -98,8 +98,13 @@ pub(crate) fn run_backward<'py>(
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let run = Run::begin();
-    let found = engine::run(starts, &wanted, options, &Interpreter).map_err(raise)?;
-    run.finish(py, options.create_graph)?;
+    let outcome = engine::run(starts, &wanted, options, &Interpreter)
+        .map_err(raise)
+        .and_then(|found| run.finish(py, options.create_graph).map(|()| found));
+    if accumulate_grad && options.create_graph {
+        warn_of_cycle(py, outcome.is_ok())?;
+    }
+    let found = outcome?;
     if !allow_unreachable.0
         && let Some(index) = found.iter().position(Option::is_none)
     {
@@ -113,6 +118,20 @@ pub(crate) fn run_backward<'py>(
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Warns of leaves that hold the graph which holds them, when the run is over. Where warnings are errors, they do
+/// not take the place of that of a run that failed.
+fn warn_of_cycle(py: Python<'_>, succeeded: bool) -> PyResult<()> {
+    let warned = py.import("rushlight.autograd.differentiate")?.call_method0("_warn_of_cycle");
+    match warned {
+        Err(error) if succeeded => Err(error),
+        Err(error) => {
+            error.print(py);
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Accumulate the gradients of `root`, a scalar, into the leaves: the common call, without tuples. `False`:

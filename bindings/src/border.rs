@@ -16,23 +16,22 @@ pub(crate) fn is_a(kind: Kind, object: &Bound<'_, PyAny>) -> bool {
         Kind::Layout => object.is_instance_of::<Layout>(),
         Kind::MemoryFormat => object.is_instance_of::<MemoryFormat>(),
         Kind::Generator => {
-            generator(object.py()).is_some_and(|class| object.is_instance(class).unwrap_or(false))
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            is_of(object, CLASS.import(object.py(), "rushlight._rushlight", "Generator"))
+        }
+        Kind::Storage => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            // A tensor, which is what is mostly given, is none; the module is not loaded for it.
+            as_tensor(object).is_none()
+                && is_of(object, CLASS.import(object.py(), "rushlight.storage", "_Storage"))
         }
         _ => false,
     }
 }
 
-/// `rushlight.Generator`, if there is one.
-fn generator(py: Python<'_>) -> Option<&Bound<'_, PyType>> {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let find = || {
-        py.import("rushlight._rushlight")?
-            .getattr("Generator")?
-            .cast_into()
-            .map(Bound::unbind)
-            .map_err(PyErr::from)
-    };
-    CLASS.get_or_try_init(py, find).ok().map(|class| class.bind(py))
+/// Whether the object is of the class, if there is one.
+fn is_of(object: &Bound<'_, PyAny>, class: PyResult<&Bound<'_, PyType>>) -> bool {
+    class.is_ok_and(|class| object.is_instance(class).unwrap_or(false))
 }
 
 /// The flag of `type.__flags__` that a class made at run time has.

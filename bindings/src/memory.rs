@@ -1,6 +1,6 @@
 //! The memory behind tensors, as a whole: which tensors share it, and how to copy it with them.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
@@ -30,6 +30,20 @@ pub(crate) fn whole_memory<'py>(
     let storage = tensor.array().storage;
     let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]));
     wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
+}
+
+/// All elements of what Python has as a storage, in order: of its type if it has one, else of `dtype`.
+pub(crate) fn elements_of(storage: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Tensor> {
+    let shown = storage.getattr("_shown")?;
+    let Some(shown) = as_tensor(&shown) else {
+        return Err(PyTypeError::new_err("a storage shows its memory as a tensor"));
+    };
+    if storage.hasattr("dtype")? {
+        return Ok(shown.clone());
+    }
+    let storage = shown.array().storage;
+    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes() / dtype.size()]));
+    Ok(Tensor::from_array(Array { storage, layout, dtype }))
 }
 
 /// Show other memory of the same size as a tensor shows its own.

@@ -339,6 +339,12 @@ pub(crate) fn set_version(tensors: Vec<Bound<'_, PyAny>>, versions: Vec<i64>) ->
         let (Some(tensor), Ok(version)) = (as_tensor(tensor), u32::try_from(version)) else {
             return Err(PyRuntimeError::new_err("expected tensors and versions that are not negative"));
         };
+        if !tensor.is_counted() {
+            return Err(PyRuntimeError::new_err(
+                "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter. \
+                 Was it created in inference mode?",
+            ));
+        }
         tensor.set_version(version);
     }
     Ok(())

@@ -363,7 +363,7 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
     "_local_scalar_dense": lambda torch: Tensor.item,
-    "alias": lambda torch: lambda x: x.view(x.shape),
+    "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
     "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
     "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
     "lift_fresh": lambda torch: lambda x: x,

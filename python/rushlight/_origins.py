@@ -68,6 +68,11 @@ def format_stack(origins: Sequence[Origin | None]) -> list[str]:
     return traceback.StackSummary.from_list(rows).format()
 
 
+_UNKNOWN = (
+    "Error detected in {name}. No forward pass information available. Enable detect anomaly during forward "
+    "pass for more information."
+)
+_CAUSED = "Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
 _INDUCED = (
     "\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous "
     "calculation:\n{stack}"
@@ -76,22 +81,18 @@ _INDUCED = (
 
 def tell_of_anomaly(
     exception: BaseException,
-    name: str,
-    generations: Sequence[tuple[str, Sequence[str]]],
+    generations: Sequence[tuple[str, Sequence[str] | None]],
 ) -> None:
-    """Warn of a node that failed in anomaly mode, and add its traceback to the exception."""
+    """Warn of a node that failed in anomaly mode, and add its traceback to the exception.
+
+    After it come the nodes that it was recorded by, one by the next. The last may be one without a traceback.
+    """
     import warnings
 
-    texts = [
-        f"Error detected in {name}. No forward pass information available. Enable detect anomaly during "
-        "forward pass for more information."
-    ]
-    if generations:
-        texts = [
-            f"Error detected in {name}. Traceback of forward call that caused the error:\n"
-            + "".join(generations[0][1])
-        ]
-        texts += [_INDUCED.format(name=name, stack="".join(stack)) for name, stack in generations[1:]]
+    texts: list[str] = []
+    for name, stack in generations:
+        known = _INDUCED if texts else _CAUSED
+        texts.append((_UNKNOWN if stack is None else known).format(name=name, stack="".join(stack or ())))
     add_notes(exception, [text.strip() for text in texts])
     for text in texts:
         warnings.warn(text, UserWarning, stacklevel=2)

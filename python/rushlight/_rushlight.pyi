@@ -68,6 +68,7 @@ _device = device
 _Layout = layout
 _MemoryFormat = memory_format
 _Generator = typing.Any
+_Storage = typing.Any
 
 uint8: dtype
 int8: dtype
@@ -1362,6 +1363,10 @@ class TensorBase:
     def as_strided_(self, size: _Ints, stride: _Ints, storage_offset: _int | None = None) -> Tensor: ...
     @typing.overload
     def set_(self) -> Tensor: ...
+    @typing.overload
+    def set_(self, source: _Storage) -> Tensor: ...
+    @typing.overload
+    def set_(self, source: _Storage, storage_offset: _int, size: _Ints, stride: _Ints | None = None) -> Tensor: ...
     @typing.overload
     def set_(self, source: Tensor) -> Tensor: ...
     @typing.overload

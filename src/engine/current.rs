@@ -28,8 +28,10 @@ impl CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let will_run = |task: &&Task<'_>| task.arrivals > 0 && (task.needed || !task.captures.is_empty());
+        // A root that is alone starts the run and is not reached by it, as torch has it. It is the first task.
+        let start = usize::from(plan.roots.len() == 1);
         let reached = match plan.hosted {
-            true => plan.tasks.iter().filter(will_run).map(|task| task.node.id()).collect(),
+            true => plan.tasks.iter().skip(start).filter(will_run).map(|task| task.node.id()).collect(),
             false => Vec::new(),
         };
         let hands_back = plan.results > 0;

@@ -57,8 +57,8 @@ pub(super) fn stack() -> Option<Stack> {
 pub struct Trace {
     /// The node's name.
     pub name: String,
-    /// Where that was.
-    pub stack: Stack,
+    /// Where that was, if it was in anomaly mode.
+    pub stack: Option<Stack>,
     /// The trace of the node whose rule was running. Not the node: it would be kept alive, and what
     /// is recorded inside of backward may lead back to it.
     pub parent: Option<Arc<Trace>>,
@@ -76,27 +76,28 @@ impl Drop for Trace {
     }
 }
 
-thread_local!(static RUNNING: RefCell<Option<(NodeId, Option<Arc<Trace>>)>> = const { RefCell::new(None) });
+thread_local!(static RUNNING: RefCell<Option<(NodeId, Arc<Trace>)>> = const { RefCell::new(None) });
 
 /// The trace of a node that is being recorded.
 #[cold]
 pub(super) fn trace(name: &str) -> Option<Arc<Trace>> {
-    let stack = stack()?;
+    let stack = Some(stack()?);
     let (parent_node, parent) = RUNNING.with_borrow(Clone::clone).unzip();
-    Some(Arc::new(Trace { name: name.to_owned(), stack, parent: parent.flatten(), parent_node }))
+    Some(Arc::new(Trace { name: name.to_owned(), stack, parent, parent_node }))
 }
 
 /// The node's rule is running on this thread until the guard goes.
 #[cold]
 pub fn running(node: &NodeRef) -> Running {
-    let trace = node.extras().and_then(|extras| extras.trace.get()).cloned();
+    let untraced = || Arc::new(Trace { name: node.name(), stack: None, parent: None, parent_node: None });
+    let trace = node.extras().and_then(|extras| extras.trace.get()).cloned().unwrap_or_else(untraced);
     Running { before: RUNNING.replace(Some((node.id(), trace))) }
 }
 
 /// Puts back which node was running before.
 #[must_use = "the node is running as long as the guard is there"]
 pub struct Running {
-    before: Option<(NodeId, Option<Arc<Trace>>)>,
+    before: Option<(NodeId, Arc<Trace>)>,
 }
 
 impl Drop for Running {

@@ -31,8 +31,13 @@ pub enum Source {
     Constant,
 }
 
-/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program.
+/// Whether anything was ever kept whose writes nobody counts, which is a mistake of the program, or could have been.
 static UNCOUNTED_KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Says that there is memory which is written to without a count, or was.
+pub(crate) fn expect_uncounted() {
+    UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+}
 
 /// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
 pub fn check_kept(rule: &dyn Rule) -> Result<()> {
@@ -145,7 +150,7 @@ impl SavedTensor {
     pub fn new(array: Array, source: Source) -> Self {
         let version = array.storage.version();
         if !array.storage.is_counted() {
-            UNCOUNTED_KEPT.store(true, Ordering::Relaxed);
+            expect_uncounted();
         }
         let Array { storage, layout, dtype } = array;
         let facts = Facts { layout, version, dtype, source, mark: Mark::Original };
@@ -277,7 +282,7 @@ impl SavedTensor {
 
     /// Whether a write to what is kept would be noticed.
     fn is_counted(&self) -> bool {
-        self.plain().is_none_or(|plain| plain.storage.is_counted())
+        self.plain().is_none_or(|plain| plain.storage.is_counted_throughout())
     }
 
     /// The layout that was kept.

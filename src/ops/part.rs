@@ -41,14 +41,17 @@ impl Part {
     pub(super) fn layout(self, source: &Layout) -> Layout {
         let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
         let mut offset = source.offset();
+        // What shows nothing may begin beyond the memory, and beyond what can be counted.
+        let behind =
+            |steps: usize, dim: usize| offset.wrapping_add(steps.wrapping_mul(source.strides()[dim]));
         match self {
             Part::Select { dim, index } => {
-                offset += index * strides[dim];
+                offset = behind(index, dim);
                 shape.remove(dim);
                 strides.remove(dim);
             }
             Part::Slice { dim, start, length, step } => {
-                offset += if length > 0 { start * strides[dim] } else { 0 };
+                offset = behind(start, dim);
                 shape[dim] = length;
                 strides[dim] *= step;
             }
@@ -57,7 +60,7 @@ impl Part {
                 let length = if shift >= 0 { rows.min(columns - shift) } else { columns.min(rows + shift) };
                 if length > 0 {
                     let (dim, steps) = if shift >= 0 { (second, shift) } else { (first, -shift) };
-                    offset += steps as usize * strides[dim];
+                    offset = behind(steps as usize, dim);
                 }
                 let stride = strides[first] + strides[second];
                 for dim in [first.max(second), first.min(second)] {

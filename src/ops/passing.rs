@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::cast;
 use super::tangents::{fit, is_shared, tangent, write};
 use super::underived::check_forward;
+use super::zero_products::lead_to_factors;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Level, NodeRef, mode, tangents};
 use crate::tensor::Tensor;
@@ -187,5 +188,9 @@ fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
     check_forward(node.rule().name(), false)?;
     let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
     let at = At { node, needed: u64::MAX, tracking };
-    node.rule().jvp(&at, tangents)
+    let results = node.rule().jvp(&at, tangents)?;
+    if tracking {
+        results.iter().flatten().try_for_each(|result| lead_to_factors(node, tangents, result))?;
+    }
+    Ok(results)
 }

@@ -273,7 +273,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
-    let passes_by = || mode::frozen_leaves() && !reading.array().storage.is_counted();
+    let passes_by = || mode::frozen_leaves() && !reading.array().storage.is_counted_throughout();
     if requires_grad == Some(false) || !mode::is_grad_enabled() || passes_by() {
         let standing = reading.standing();
         drop(reading);

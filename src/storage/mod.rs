@@ -126,12 +126,20 @@ impl Storage {
 
     /// The same bytes with a version counter of its own. An alias of an alias has the same owner:
     /// chains of owners would be as long as a user's loop, and so would be freeing them.
+    ///
+    /// Of bytes whose writes are not counted it counts them from now on, if this thread counts and the bytes are
+    /// ours: whether they were counted throughout can still be told.
     pub fn alias(&self) -> Result<Storage> {
         let owner = if self.is_external() { self.elsewhere().owner.clone() } else { Arc::new(self.clone()) };
         // SAFETY: the bytes live as long as their owner, be it a handle to this block or whoever
         // keeps this block's bytes.
         let alias = unsafe { Storage::external(self.data(), self.bytes(), owner) }?;
-        alias.set_version(if self.is_counted() { 0 } else { UNCOUNTED });
+        let version = match self.is_counted() {
+            true => 0,
+            false if alias.is_lent() => UNCOUNTED,
+            false => first_version(),
+        };
+        alias.set_version(version);
         Ok(alias)
     }
 
@@ -191,6 +199,16 @@ impl Storage {
     /// Whether writes in place are counted.
     pub fn is_counted(&self) -> bool {
         self.header().version.load(Ordering::Relaxed) != UNCOUNTED
+    }
+
+    /// Whether writes in place have been counted since the bytes were allocated.
+    pub fn is_counted_throughout(&self) -> bool {
+        self.is_counted() && (!self.is_external() || self.is_alias_of_counted())
+    }
+
+    #[cold]
+    fn is_alias_of_counted(&self) -> bool {
+        self.elsewhere().owner.downcast_ref::<Storage>().is_none_or(Storage::is_counted)
     }
 
     /// Counts one more write in place. Answers whether writes are counted here.
@@ -364,14 +382,17 @@ mod tests {
     }
 
     #[test]
-    fn memory_allocated_while_nobody_counts_has_no_version_and_neither_have_its_aliases() {
+    fn memory_allocated_while_nobody_counts_has_no_version_and_aliases_made_later_know() {
         let counted = Storage::zeroed(8).unwrap();
         set_counting(false);
         let uncounted = Storage::zeroed(8).unwrap();
-        let alias = counted.alias().unwrap();
+        let (alias, early) = (counted.alias().unwrap(), uncounted.alias().unwrap());
         set_counting(true);
-        assert!(counted.bump_version() && alias.is_counted());
-        assert!(!uncounted.bump_version() && !uncounted.alias().unwrap().is_counted());
+        assert!(counted.bump_version() && alias.is_counted_throughout());
+        assert!(!uncounted.bump_version() && !early.is_counted());
+        for late in [uncounted.alias().unwrap(), early.alias().unwrap()] {
+            assert!(late.bump_version() && !late.is_counted_throughout());
+        }
         assert!(Storage::zeroed(8).unwrap().is_counted());
     }
 

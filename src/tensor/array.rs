@@ -173,8 +173,9 @@ impl Array {
     /// Where the first element lies.
     #[inline]
     pub fn address(&self) -> *mut u8 {
-        // SAFETY: the offset lies inside of the storage, or the array is empty and it is its end.
-        unsafe { self.storage.data().as_ptr().add(self.layout.offset() * self.dtype.size()) }
+        // The offset lies inside of the storage, or the array is empty and nothing is read there.
+        let bytes = self.layout.offset().wrapping_mul(self.dtype.size());
+        self.storage.data().as_ptr().wrapping_add(bytes)
     }
 
     /// Whether a write to `self` may change what `other` shows, other than element by element.

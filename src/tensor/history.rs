@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
-use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, tangents};
+use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, saved, tangents};
 
 /// What few tensors have.
 #[derive(Default)]
@@ -101,10 +101,10 @@ impl Tensor {
         if requires_grad && !core.array.dtype.resolved().is_differentiable() {
             return Err(Error::RequiresGradDType {}.into());
         }
-        if requires_grad && !core.array.storage.is_counted() && !mode::is_inference() {
+        if requires_grad && !core.array.storage.is_counted_throughout() && !mode::is_inference() {
             return Err(Error::InferenceRequiresGrad {}.into());
         }
-        if requires_grad && !core.array.storage.is_counted() {
+        if requires_grad && !core.array.storage.is_counted_throughout() {
             mode::expect_frozen_leaves();
         }
         core.requires_grad = requires_grad;
@@ -162,7 +162,8 @@ impl Tensor {
         core.accumulator.get_or_insert(new).clone()
     }
 
-    /// Gives up the node of this leaf if the leaf no longer looks as the node says.
+    /// Gives up the node of this leaf if the leaf no longer looks as the node says. One that graphs lead to stays
+    /// for them, and where only the shape is another it stays the leaf's, as torch has it.
     pub(super) fn renew_accumulator(&self) {
         let dtype = self.grad_dtype().unwrap_or_else(|| self.dtype());
         let old = {
@@ -173,11 +174,16 @@ impl Tensor {
             });
             if fits { None } else { core.accumulator.take() }
         };
-        if let Some(old) = old.and_then(NodeRef::disown) {
-            let mut former = self.cold().former.lock();
-            let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
-            *former = kept.chain([old]).collect();
+        let Some(mut old) = old.and_then(NodeRef::disown) else { return };
+        if old.form(0).dtype == dtype {
+            let mut core = self.0.core.write();
+            // Another thread may have been here in the meantime.
+            let Some(new) = core.accumulator.replace(old) else { return };
+            old = new;
         }
+        let mut former = self.cold().former.lock();
+        let kept = std::mem::take(&mut *former).into_iter().filter_map(NodeRef::disown);
+        *former = kept.chain([old]).collect();
     }
 
     /// The tensor that `array` is, with the history that `edge` leads to: where that is a leaf's end,
@@ -260,6 +266,9 @@ impl Tensor {
             return Tensor::batched(batch.value.data()?, batch.dim, &batch.mapping);
         }
         let mut array = self.memory();
+        if !array.storage.is_counted() {
+            saved::expect_uncounted();
+        }
         array.storage = array.storage.alias()?;
         Ok(Tensor::with_cut(array, self.standing().cut(Reason::Detach)))
     }

@@ -21,7 +21,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, writes};
+use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, saved, writes};
 use crate::shape::{Layout, SharedLayout};
 use crate::storage;
 
@@ -302,10 +302,15 @@ impl Tensor {
         self.read().bump_version()
     }
 
-    /// Whether the tensor was made in inference mode: writes to its memory are not counted, so that
-    /// nothing that is recorded may keep it.
+    /// Whether the tensor was made in inference mode: writes to its memory are not counted, or have not always been,
+    /// so that nothing that is recorded may keep it.
     pub fn is_inference(&self) -> bool {
-        !self.0.core.read().array.storage.is_counted()
+        !self.0.core.read().array.storage.is_counted_throughout()
+    }
+
+    /// Whether writes to the memory are counted.
+    pub fn is_counted(&self) -> bool {
+        self.0.core.read().array.storage.is_counted()
     }
 
     /// Sets how often the memory was written to.
@@ -390,8 +395,16 @@ impl Tensor {
             return Err(Error::DataDType {}.into());
         }
         let alias = array.storage.alias()?;
+        if !alias.is_counted() && self.requires_grad() {
+            mode::expect_frozen_leaves();
+        }
         let is_kept = {
             let before = &self.0.core.read().array.storage;
+            if before.is_counted() && !alias.is_counted() && !alias.is_lent() {
+                // Writes to this tensor are counted, also if it now shows what inference mode has made.
+                saved::expect_uncounted();
+                alias.set_version(0);
+            }
             if alias.is_counted() && before.is_counted() {
                 alias.go_on_from(before);
             }

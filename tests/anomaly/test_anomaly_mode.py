@@ -265,3 +265,44 @@ def test_it_takes_at_most_half_as_long_again():
             ratios.append(seconds() / plain)
     # Half of the pairs ran on a machine that was quiet enough.
     assert sorted(ratios)[4] < 1.5
+
+
+class Doubtful(torch.autograd.Function):
+    """The square, whose gradient is made by another function, which fails."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return Failing.apply(gradient * ctx.saved_tensors[0])
+
+
+class Failing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise ValueError("here")
+
+
+def test_a_node_that_the_failed_one_was_recorded_by_is_named_without_a_traceback_of_its_own():
+    x = torch.ones(2, requires_grad=True)
+    y = Doubtful.apply(x)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with torch.autograd.detect_anomaly():
+            (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+            with pytest.raises(ValueError, match="here"):
+                slope.sum().backward()
+    _, failed, recorded_by = [str(warning.message) for warning in told]
+    assert failed.startswith(
+        "Error detected in FailingBackward. Traceback of forward call that caused the error:\n"
+    )
+    assert recorded_by.startswith(
+        "Error detected in DoubtfulBackward. No forward pass information available."
+    )

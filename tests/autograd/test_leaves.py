@@ -365,3 +365,66 @@ def test_a_leaf_that_an_operation_wrote_to_takes_no_gradient_of_what_it_was():
     x.requires_grad_(False).mul_(3)
     y.backward()
     assert x.grad is None
+
+
+def node_of(leaf):
+    """The node where gradients of a leaf end."""
+    return leaf.expand_as(leaf).grad_fn.next_functions[0][0]
+
+
+@pytest.mark.parametrize(
+    ("data", "stays"),
+    [(torch.ones(3), True), (torch.ones(2), True), (torch.ones(2, dtype=torch.float64), False)],
+)
+def test_other_data_leaves_the_node_of_a_leaf_unless_the_type_is_another(data, stays):
+    x = torch.ones(2, requires_grad=True)
+    node = node_of(x)
+    x.data = data
+    assert (node_of(x) is node) == stays
+
+
+def test_a_leaf_of_another_shape_is_still_found_in_an_old_graph():
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x.sum()
+    x.data = torch.ones(3)
+    (slope,) = torch.autograd.grad(y, x)
+    assert slope.shape == (2, 3)
+
+
+def test_while_an_old_graph_leads_to_a_leaf_the_shape_of_its_gradients_is_the_old_one():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    x.data = torch.ones(3)
+    with raises(
+        RuntimeError, "Function MulBackward0 returned an invalid gradient at index 0 - got [3] but expected"
+    ):
+        (x * 2).sum().backward()
+    assert y.shape == (2,)
+
+
+def test_when_no_graph_leads_to_a_leaf_gradients_have_its_new_shape():
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    x.data, x.grad = torch.ones(3), None
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2.0] * 3
+
+
+def test_with_warnings_as_errors_a_run_that_fails_says_why():
+    source = """
+        import warnings
+        warnings.simplefilter("error")
+        x = torch.ones(2, requires_grad=True)
+        for root in (x * 2, (x * x).sum()):
+            for _ in range(2):
+                try:
+                    root.backward(create_graph=True, retain_graph=False)
+                except Exception as error:
+                    print(type(error).__name__, str(error)[:30])
+    """
+    assert run_script(source).splitlines() == [
+        "RuntimeError grad can be implicitly created",
+        "RuntimeError grad can be implicitly created",
+        "UserWarning Using backward() with create_g",
+        "RuntimeError Trying to backward through the",
+    ]

@@ -67,3 +67,21 @@ def test_a_node_without_hooks_is_known_to_be_on_the_way_or_not():
     assert found.pop() == [False, True, True, False]
     torch.autograd.grad(result, x)
     assert found.pop() == [True, True, True, False]
+
+
+@pytest.mark.parametrize("roots", [1, 2])
+def test_a_root_is_on_the_way_if_the_run_has_others_too(roots):
+    x, found = torch.ones(2, requires_grad=True), []
+    inner = x * 2
+    outputs = [inner.sum(), inner.prod()][:roots]
+    inner.register_hook(lambda _: found.append(torch._C._will_engine_execute_node(outputs[0].grad_fn)))
+    torch.autograd.backward(outputs)
+    assert found == [roots == 2]
+
+
+def test_a_leaf_that_the_run_starts_from_is_not_on_the_way():
+    x, found = torch.ones(2, requires_grad=True), []
+    node = (x * 2).grad_fn.next_functions[0][0]
+    x.register_hook(lambda _: found.append(torch._C._will_engine_execute_node(node)))
+    x.backward(torch.ones(2))
+    assert found == [False]

@@ -477,3 +477,18 @@ def test_a_derivative_that_is_the_last_one_consists_of_tensors():
     x, gradient = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
     with raises(AttributeError, "'int' object has no attribute 'detach'"):
         torch.autograd.grad(Wrong.apply(x, 2), x, gradient, create_graph=True)
+
+
+def test_the_class_of_a_node_is_a_class_of_nodes_and_the_function_itself_is_none():
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    Node = torch.autograd.graph.Node
+    assert issubclass(type(Double.apply(torch.ones(2, requires_grad=True)).grad_fn), Node)
+    assert not issubclass(Double, Node) and not issubclass(torch.autograd.Function, Node)

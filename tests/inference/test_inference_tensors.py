@@ -378,3 +378,62 @@ def test_a_function_of_ones_own_cannot_keep_an_inference_tensor(apart):
         function.apply(x, frozen)
     assert function.apply(x, frozen.clone()).requires_grad
     assert not function.apply(x.detach(), frozen).requires_grad
+
+
+@pytest.mark.parametrize("apart", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"])
+def test_writes_to_what_is_taken_from_one_later_are_allowed_and_counted(apart):
+    with torch.inference_mode():
+        made = torch.ones(2, 3)
+    taken = apart(made)
+    taken.add_(1)
+    assert (taken._version, taken.is_inference(), made.tolist()) == (1, True, [[2.0] * 3] * 2)
+    with raises(RuntimeError, MODIFIED):
+        made.add_(1)
+    w = torch.ones(2, 3, requires_grad=True)
+    with raises(RuntimeError, "Inference tensors cannot be saved for backward."):
+        w * taken
+    with raises(
+        RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+    ):
+        taken.requires_grad_()
+    (w + taken).sum().backward()
+    assert w.grad.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("apart", [lambda x: x.detach(), lambda x: x.data], ids=["detach", "data"])
+def test_what_is_taken_from_one_within_the_mode_is_as_it_is(apart):
+    with torch.inference_mode():
+        taken = apart(torch.ones(2))
+    with raises(RuntimeError, MODIFIED):
+        taken.add_(1)
+
+
+def test_a_parameter_given_data_in_inference_mode_is_trained_on():
+    weight = torch.nn.Parameter(torch.ones(2, 2))
+    with torch.inference_mode():
+        weight.data = weight.data * 0.5
+    (weight * 2).sum().backward()
+    torch.optim.SGD([weight], lr=0.125).step()
+    assert (weight.tolist(), weight.is_inference(), weight._version) == ([[0.25] * 2] * 2, True, 1)
+    assert not (weight * weight).requires_grad
+    with raises(RuntimeError, "Inference tensors cannot be saved for backward."):
+        weight * torch.ones(2, 2, requires_grad=True)
+
+
+def test_a_count_that_is_not_there_is_not_set():
+    with torch.inference_mode():
+        made = torch.ones(2)
+    torch._C._autograd._unsafe_set_version_counter((made.detach(),), (3,))
+    with raises(
+        RuntimeError, "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have"
+    ):
+        torch._C._autograd._unsafe_set_version_counter((made,), (3,))
+
+
+def test_a_leaf_is_resized_in_inference_mode_only():
+    x = torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad(), raises(RuntimeError, "cannot resize variables that require grad"):
+        x.resize_(3)
+    with torch.inference_mode():
+        x.resize_(3)
+    assert x.shape == (3,) and not x.is_inference()

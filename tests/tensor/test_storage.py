@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pytest
 import rushlight as torch
+from support import raises
 
 
 def test_tensors_that_share_memory_have_one_storage():
@@ -71,3 +72,44 @@ def test_memory_that_numpy_owns_is_not_made_larger():
         torch.cat(parts, out=lent)
     with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
         assert torch.cat(parts, out=torch.zeros(2, 3)).shape == (6, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        ((1, (2,), (2,)), [1.0, 3.0]),
+        ((1, (2, 2)), [[1.0, 2.0], [3.0, 4.0]]),
+    ],
+)
+def test_a_tensor_can_be_set_to_show_memory(arguments, shown):
+    source, x = torch.arange(6.0), torch.ones(2)
+    x.set_(source.untyped_storage(), *arguments)
+    assert x.tolist() == shown and x._version == 1
+    x.zero_()
+    assert source.sum() < 15 and x.untyped_storage() is source.untyped_storage()
+
+
+def test_bytes_are_shown_in_the_type_of_the_tensor():
+    memory = torch.arange(7, dtype=torch.uint8).untyped_storage()
+    assert torch.ones(2, dtype=torch.int16).set_(memory).shape == (3,)
+    assert torch.ones(2, dtype=torch.int16).set_(source=memory, storage_offset=1, size=(2,)).tolist() == [
+        770,
+        1284,
+    ]
+    assert torch.ones(2).set_(torch.arange(4.0)._typed_storage(), 1, (2,)).tolist() == [1.0, 2.0]
+
+
+def test_what_a_tensor_cannot_be_set_to_is_told():
+    memory = torch.arange(6.0).untyped_storage()
+    with raises(
+        TypeError,
+        "set_() received an invalid combination of arguments - got (int), but expected one of:\n * ()",
+    ):
+        torch.ones(2).set_(5)
+    with raises(RuntimeError, "Tensor: invalid storage offset -1"):
+        torch.ones(2).set_(memory, -1, (2,))
+    with raises(RuntimeError, ""):
+        torch.ones(2).set_(torch.arange(6)._typed_storage())
+    with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
+        torch.ones(2, requires_grad=True).set_(memory)

@@ -277,3 +277,31 @@ def test_a_view_may_be_assigned_what_it_shows_already():
     x = torch.ones(2, 3, requires_grad=True) * 1
     x[None][...] = x
     assert x._version == 1 and x.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    ("view", "offset"),
+    [
+        (lambda x: x[3:], 12),
+        (lambda x: x[:, 4:], 4),
+        (lambda x: x[2:1], 8),
+        (lambda x: x[3:][:, 1], 13),
+        (lambda x: x[1:][2:], 12),
+        (lambda x: x.narrow(1, 2, 0), 2),
+        (lambda x: x.split([1, 0, 2])[1], 4),
+        (lambda x: x.tensor_split([1, 1])[1], 4),
+        (lambda x: x.diagonal(5), 0),
+    ],
+)
+def test_a_view_of_nothing_begins_where_its_first_element_would_be(view, offset):
+    x = torch.arange(12.0).reshape(3, 4)
+    empty = view(x)
+    assert (empty.numel(), empty.storage_offset()) == (0, offset)
+    empty.add_(1).clone().sum()
+    assert x.tolist() == torch.arange(12.0).reshape(3, 4).tolist()
+
+
+def test_a_gradient_passes_a_view_of_nothing():
+    x = torch.ones(3, 4, requires_grad=True)
+    (x[3:].sum() + (x[:, 4:] * 2).sum() + x[3:][:, 1].exp().sum() + x.sum()).backward()
+    assert x.grad.tolist() == [[1.0] * 4] * 3

@@ -4,6 +4,7 @@ use super::entries::{both, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::memory::elements_of;
 use crate::node::alone;
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
@@ -138,21 +139,26 @@ pub(super) const TABLE: &[Function] = &[
         "set_",
         &[
             "(Tensor input)",
+            "(Tensor input, Storage source)",
+            "(Tensor input, Storage source, int storage_offset, int[] size, int[]? stride=None)",
             "(Tensor input, Tensor source)",
             "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
         ],
-        "Has the tensor show what another shows, in the same memory, or nothing.",
+        "Has the tensor show what another shows, in the same memory, or memory, or nothing.",
         |a| {
             let x = a.tensor(0)?;
             let source = match a.overload() {
                 0 => return in_place(a, resize::set_empty_(x)),
-                1 => a.tensor(1)?.clone(),
-                _ => {
+                1 | 2 => elements_of(a.needed(1)?, x.dtype())?,
+                _ => a.tensor(1)?.clone(),
+            };
+            let source = match a.overload() {
+                2 | 4 => {
                     let (size, stride) = (a.ints(3)?, a.dims(4)?);
                     let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
-                    let source = a.tensor(1)?.detach();
-                    strided::as_strided(&source, &size, &stride, Some(a.int(2)?)).map_err(raise)?
+                    strided::as_strided(&source.detach(), &size, &stride, Some(a.int(2)?)).map_err(raise)?
                 }
+                _ => source,
             };
             in_place(a, resize::set_(x, &source))
         },

@@ -45,7 +45,9 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
         Kind::Device => {
             (border::is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into()
         }
-        Kind::Layout | Kind::MemoryFormat | Kind::Generator => border::is_a(kind, object).into(),
+        Kind::Layout | Kind::MemoryFormat | Kind::Generator | Kind::Storage => {
+            border::is_a(kind, object).into()
+        }
         Kind::Floats(size) => {
             let first = first(object).map(|first| first.is_none_or(|first| is_number(&first)));
             first.unwrap_or(size > 0 && is_number(object)).into()

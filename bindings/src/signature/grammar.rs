@@ -135,6 +135,7 @@ fn read_kind(text: &str) -> Option<Kind> {
         "layout" => Kind::Layout,
         "memory_format" => Kind::MemoryFormat,
         "Generator" => Kind::Generator,
+        "Storage" => Kind::Storage,
         "object" => Kind::Object,
         _ => {
             let (element, size) = text.strip_suffix(']')?.split_once('[')?;

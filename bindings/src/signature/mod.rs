@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Layout,
     /// A memory format.
     MemoryFormat,
+    /// The memory of tensors.
+    Storage,
     /// A random number generator.
     Generator,
     /// A tuple or list of integers. With a size, a single integer is taken that many times.
@@ -76,6 +78,7 @@ impl Kind {
             Kind::Layout => "torch.layout",
             Kind::MemoryFormat => "torch.memory_format",
             Kind::Generator => "torch.Generator",
+            Kind::Storage => "torch.Storage",
             Kind::Ints(_) => "tuple of ints",
             Kind::Floats(_) => "tuple of floats",
             Kind::Numbers => "tuple of Scalars",

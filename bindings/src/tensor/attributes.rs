@@ -110,9 +110,9 @@ impl TensorBase {
     /// How often the memory was written to in place.
     #[getter]
     fn _version(&self) -> PyResult<u32> {
-        match self.tensor().is_inference() {
-            true => Err(raise(Error::InferenceVersion {}.into())),
-            false => Ok(self.tensor().version()),
+        match self.tensor().is_counted() {
+            true => Ok(self.tensor().version()),
+            false => Err(raise(Error::InferenceVersion {}.into())),
         }
     }
 

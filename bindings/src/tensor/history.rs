@@ -332,7 +332,7 @@ impl TensorBase {
             let text = format!("_make_subclass(): argument 'data' (position 2) must be Tensor, not {found}");
             return Err(PyTypeError::new_err(text));
         };
-        let made = data.detach();
+        let made = detached(data)?;
         if require_grad {
             if !made.dtype().is_differentiable() {
                 return Err(raise(rushlight::Error::RequiresGradFactoryDType {}.into()));
@@ -359,7 +359,11 @@ pub(crate) fn detached(tensor: &Tensor) -> PyResult<Tensor> {
     if mode::special() {
         batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
     }
-    Ok(tensor.detach())
+    // Outside of inference mode writes to what is detached from one of its tensors are counted, as those to its data.
+    match tensor.is_counted() || mode::is_inference() {
+        true => Ok(tensor.detach()),
+        false => tensor.data().map_err(raise),
+    }
 }
 
 /// Has a tensor forget its history; in inference mode nobody does.

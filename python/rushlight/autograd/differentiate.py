@@ -69,9 +69,6 @@ def backward(
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_tensors, roots, batched=False)
-    # What is no truth value is refused below, and so are roots without history: without a word of circles.
-    if create_graph == 1 and all(_is_edge(root) or root.requires_grad for root in roots):
-        _warn_of_cycle()
     if retain_graph is None:
         retain_graph = create_graph
     roots, targets = _within_transforms(roots, targets)
