@@ -69,8 +69,8 @@ def backward(
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_tensors, roots, batched=False)
-    # What is no truth value is refused below, and so are roots without history: without a word of circles.
-    if create_graph == 1 and all(_is_edge(root) or root.requires_grad for root in roots):
+    # What is refused below is refused without a word of circles: what is no truth value, for one.
+    if create_graph == 1 and all(map(_is_begun, roots, gradients)):
         _warn_of_cycle()
     if retain_graph is None:
         retain_graph = create_graph
@@ -158,16 +158,21 @@ def _run_batch(
     from ..func.vmap import level
 
     sizes = [len(gradient) for gradient in gradients if gradient is not None]
-    if len(sizes) < len(gradients):
+    without = [root for root, gradient in zip(roots, gradients, strict=True) if gradient is None]
+    if without:
+        tracked = [_is_edge(root) or root.requires_grad for root in without]
         if any(
-            gradient is None and Size(_form(root).shape).numel() != 1
-            for root, gradient in zip(roots, gradients, strict=True)
+            one and Size(_form(root).shape).numel() != 1 for one, root in zip(tracked, without, strict=True)
         ):
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        raise ValueError(
-            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
-            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        problem = (
+            "some input, but that input is a Tensor of dimensionality 0 so expected in_dim to satisfy "
+            "0 <= in_dim < 0."
+            if tracked[0]
+            else "an input but the input is of type <class 'NoneType'>. We cannot vmap over non-Tensor "
+            "arguments, please use None as the respective in_dim"
         )
+        raise ValueError(f"vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for {problem}")
     if len(set(sizes)) != 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -203,6 +208,13 @@ def _as_tuple(tensors: Any) -> tuple[Any, ...]:
     if isinstance(tensors, Tensor) or _is_edge(tensors) or hasattr(tensors, "__torch_function__"):
         return (tensors,)
     return tuple(tensors)
+
+
+def _is_begun(root: Any, gradient: Any) -> bool:
+    """Tell whether a run can begin at a root: it has a history, and a gradient or needs none given."""
+    if not _is_edge(root) and not root.requires_grad:
+        return False
+    return gradient is not None or Size(_form(root).shape).numel() == 1
 
 
 def _is_edge(value: Any) -> bool:
