@@ -17,6 +17,8 @@ macro_rules! functions {
     DirtyViewOfMany {},
     /// What a function of the host wrote to and did not return.
     DirtyNotReturned {},
+    /// What a function of the host says to have written to, which is no input, where tangents pass.
+    DirtyNoInput {},
     /// An input that a function of the host returned as it is, and keeps.
     ReturnedInputKept {},
     /// A tangent of what was written to in place, in whose place another was returned.

@@ -120,12 +120,20 @@ enum Special {
     Kept { kept: Box<dyn Kept>, tangents: Option<Arc<Tangents>>, facts: Facts },
 }
 
-/// Memory of another form than rules expect, which the tensor has been given since.
-struct Unfitting(Array);
+/// Memory of another form than rules expect, which the tensor has been given since, and the version that it
+/// is to have.
+struct Unfitting {
+    memory: Array,
+    version: u32,
+}
 
 impl Kept for Unfitting {
     fn unpack(&self) -> Result<Tensor> {
-        Ok(Tensor::from_array(self.0.clone()))
+        Ok(Tensor::from_array(self.memory.clone()))
+    }
+
+    fn written(&self) -> Option<(&Array, u32)> {
+        (self.memory.storage.version() != self.version).then_some((&self.memory, self.version))
     }
 }
 
@@ -318,7 +326,10 @@ impl SavedTensor {
         }
         match facts.fitting(new.clone()) {
             Ok(new) => Array { storage: *storage, layout: facts.layout, dtype: facts.dtype } = new,
-            Err(_) => *self = self.packed(Box::new(Unfitting(new.clone()))),
+            Err(_) => {
+                let unfitting = Unfitting { memory: new.clone(), version: facts.version };
+                *self = self.packed(Box::new(unfitting));
+            }
         }
     }
 

@@ -94,6 +94,10 @@ impl Outcome {
     /// Gives the outputs their tangents, by the rule of the node.
     pub fn pass_tangents(&mut self, call: &Call<'_>) -> Result<()> {
         let (Some(passing), Some(node)) = (self.passing.take(), &self.node) else { return Ok(()) };
+        let astray = |output: &Tensor| among(call.dirty, output) && !among(call.inputs, output);
+        if call.outputs.iter().flatten().any(|output| call.depends(output) && astray(output)) {
+            return Err(Error::DirtyNoInput {}.into());
+        }
         let roles = call.outputs.iter().zip(&self.outputs).map(|(before, after)| {
             let (before, after) = (before.as_ref()?, after.as_ref()?);
             let role = match call.shown(before) {
@@ -129,7 +133,8 @@ impl Call<'_> {
     /// Refuses what was written to and must not have been.
     fn check_written(&self) -> Result<()> {
         let returned = |dirty: &&Tensor| self.outputs.iter().flatten().any(|output| output.is(dirty));
-        let mut written = self.dirty.iter().filter(|dirty| among(self.inputs, dirty)).filter(returned);
+        let recorded = |dirty: &&Tensor| among(self.inputs, dirty) && self.depends(dirty);
+        let mut written = self.dirty.iter().filter(recorded).filter(returned);
         written.try_for_each(|dirty| check_no_leaf(dirty).and_then(|()| in_place::check_view(dirty)))
     }
 
@@ -149,13 +154,21 @@ impl Call<'_> {
             .or_else(|| self.inputs.iter().position(|input| output.is_view() && is_shown(input)))
     }
 
+    /// An input that is returned as it is, as a tensor of its own.
+    fn returned(&self, input: &Tensor) -> Result<Tensor> {
+        match among(self.kept_apart, input) {
+            true => Err(Error::ReturnedInputKept {}.into()),
+            false => Ok(alias(input)),
+        }
+    }
+
     /// One output in its new role: its history is `edge`, if it has one.
     fn adopt_one(&self, output: &Tensor, edge: Option<Edge>) -> Result<(Tensor, bool)> {
         let is_input = among(self.inputs, output);
         let is_dirty = among(self.dirty, output);
         let mut adopted = output.clone();
         match edge {
-            None if !output.requires_grad() && is_input && !is_dirty => adopted = alias(output),
+            None if !output.requires_grad() && is_input && !is_dirty => adopted = self.returned(output)?,
             None if !output.requires_grad() => {}
             // The input keeps its history; what is returned has none.
             None if is_input => adopted = output.detach(),
@@ -173,10 +186,7 @@ impl Call<'_> {
             }
             Some(edge) => {
                 if is_input {
-                    if among(self.kept_apart, output) {
-                        return Err(Error::ReturnedInputKept {}.into());
-                    }
-                    adopted = alias(output);
+                    adopted = self.returned(output)?;
                 }
                 adopted.set_edge(Some(edge));
             }

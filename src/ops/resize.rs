@@ -59,6 +59,7 @@ fn check_growth(memory: &Array, count: usize) -> Result<()> {
 pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
     let memory = x.memory();
     check_growth(&memory, memory.layout.offset() + elements.numel())?;
+    x.bump_version()?;
     x.set_data(&cast::to_dtype(elements, x.dtype())?)
 }
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, leaf, raises, sample
+from support import assert_tensor, leaf, raises, run_script, sample
 
 
 def test_backward_fills_the_gradient_of_a_leaf():
@@ -248,3 +248,25 @@ def test_the_gradient_of_a_transposed_leaf_use_is_laid_out_like_the_leaf():
     (x.t() * torch.tensor(sample(3, 2, seed=1))).sum().backward()
     assert x.grad.stride() == (3, 1)
     assert_tensor(x.grad, sample(3, 2, seed=1).T)
+
+
+def test_a_run_that_is_refused_is_not_warned_of():
+    run_script("""
+        import warnings
+        warnings.simplefilter("error")
+        x = torch.ones(2, requires_grad=True)
+        for begin in (lambda: x.backward(create_graph=True),
+                      lambda: torch.autograd.backward([x.sum(), x], [torch.tensor(1.0), None], create_graph=True)):
+            try:
+                begin()
+            except RuntimeError as error:
+                assert str(error) == "grad can be implicitly created only for scalar outputs"
+            else:
+                raise AssertionError("it ran")
+        try:
+            x.sum().backward(create_graph=True)
+        except UserWarning as warning:
+            assert "reference cycle" in str(warning)
+        else:
+            raise AssertionError("no warning")
+    """)

@@ -52,3 +52,22 @@ def test_jacobians_in_forward_mode_refuse_so_too():
         torch.autograd.functional.jacobian(
             lambda x: x * torch.rand(3), torch.ones(3), vectorize=True, strategy="forward-mode"
         )
+
+
+@pytest.mark.parametrize("root", [torch.ones(()), torch.ones(3)])
+def test_a_root_without_history_has_no_gradient_to_map_over(root):
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(
+        ValueError, match=r"Got in_dim=0 for an input but the input is of type <class 'NoneType'>"
+    ):
+        torch.autograd.grad(root, x, is_grads_batched=True)
+
+
+def test_a_gradient_that_goes_without_saying_has_no_dimension_to_map_over():
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(
+        ValueError, match=r"Got in_dim=0 for some input, but that input is a Tensor of dimensional"
+    ):
+        torch.autograd.grad(x.sum(), x, is_grads_batched=True)
+    with pytest.raises(RuntimeError, match=r"^grad can be implicitly created only for scalar outputs$"):
+        torch.autograd.grad(x * 2, x, is_grads_batched=True)

@@ -58,6 +58,32 @@ def test_the_count_outlives_the_other_tensors():
     assert x._version == 2
 
 
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("write", [lambda x: torch.sin(torch.ones(2, 2), out=x), lambda x: x.resize_(2, 2)])
+def test_other_sizes_count_as_a_write(write):
+    x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+    y = (w * x).sum()
+    write(x)
+    assert x._version == 1
+    with pytest.raises(RuntimeError, match=r"FloatTensor \[2, 2\]\] is at version 1; expected version 0"):
+        y.backward()
+
+
+def test_an_output_that_was_empty_counts_one_write():
+    x = torch.empty(0)
+    torch.add(torch.ones(2, 2), 1, out=x)
+    assert x._version == 1
+
+
+def test_a_write_is_noticed_where_the_memory_has_become_of_another_form():
+    x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+    y = (w * x).sum()
+    x.data = torch.ones(2, 2)
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+        y.backward()
+
+
 def test_an_inference_tensor_cannot_be_resized_outside():
     with torch.inference_mode():
         x = torch.ones(2)

@@ -164,7 +164,7 @@ fn finish<'py>(
     };
     let wishes = {
         let mut state = context.get().state();
-        let saved_for_forward = state.wishes.saved_for_forward.take();
+        let saved_for_forward = state.wishes.saved_for_forward.as_ref().map(|saved| saved.clone_ref(py));
         std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
     };
     if results.is_empty() {
@@ -172,19 +172,19 @@ fn finish<'py>(
     }
     let outputs: SmallVec<[Option<Tensor>; 4]> =
         results.iter().map(|result| as_tensor(result).cloned()).collect();
-    let dirty = marked(py, "dirty_tensors", &wishes.dirty_tensors, || {
-        PyRuntimeError::new_err("mark_dirty can only accept variables, but argument ")
-    })?;
-    let constant = marked(py, "non_differentiable", &wishes.non_differentiable, || {
-        PyRuntimeError::new_err("mark_non_differentiable only accepts variable arguments, but got ")
-    })?;
     let is_recorded = edges.is_some();
     let to_save = match is_recorded {
         true => saved(py, &wishes)?,
         false => Vec::new(),
     };
-    let kept_apart: Tensors = match is_apart {
-        true => to_save.iter().flatten().cloned().collect(),
+    let constant = marked(py, "non_differentiable", &wishes.non_differentiable, || {
+        PyRuntimeError::new_err("mark_non_differentiable only accepts variable arguments, but got ")
+    })?;
+    let dirty = marked(py, "dirty_tensors", &wishes.dirty_tensors, || {
+        PyRuntimeError::new_err("mark_dirty can only accept variables, but argument ")
+    })?;
+    let kept_apart = match is_apart {
+        true => kept_apart(py, &wishes),
         false => Tensors::new(),
     };
     let call =
@@ -266,6 +266,13 @@ fn marked(
         None => Err(refusal()),
     });
     tensors.collect()
+}
+
+/// What is to be kept for either direction, whether it will be or not.
+fn kept_apart(py: Python<'_>, wishes: &Wishes) -> Tensors {
+    let wishes = [&wishes.to_save, &wishes.saved_for_forward].into_iter().flatten();
+    let tuples = wishes.filter_map(|wish| wish.bind(py).cast::<PyTuple>().ok());
+    tuples.flat_map(|tuple| tuple.iter()).filter_map(|object| as_tensor(&object).cloned()).collect()
 }
 
 /// What is to be kept for backward.

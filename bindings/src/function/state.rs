@@ -119,7 +119,8 @@ impl FunctionBase {
             if let Some(saved) = &state.wishes.saved_for_forward {
                 return Ok(saved.bind(py).clone().cast_into()?);
             }
-            (state.freed, state.spent, state.kept.is_empty())
+            // What is kept for backward is not there yet while tangents pass.
+            (state.freed, state.spent, state.kept.is_empty() || !state.primals.is_empty())
         };
         if spent {
             return Err(PyRuntimeError::new_err(SPENT));

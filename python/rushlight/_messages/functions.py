@@ -56,6 +56,11 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "Some elements marked as dirty during the forward method were not returned as output. The inputs "
         "that are modified inplace must all be outputs of the Function.",
     ),
+    "DirtyNoInput": (
+        RuntimeError,
+        "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no "
+        "need to pass it to mark_dirty().",
+    ),
     "ReturnedInputKept": (
         RuntimeError,
         "An input that has been returned as-is as output is being saved for backward. This is not supported "

@@ -155,16 +155,21 @@ def _run_batch(
     from ..func.vmap import level
 
     sizes = [len(gradient) for gradient in gradients if gradient is not None]
-    if len(sizes) < len(gradients):
+    without = [root for root, gradient in zip(roots, gradients, strict=True) if gradient is None]
+    if without:
+        tracked = [_is_edge(root) or root.requires_grad for root in without]
         if any(
-            gradient is None and Size(_form(root).shape).numel() != 1
-            for root, gradient in zip(roots, gradients, strict=True)
+            one and Size(_form(root).shape).numel() != 1 for one, root in zip(tracked, without, strict=True)
         ):
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        raise ValueError(
-            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
-            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        problem = (
+            "some input, but that input is a Tensor of dimensionality 0 so expected in_dim to satisfy "
+            "0 <= in_dim < 0."
+            if tracked[0]
+            else "an input but the input is of type <class 'NoneType'>. We cannot vmap over non-Tensor "
+            "arguments, please use None as the respective in_dim"
         )
+        raise ValueError(f"vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for {problem}")
     if len(set(sizes)) != 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
