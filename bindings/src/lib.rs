@@ -65,7 +65,8 @@ mod _rushlight {
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::{
-        accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
+        accumulate, current_node, current_order, current_run, is_retaining, is_unrestricted, run_backward,
+        undefined_gradient, will_execute,
     };
     #[pymodule_export]
     use super::callbacks::queue;
