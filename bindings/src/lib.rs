@@ -19,6 +19,7 @@ mod callable;
 mod callbacks;
 mod collector;
 mod convert;
+mod creation;
 mod declining;
 mod device;
 mod dtype;
@@ -71,6 +72,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::callbacks::queue;
     #[pymodule_export]
+    use super::creation::{creation_of, set_creation};
+    #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::error::error_kinds;
@@ -112,14 +115,15 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode, redispatch,
+        Disabling, declining, exchange_state, handle_torch_function, has_torch_function, modes, pop_mode,
+        push_mode, redispatch,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
-        set_version, watch_writes,
+        set_version, top_packer, watch_writes,
     };
     #[pymodule_export]
     use super::tensor::text::set_printoptions;
