@@ -129,8 +129,9 @@ mod _rushlight {
     use super::tensor::text::set_printoptions;
     #[pymodule_export]
     use super::transform::{
-        admit, bare, enter_transform, has_escaped, inner_leaf, is_tracked_inside, is_unfollowed, kept,
-        layers, leads_out, leave_transform, outer, transform_count, transforms_of,
+        admit, allow_requiring, bare, enter_transform, has_escaped, inner_leaf, interpreters,
+        is_requiring_allowed, is_tracked_inside, is_unfollowed, kept, layers, leads_out, leave_transform,
+        outer, transform_count, transforms_of,
     };
     #[pymodule_export]
     use super::whole::as_one;

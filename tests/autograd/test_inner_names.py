@@ -120,7 +120,9 @@ def test_how_a_view_came_to_be_decides_about_writes():
 def test_a_level_of_forward_mode_has_a_number():
     level = _C._enter_dual_level()
     assert level == 0
-    with raises(RuntimeError, "Exiting a forward AD level that is not the last that was created is not support."):
+    with raises(
+        RuntimeError, "Exiting a forward AD level that is not the last that was created is not support."
+    ):
         _C._exit_dual_level(level=1)
     _C._exit_dual_level(level=level)
 

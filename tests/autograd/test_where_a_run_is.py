@@ -131,7 +131,10 @@ def network():
             "AddBackward MulBackward MulBackward SinBackward torch::autograd::AccumulateGrad "
             "ExpBackward torch::autograd::AccumulateGrad",
         ),
-        (lambda a, b, p: b, "AddBackward MulBackward MulBackward SinBackward torch::autograd::AccumulateGrad"),
+        (
+            lambda a, b, p: b,
+            "AddBackward MulBackward MulBackward SinBackward torch::autograd::AccumulateGrad",
+        ),
         (lambda a, b, p: p, "AddBackward MulBackward ExpBackward"),
     ],
 )
@@ -160,7 +163,9 @@ def test_the_order_can_be_asked_for_at_any_time_of_the_run():
 
 
 def test_the_order_is_refused_outside_of_a_run_and_with_several_threads():
-    with raises(RuntimeError, "_current_graph_task_execution_order should only be called during the backward pass"):
+    with raises(
+        RuntimeError, "_current_graph_task_execution_order should only be called during the backward pass"
+    ):
         order()
     x = torch.ones((), requires_grad=True)
     x.register_hook(lambda gradient: order())

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from .. import _rushlight
-from .._rushlight import Tensor
+from .._rushlight import Tensor, _add_batch_dim, _unwrap_batched
+from .._rushlight import _get_inplace_requires_grad_allowed as get_inplace_requires_grad_allowed
+from .._rushlight import _set_inplace_requires_grad_allowed as set_inplace_requires_grad_allowed
 from ..func import debug_unwrap
 from ._called import of_tensor
+from ._interpreters import (
+    CGradInterpreterPtr,
+    CInterpreter,
+    CJvpInterpreterPtr,
+    CVmapInterpreterPtr,
+    RandomnessType,
+    TransformType,
+    _grad_decrement_nesting,
+    _grad_increment_nesting,
+    _remove_batch_dim,
+    _unwrap_for_grad,
+    _vmap_decrement_nesting,
+    _vmap_increment_nesting,
+    _wrap_for_grad,
+    get_interpreter_stack,
+    peek_interpreter_stack,
+)
 
 __all__ = [
     "current_level",
@@ -19,6 +38,26 @@ __all__ = [
     "maybe_get_bdim",
     "maybe_get_level",
     "unwrap_if_dead",
+    "CGradInterpreterPtr",
+    "CInterpreter",
+    "CJvpInterpreterPtr",
+    "CVmapInterpreterPtr",
+    "RandomnessType",
+    "TransformType",
+    "_add_batch_dim",
+    "_grad_decrement_nesting",
+    "_grad_increment_nesting",
+    "_remove_batch_dim",
+    "_unwrap_batched",
+    "_unwrap_for_grad",
+    "_vmap_decrement_nesting",
+    "_vmap_increment_nesting",
+    "_wrap_for_grad",
+    "get_inplace_requires_grad_allowed",
+    "get_interpreter_stack",
+    "is_dead_tensor_wrapper",
+    "peek_interpreter_stack",
+    "set_inplace_requires_grad_allowed",
 ]
 
 
@@ -75,6 +114,12 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     if not is_functorch_wrapped_tensor(tensor):
         raise RuntimeError("No wrappers present!")
     return _rushlight._bare(tensor) if _has_escaped(tensor) else debug_unwrap(tensor, recurse=False)
+
+
+@of_tensor("bool")
+def is_dead_tensor_wrapper(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a derivative that is over."""
+    return _has_escaped(tensor)
 
 
 @of_tensor("torch.Tensor")

@@ -42,7 +42,9 @@ def _overlaps(one: object, other: object) -> bool:
     if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
         return False
     begins = [_memory_of(tensor) for tensor in (one, other)]
-    ends = [begin + tensor.untyped_storage().nbytes() for begin, tensor in zip(begins, (one, other), strict=True)]
+    ends = [
+        begin + tensor.untyped_storage().nbytes() for begin, tensor in zip(begins, (one, other), strict=True)
+    ]
     return max(begins) < min(ends)
 
 
