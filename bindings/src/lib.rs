@@ -126,7 +126,7 @@ mod _rushlight {
         set_version, top_packer, watch_writes,
     };
     #[pymodule_export]
-    use super::tensor::text::set_printoptions;
+    use super::tensor::text::{options as print_options, set_printoptions};
     #[pymodule_export]
     use super::transform::{
         admit, allow_requiring, bare, enter_transform, has_escaped, inner_leaf, interpreters,

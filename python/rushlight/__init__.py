@@ -192,6 +192,7 @@ else:
         globals(),
         rooms={
             "_C",
+            "_VF",
             "backends",
             "compiler",
             "distributed",
@@ -199,6 +200,8 @@ else:
             "__future__",
             "_dynamo",
             "_functorch",
+            "_tensor_str",
+            "_utils",
             "_vmap_internals",
             "amp",
             "cpu",

@@ -105,9 +105,7 @@ impl Drop for NodeGuard {
 }
 
 fn replace_node(node: Option<NodeRef>) -> Option<NodeRef> {
-    CURRENT.with_borrow_mut(|runs| {
-        runs.last_mut().and_then(|run| std::mem::replace(&mut run.node, node))
-    })
+    CURRENT.with_borrow_mut(|runs| runs.last_mut().and_then(|run| std::mem::replace(&mut run.node, node)))
 }
 
 /// The node whose hooks or rule the host runs now on this thread.

@@ -1,8 +1,9 @@
 """The modes that a thread is in, one by one, and blocks in which nobody is shown calls."""
 
 import rushlight as torch
-from rushlight import _C
+from rushlight import _C, overrides
 from rushlight.overrides import TorchFunctionMode
+from rushlight.utils import _python_dispatch as dispatch
 from rushlight.utils._python_dispatch import TorchDispatchMode
 from support import raises
 
@@ -92,3 +93,43 @@ def test_arguments_are_asked_whether_they_want_to_see_calls():
     assert _C._has_torch_function_variadic(1, x) and not _C._has_torch_function_variadic()
     with _C.DisableTorchFunctionSubclass():
         assert not _C._has_torch_function_unary(x)
+
+
+def test_modes_are_known_to_the_module_of_overrides():
+    outer, inner = Seeing(), Seeing()
+    assert overrides._get_current_function_mode() is None
+    with outer:
+        overrides._push_mode(inner)
+        assert overrides._get_current_function_mode_stack() == [outer, inner]
+        with overrides._pop_mode_temporarily() as taken:
+            assert taken is inner and overrides._get_current_function_mode() is outer
+        assert overrides._pop_mode() is inner
+    with raises(RuntimeError, "trying to pop from empty mode stack"):
+        overrides._pop_mode()
+
+
+def test_modes_are_known_to_the_module_of_dispatch():
+    outer, inner = SeeingOperations(), SeeingOperations()
+    assert not dispatch.is_in_torch_dispatch_mode()
+    with outer:
+        dispatch._push_mode(inner)
+        assert dispatch._get_current_dispatch_mode_stack() == [outer, inner]
+        with dispatch._pop_mode_temporarily() as taken:
+            assert taken is inner and dispatch._get_current_dispatch_mode() is outer
+        assert dispatch._pop_mode() is inner
+        assert dispatch.is_in_torch_dispatch_mode(include_infra_modes=False)
+        assert dispatch.any_torch_dispatch_mode_on_stack()
+    with raises(RuntimeError, "trying to pop from empty mode stack"):
+        dispatch._pop_mode()
+
+
+def test_arguments_are_asked_in_order_of_their_classes():
+    x, minding = torch.ones(1), torch.ones(1).as_subclass(Minding)
+    asked = overrides._get_overloaded_args((x, 3, minding, minding))
+    assert len(asked) == 2 and asked[0] is minding and asked[1] is x
+
+
+def test_functions_that_can_be_overridden_have_names():
+    functions, names = overrides._get_overridable_functions()
+    assert torch.add in functions[torch] and names[torch.add] == "torch.add"
+    assert torch.Tensor.add in overrides._get_tensor_methods()

@@ -146,6 +146,7 @@ class Again:
     pass
 
 
+@pytest.mark.filterwarnings("ignore:.* is already registered as pytree node")
 def test_an_old_name_registers_again():
     for _ in range(2):
         with pytest.warns(FutureWarning, match="Please use `torch.utils._pytree.register_pytree_node` instead."):
