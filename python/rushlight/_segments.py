@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
-from typing import TYPE_CHECKING
+from math import inf, prod
 
 from . import _rushlight as native
 from ._rushlight import Tensor
 from ._searches import searchsorted
 from ._typename import scalar_name
-
-if TYPE_CHECKING:
-    from typing import Any
 
 # What `scatter_reduce` calls them, and what a segment comes to that has no elements.
 _REDUCTIONS = {
@@ -51,11 +47,11 @@ def segment_reduce(
     axis = _axis(axis, data.dim())
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    if lengths is None and offsets is None:
+    name, given = ("offsets", offsets) if offsets is not None else ("lengths", lengths)
+    if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if not data.is_floating_point():
         raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{scalar_name(data)}'")
-    name, given = ("offsets", offsets) if offsets is not None else ("lengths", lengths)
     counts = _lengths(data, name, given, axis, unsafe)
     shown = {"axis": axis, "reduce": reduce, "initial": initial}
     shown["lengths" if name == "offsets" else "offsets"] = ...
@@ -76,7 +72,7 @@ def _axis(axis: int, ndim: int) -> int:
     return axis % ndim if ndim else axis
 
 
-def _lengths(data: Tensor, name: str, given: Any, axis: int, unsafe: bool) -> Tensor:
+def _lengths(data: Tensor, name: str, given: Tensor, axis: int, unsafe: bool) -> Tensor:
     """Return the lengths of the segments, checked."""
     if axis != given.dim() - 1:
         raise RuntimeError(
@@ -92,8 +88,8 @@ def _lengths(data: Tensor, name: str, given: Any, axis: int, unsafe: bool) -> Te
             raise RuntimeError("lengths contains negative value!")
         if not (given.sum(-1) == data.shape[axis]).all():
             raise RuntimeError(
-                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) "
-                "when !unsafe."
+                "segment_reduce(): Expected all rows of lengths along axis to sum to "
+                "data.size(lengths.dim()-1) when !unsafe."
             )
     return given.long()
 
@@ -102,8 +98,8 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
     before, size, after = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     segments = lengths.shape[-1]
     # One row for all that lies before, one column for all that lies after the dimension.
-    rows = data.reshape(before.numel(), size, after.numel())
-    counts = lengths.reshape(lengths.shape[:-1].numel(), segments)
+    rows = data.reshape(prod(before), size, prod(after))
+    counts = lengths.reshape(prod(lengths.shape[:-1]), segments)
     ends = counts.cumsum(-1)
     places = native.arange(size).expand(len(ends), size)
     # What lies behind all segments goes to one more, which is left out.

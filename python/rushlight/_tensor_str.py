@@ -23,11 +23,10 @@ def get_printoptions() -> dict[str, Any]:
     >>> get_printoptions()["precision"]
     4
     """
-    options = dict(zip(_NAMES, _rushlight._print_options(), strict=True))
-    threshold = options["threshold"]
+    precision, threshold, *rest = _rushlight._print_options()
     # Infinity has no integer.
-    options["threshold"] = int(threshold) if threshold.is_integer() else threshold
-    return options
+    most = int(threshold) if threshold.is_integer() else threshold
+    return dict(zip(_NAMES, (precision, most, *rest), strict=True))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Small things that torch's own modules share: tensors in one block, failures of workers, properties of classes."""
+"""Small things that modules share: tensors in one block, failures of workers, properties of classes."""
 
 from __future__ import annotations
 

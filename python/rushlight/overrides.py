@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight
 from ._C._stacks import (
-    _get_function_stack_at,
-    _is_torch_function_mode_enabled,
-    _len_torch_function_stack,
     _pop_torch_function_stack,
     _push_on_torch_function_stack,
 )

@@ -105,7 +105,9 @@ def test_gradients_that_backward_starts_with_are_made():
         make((x * 2,), (None,), False)
     with raises(RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([2])"):
         make((x * 2,), (torch.ones(2),), False)
-    with raises(RuntimeError, "grad can be implicitly created only for real scalar outputs but got torch.complex64"):
+    with raises(
+        RuntimeError, "grad can be implicitly created only for real scalar outputs but got torch.complex64"
+    ):
         make((torch.ones((), dtype=torch.complex64, requires_grad=True),), (None,), False)
     assert torch.autograd._tensor_or_tensors_to_tuple(None, 2) == (None, None)
     assert torch.autograd._tensor_or_tensors_to_tuple(total, 1)[0] is total

@@ -18,7 +18,8 @@ def test_tensors_are_put_into_one_block_and_taken_out():
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [(1, [[2], [3], [9], [1], [2]]), (20, [[2, 3], [9], [1], [2]]), (99, [[2, 3, 9, 1], [2]])]
+    ("limit", "expected"),
+    [(1, [[2], [3], [9], [1], [2]]), (20, [[2, 3], [9], [1], [2]]), (99, [[2, 3, 9, 1], [2]])],
 )
 def test_tensors_are_taken_in_groups_of_one_type(limit, expected):
     other = torch.ones(2, dtype=torch.int64)
@@ -36,7 +37,8 @@ class Odd(Exception):
 
 
 @pytest.mark.parametrize(
-    ("failure", "kind"), [(ValueError("bad"), ValueError), (KeyError("k"), KeyError), (Odd(1, 2), RuntimeError)]
+    ("failure", "kind"),
+    [(ValueError("bad"), ValueError), (KeyError("k"), KeyError), (Odd(1, 2), RuntimeError)],
 )
 def test_a_failure_is_raised_again_elsewhere(failure, kind):
     try:

@@ -9,8 +9,8 @@ import rushlight as torch
 from rushlight.utils import _pytree as pytree
 from support import raises
 
-Named = namedtuple("Named", "a b")  # noqa: PYI024
-Known = namedtuple("Known", "a b")  # noqa: PYI024
+Named = namedtuple("Named", "a b")
+Known = namedtuple("Known", "a b")
 pytree._register_namedtuple(Known, serialized_type_name="tests.Known")
 
 
@@ -66,7 +66,9 @@ def test_what_has_no_text_is_refused():
         pytree.treespec_dumps(pytree.tree_structure(1), protocol=99)
     with raises(ValueError, "Unknown protocol 2. Available protocols: [1]"):
         pytree.treespec_loads("[2, {}]")
-    with raises(TypeError, "Expected `treespec` to be an instance of PyTreeSpec but got item of type <class 'int'>."):
+    with raises(
+        TypeError, "Expected `treespec` to be an instance of PyTreeSpec but got item of type <class 'int'>."
+    ):
         pytree.treespec_dumps(3)
     with raises(NotImplementedError, "Can't serialize TreeSpec of namedtuple class"):
         pytree.treespec_dumps(pytree.tree_structure(Named(1, 2)))
@@ -94,7 +96,9 @@ def test_constants_are_part_of_the_structure():
     class Incomparable:
         pass
 
-    with raises(TypeError, "register_constant(cls) expects `cls` to have a non-default `__eq__` implementation."):
+    with raises(
+        TypeError, "register_constant(cls) expects `cls` to have a non-default `__eq__` implementation."
+    ):
         pytree.register_constant(Incomparable)
 
 
@@ -137,7 +141,9 @@ def test_structures_are_put_together_by_hand():
 
 def test_tuples_with_names_are_told_apart():
     several = torch.max(torch.ones(2, 2), 0)
-    assert pytree.is_namedtuple(Named) and pytree.is_namedtuple(Named(1, 2)) and not pytree.is_namedtuple((1, 2))
+    assert (
+        pytree.is_namedtuple(Named) and pytree.is_namedtuple(Named(1, 2)) and not pytree.is_namedtuple((1, 2))
+    )
     assert pytree.is_structseq(several) and pytree.is_structseq_class(type(several))
     assert not pytree.is_structseq(Named(1, 2))
 
@@ -149,6 +155,8 @@ class Again:
 @pytest.mark.filterwarnings("ignore:.* is already registered as pytree node")
 def test_an_old_name_registers_again():
     for _ in range(2):
-        with pytest.warns(FutureWarning, match="Please use `torch.utils._pytree.register_pytree_node` instead."):
+        with pytest.warns(
+            FutureWarning, match="Please use `torch.utils._pytree.register_pytree_node` instead."
+        ):
             pytree._register_pytree_node(Again, lambda again: ([], None), lambda children, _: Again())
         assert pytree.tree_leaves([Again(), 1]) == [1]

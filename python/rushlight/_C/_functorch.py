@@ -27,17 +27,6 @@ from ._interpreters import (
 )
 
 __all__ = [
-    "current_level",
-    "get_unwrapped",
-    "is_batchedtensor",
-    "is_functionaltensor",
-    "is_functorch_wrapped_tensor",
-    "is_gradtrackingtensor",
-    "is_legacy_batchedtensor",
-    "maybe_current_level",
-    "maybe_get_bdim",
-    "maybe_get_level",
-    "unwrap_if_dead",
     "CGradInterpreterPtr",
     "CInterpreter",
     "CJvpInterpreterPtr",
@@ -53,11 +42,22 @@ __all__ = [
     "_vmap_decrement_nesting",
     "_vmap_increment_nesting",
     "_wrap_for_grad",
+    "current_level",
     "get_inplace_requires_grad_allowed",
     "get_interpreter_stack",
+    "get_unwrapped",
+    "is_batchedtensor",
     "is_dead_tensor_wrapper",
+    "is_functionaltensor",
+    "is_functorch_wrapped_tensor",
+    "is_gradtrackingtensor",
+    "is_legacy_batchedtensor",
+    "maybe_current_level",
+    "maybe_get_bdim",
+    "maybe_get_level",
     "peek_interpreter_stack",
     "set_inplace_requires_grad_allowed",
+    "unwrap_if_dead",
 ]
 
 

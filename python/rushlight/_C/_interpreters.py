@@ -1,4 +1,4 @@
-"""The transforms and mappings that a thread is inside of, and those that programs open and close themselves."""
+"""The transforms and mappings that a thread is inside of, and those that programs open themselves."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def peek_interpreter_stack() -> CInterpreter | None:
 
 
 class _Entered(NamedTuple):
-    """A transform that a program opened: its number, where on the tape it begins, and whether the outside records."""
+    """A transform that a program opened: where on the tape it begins, and whether the outside records."""
 
     level: int
     since: int

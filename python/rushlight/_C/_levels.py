@@ -14,7 +14,7 @@ def _exit_dual_level(level: int) -> None:
     """Leave a level."""
     if level < 0 or level != forward_ad._current_level:
         raise RuntimeError(
-            "Exiting a forward AD level that is not the last that was created is not support. Ensure they are "
-            "released in the reverse order they were created."
+            "Exiting a forward AD level that is not the last that was created is not support. Ensure they "
+            "are released in the reverse order they were created."
         )
     forward_ad.exit_dual_level(level=level)

@@ -9,7 +9,8 @@ from ._called import of_tensor
 @of_tensor("int")
 def _data_address(tensor: Tensor) -> int:
     """Return where the memory begins that a tensor shows elements of."""
-    return tensor.untyped_storage().data_ptr()
+    address: int = tensor.untyped_storage().data_ptr()
+    return address
 
 
 @of_tensor("bool")
@@ -45,7 +46,7 @@ def _overlaps(one: object, other: object) -> bool:
     ends = [
         begin + tensor.untyped_storage().nbytes() for begin, tensor in zip(begins, (one, other), strict=True)
     ]
-    return max(begins) < min(ends)
+    return bool(max(begins) < min(ends))
 
 
 def _infer_size(*sizes: Size) -> Size:
@@ -62,7 +63,8 @@ def _infer_size(*sizes: Size) -> Size:
     for dim, (a, b) in enumerate(pairs):
         if a != b and 1 not in (a, b):
             raise RuntimeError(
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton "
+                f"dimension {dim}"
             )
         found.append(b if a == 1 else a)
     return Size(found)

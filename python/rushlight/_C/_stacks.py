@@ -1,4 +1,4 @@
-"""The modes that see calls and operations, one inside of the other, and blocks in which calls are not shown."""
+"""The modes that see calls and operations, and blocks in which calls are not shown."""
 
 from __future__ import annotations
 

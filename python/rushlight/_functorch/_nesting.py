@@ -1,4 +1,4 @@
-"""Parts of transforms in reverse mode: levels that programs open themselves, and tensors that enter and leave them."""
+"""Parts of transforms in reverse mode: levels that programs open, and tensors that enter and leave them."""
 
 from __future__ import annotations
 

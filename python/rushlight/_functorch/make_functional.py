@@ -103,7 +103,7 @@ def _deprecated_form(
 
 
 def make_functional_deprecated_v1(model: Module) -> tuple[Tensors, Callable[..., Any], tuple[str, ...]]:
-    """Return the parameters of a module, it as a function of them and of a tuple of arguments, and their names."""
+    """Return the parameters of a module, a function of them and of a tuple of arguments, and their names."""
     if list(model.buffers()):
         raise RuntimeError(
             "make_functional_deprecated_v1(model): `model` has buffers. Please use "
@@ -134,7 +134,7 @@ def _models(model_class: type[Module], shape: Sequence[int], args: Any, kwargs: 
 def functional_init(
     model_class: type[Module], ensemble_shape: tuple[int, ...] = (), device: Any = "cpu"
 ) -> Callable[..., tuple[Tensors, Callable[..., Any], tuple[str, ...]]]:
-    """Return what makes modules of a class, and gives them as a function of their parameters, which are stacked.
+    """Return what makes modules of a class, as a function of their parameters, which are stacked.
 
     >>> import rushlight as torch
     >>> from rushlight._functorch.make_functional import functional_init

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | None = None) -> Tensor:
     """Return a result, in `out` if that is given.
 
-    `refusal` is what is said of an `out` of another type, and `unrecorded` names the operation that would have
-    to be recorded and is not, if there is one.
+    `refusal` is what is said of an `out` of another type, and `unrecorded` names the operation that would
+    have to be recorded and is not, if there is one.
     """
     if out is None:
         return found
@@ -22,8 +22,8 @@ def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | N
         raise RuntimeError(refusal)
     if unrecorded is not None and (found.requires_grad or out.requires_grad):
         raise RuntimeError(
-            f"{unrecorded}(): functions with out=... arguments don't support automatic differentiation, but one "
-            "of the arguments requires grad."
+            f"{unrecorded}(): functions with out=... arguments don't support automatic differentiation, but "
+            "one of the arguments requires grad."
         )
     if out.shape != found.shape:
         # Resizes it, as every operation does, with a warning if it has elements.

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from .. import _rushlight
 from .._C._stacks import (
-    _get_dispatch_stack_at,
-    _len_torch_dispatch_stack,
     _pop_torch_dispatch_stack,
     _push_on_torch_dispatch_stack,
 )

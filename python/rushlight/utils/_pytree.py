@@ -41,7 +41,8 @@ else:
     _LATE = {
         "._pytree_classes": "CONSTANT_NODES ConstantNode _is_constant_holder _register_pytree_node "
         "_retrieve_constant is_constant_class is_namedtuple is_structseq is_structseq_class "
-        "is_structseq_instance register_constant register_dataclass treespec_dict treespec_leaf treespec_tuple",
+        "is_structseq_instance register_constant register_dataclass treespec_dict treespec_leaf "
+        "treespec_tuple",
         "._pytree_text": "DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL _register_namedtuple pytree_to_str "
         "str_to_pytree treespec_dumps treespec_loads",
     }

@@ -11,9 +11,7 @@ from ._pytree import LeafSpec, TreeSpec
 from ._pytree_nodes import SERIALIZED, SUPPORTED_NODES, Serialized
 
 DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL = 1
-_HINT = (
-    "register a custom serializer using _register_pytree_node."
-)
+_HINT = "register a custom serializer using _register_pytree_node."
 
 
 def _register_namedtuple(cls: type[Any], *, serialized_type_name: str) -> None:
@@ -59,8 +57,8 @@ def _as_plain(spec: TreeSpec) -> dict[str, Any]:
     how = SERIALIZED.get(spec.type)
     if how is None or how.name is None:
         raise NotImplementedError(
-            f"No registered serialization name for {spec.type} found. Please update your _register_pytree_node "
-            "call with a `serialized_type_name` kwarg."
+            f"No registered serialization name for {spec.type} found. Please update your "
+            "_register_pytree_node call with a `serialized_type_name` kwarg."
         )
     children = [_as_plain(child) for child in spec.children_specs]
     return {"type": how.name, "context": _context_out(spec, how), "children_spec": children}
