@@ -35,7 +35,6 @@ from .._rushlight import (
 )
 from .._rushlight import _DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ..autograd.variable import _EngineBase as _ImperativeEngine
-from . import _autograd, _functions
 
 _TensorBase = TensorBase
 
@@ -55,9 +54,13 @@ _names = {name: place for place, names in _LATE.items() for name in names.split(
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from . import _autograd as _autograd
+    from . import _functions as _functions
     from . import _functorch as _functorch
 else:
-    __getattr__, __dir__ = on_first_use(globals(), rooms={"_functorch"}, names=_names)
+    __getattr__, __dir__ = on_first_use(
+        globals(), rooms={"_autograd", "_functions", "_functorch"}, names=_names
+    )
 
 __all__ = [
     "DisableTorchFunctionSubclass",

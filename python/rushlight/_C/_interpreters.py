@@ -156,12 +156,12 @@ def _grad_decrement_nesting() -> int:
 
 def _wrap_for_grad(tensor: Tensor, level: int) -> Tensor:
     """Return a tensor on the same memory that a transform may follow: from `requires_grad_` on it does."""
-    innermost = _transform(level)
-    if innermost is None:
-        raise RuntimeError(f"there is no transform at level {level} that _grad_increment_nesting began")
+    transform = _transform(level)
+    if transform is None or not _is_innermost(TransformType.Grad, level):
+        raise RuntimeError(f"the innermost transform is not one at level {level} that was begun by hand")
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return tensor
-    inner = _rushlight._inner_leaf(tensor, innermost.recording)
+    inner = _rushlight._inner_leaf(tensor, transform.recording)
     return _set_requires_grad(inner, False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
 from .._rushlight import (
@@ -16,8 +15,10 @@ from .._rushlight import (
     _torch_function_modes,
 )
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 _EMPTY = "trying to pop from empty mode stack"
 

@@ -16,10 +16,10 @@ from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import check_mapped
 from .._typename import scalar_name
+from . import _results
 from ._checked import cholesky_ex, inv_ex, solve_ex
 from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm
-from ._results import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     if out is None:
         return found
     refusal = f"linalg.vecdot: Expected out of dtype{scalar_name(x)} but found {scalar_name(out)}"
-    return written(found, out, refusal, "vdot" if is_one else "sum")
+    return _results.written(found, out, refusal, "vdot" if is_one else "sum")
 
 
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
