@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::host::register_host;
-use rushlight::graph::{Edge, undefined};
+use rushlight::graph::{Edge, mode, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
 use crate::callbacks::Run;
 use crate::error::{carry, raise};
-use crate::node::node_of;
+use crate::node::{node_of, wrap_node};
 use crate::origin::describe;
 use crate::overrides::has_torch_function;
 use crate::returns::ToPython;
@@ -262,6 +262,38 @@ fn tensor<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Tensor> {
 #[pyo3(name = "_current_graph_task_id")]
 pub(crate) fn current_run() -> i64 {
     engine::current_run().map_or(-1, |run| run as i64)
+}
+
+/// Return the node whose hooks or rule run now on this thread, if a backward pass is under way.
+#[pyfunction]
+#[pyo3(name = "_current_autograd_node")]
+pub(crate) fn current_node(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    engine::current_node().map(|node| wrap_node(py, &node)).transpose()
+}
+
+/// Return the nodes of the backward pass that is under way on this thread, in the order in which they run.
+#[pyfunction]
+#[pyo3(name = "_current_graph_task_execution_order")]
+pub(crate) fn current_order(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
+    let refused = |text| Err(PyRuntimeError::new_err(text));
+    if engine::current_run().is_none() {
+        return refused("_current_graph_task_execution_order should only be called during the backward pass");
+    }
+    match engine::current_order().filter(|_| !mode::flags().multithreading) {
+        Some(order) => order.iter().map(|node| wrap_node(py, node)).collect(),
+        None => refused(
+            "get_current_graph_task_execution_order expects the current backward to be executed with \
+             multithreading disabled, e.g. by running:\n\n>>> with \
+             torch.autograd.set_multithreading_enabled(False):\n...     torch.autograd.grad(...)\n",
+        ),
+    }
+}
+
+/// Tell whether the backward pass that is under way on this thread leaves the graph as it is; `True` if none is.
+#[pyfunction]
+#[pyo3(name = "_get_current_graph_task_keep_graph")]
+pub(crate) fn is_retaining() -> bool {
+    engine::is_retaining().unwrap_or(true)
 }
 
 /// Tell whether the backward pass that is under way on this thread reaches a node.

@@ -19,6 +19,7 @@ mod callable;
 mod callbacks;
 mod collector;
 mod convert;
+mod creation;
 mod declining;
 mod device;
 mod dtype;
@@ -65,10 +66,13 @@ mod _rushlight {
     use super::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::backward::{
-        accumulate, current_run, is_unrestricted, run_backward, undefined_gradient, will_execute,
+        accumulate, current_node, current_order, current_run, is_retaining, is_unrestricted, run_backward,
+        undefined_gradient, will_execute,
     };
     #[pymodule_export]
     use super::callbacks::queue;
+    #[pymodule_export]
+    use super::creation::{creation_of, set_creation};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
@@ -111,21 +115,23 @@ mod _rushlight {
     use super::node::GraphNode;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, handle_torch_function, has_torch_function, pop_mode, push_mode, redispatch,
+        Disabling, declining, exchange_state, handle_torch_function, has_torch_function, modes, pop_mode,
+        push_mode, redispatch,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
-        set_version, watch_writes,
+        set_version, top_packer, watch_writes,
     };
     #[pymodule_export]
-    use super::tensor::text::set_printoptions;
+    use super::tensor::text::{options as print_options, set_printoptions};
     #[pymodule_export]
     use super::transform::{
-        admit, bare, enter_transform, has_escaped, inner_leaf, is_tracked_inside, is_unfollowed, kept,
-        layers, leads_out, leave_transform, outer, transform_count, transforms_of,
+        admit, allow_requiring, bare, enter_transform, has_escaped, inner_leaf, interpreters,
+        is_requiring_allowed, is_tracked_inside, is_unfollowed, kept, layers, leads_out, leave_transform,
+        outer, transform_count, transforms_of,
     };
     #[pymodule_export]
     use super::whole::as_one;

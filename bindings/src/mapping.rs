@@ -16,14 +16,18 @@ use crate::tensor::object::{TensorBase, as_tensor, wrap};
 /// Open a level for as many samples; return its number.
 #[pyfunction]
 #[pyo3(name = "_vmap_increment_nesting")]
-pub(crate) fn open(batch_size: usize, randomness: &str) -> usize {
+pub(crate) fn open(batch_size: usize, randomness: &str) -> PyResult<usize> {
     let randomness = match randomness {
         "different" => Randomness::Different,
         "same" => Randomness::Same,
         "error" => Randomness::Error,
-        _ => Randomness::Unasked,
+        "unasked" => Randomness::Unasked,
+        _ => {
+            let text = "randomness argument must be error, same, or different.";
+            return Err(PyRuntimeError::new_err(text));
+        }
     };
-    Mapping::open(batch_size, randomness).depth()
+    Ok(Mapping::open(batch_size, randomness).level())
 }
 
 /// Close the innermost level.
@@ -33,11 +37,11 @@ pub(crate) fn close() {
     Mapping::close();
 }
 
-/// Tell how many levels are open on this thread.
+/// Return the number of the innermost level that counts on this thread; 0 if there is none.
 #[pyfunction]
 #[pyo3(name = "_vmap_nesting")]
 pub(crate) fn nesting() -> usize {
-    Mapping::innermost().map_or(0, |mapping| mapping.depth())
+    Mapping::innermost().map_or(0, |mapping| mapping.level())
 }
 
 /// Tell whether no transform of derivatives is open within the innermost mapping: they take apart what torch
@@ -52,15 +56,20 @@ pub(crate) fn is_innermost() -> bool {
 #[pyfunction]
 #[pyo3(name = "_vmap_randomness")]
 pub(crate) fn randomness(number: usize) -> PyResult<&'static str> {
-    Ok(match level(number)?.randomness() {
+    Ok(name(level(number)?.randomness()))
+}
+
+/// What random operations do, in a word.
+pub(crate) fn name(randomness: Randomness) -> &'static str {
+    match randomness {
         Randomness::Error | Randomness::Unasked => "error",
         Randomness::Different => "different",
         Randomness::Same => "same",
-    })
+    }
 }
 
 fn level(number: usize) -> PyResult<Arc<Mapping>> {
-    Mapping::at(number).ok_or_else(|| PyRuntimeError::new_err(format!("there is no level {number}")))
+    Mapping::numbered(number).ok_or_else(|| PyRuntimeError::new_err(format!("there is no level {number}")))
 }
 
 /// Return a tensor that stands for each sample of `tensor`, which lie along a dimension.
@@ -145,7 +154,7 @@ pub(crate) fn alike_in_all<'py>(
 #[pyfunction]
 #[pyo3(name = "_maybe_get_level")]
 pub(crate) fn maybe_get_level(tensor: &Bound<'_, PyAny>) -> i64 {
-    batched(tensor).and_then(Tensor::mapping).map_or(-1, |mapping| mapping.depth() as i64)
+    batched(tensor).and_then(Tensor::mapping).map_or(-1, |mapping| mapping.level() as i64)
 }
 
 /// Return the tensor as one of the innermost level: what is differentiated within it has to be.

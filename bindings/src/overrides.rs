@@ -28,6 +28,8 @@ thread_local! {
     static DISABLED: Cell<u32> = const { Cell::new(0) };
     /// Whether the next call is made as it is; those inside of it are shown.
     static SKIPPING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread calls functions without showing them to its modes.
+    static MODES_HIDDEN: Cell<bool> = const { Cell::new(false) };
     /// The modes that this thread is in, the innermost last.
     static MODES: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
 }
@@ -49,9 +51,9 @@ pub(crate) fn install(tensor: *mut ffi::PyTypeObject) {
     COMMON.store(tensor, Ordering::Relaxed);
 }
 
-/// Whether this thread is in a mode.
+/// Whether this thread is in a mode that sees calls.
 pub(crate) fn in_mode() -> bool {
-    IN_MODES.load(Ordering::Relaxed) > 0 && !MODES.with_borrow(Vec::is_empty)
+    IN_MODES.load(Ordering::Relaxed) > 0 && !MODES_HIDDEN.get() && !MODES.with_borrow(Vec::is_empty)
 }
 
 /// Whether a call has to be shown before it is made.
@@ -107,7 +109,7 @@ impl AsTheyAre {
 
 impl Drop for AsTheyAre {
     fn drop(&mut self) {
-        DISABLED.set(DISABLED.get() - 1);
+        DISABLED.set(DISABLED.get().saturating_sub(1));
     }
 }
 
@@ -130,6 +132,20 @@ impl Disabling {
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
         DISABLED.set(DISABLED.get().saturating_sub(1));
     }
+}
+
+/// Have classes not see calls as often as said, and modes not at all or again; answer how it was.
+#[pyfunction]
+#[pyo3(name = "_exchange_torch_function_state")]
+pub(crate) fn exchange_state(disabled: u32, modes_hidden: bool) -> (u32, bool) {
+    (DISABLED.replace(disabled), MODES_HIDDEN.replace(modes_hidden))
+}
+
+/// Return the modes that this thread is in, the innermost last.
+#[pyfunction]
+#[pyo3(name = "_torch_function_modes")]
+pub(crate) fn modes(py: Python<'_>) -> Vec<Py<PyAny>> {
+    MODES.with_borrow(|modes| modes.iter().map(|mode| mode.clone_ref(py)).collect())
 }
 
 /// Show every call to `mode` from now on, before others see it.
@@ -338,7 +354,9 @@ fn show<'py>(
         Ok::<_, PyErr>((!answer.is(py.NotImplemented())).then_some(answer))
     };
     let method = |object: &Bound<'py, PyAny>| object.getattr(intern!(py, "__torch_function__"));
-    if let Some(mode) = pop_mode() {
+    if in_mode()
+        && let Some(mode) = pop_mode()
+    {
         let answer = method(mode.bind(py)).and_then(ask);
         push_mode(mode);
         if let Some(answer) = answer? {

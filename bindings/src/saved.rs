@@ -77,6 +77,10 @@ impl Packer for PythonPacker {
         let _aside = Aside::new();
         Ok(Box::new(Python::attach(pack).map_err(carry)?))
     }
+
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(self)
+    }
 }
 
 /// What a Python function made of a tensor, and the function that gives the tensor back.
@@ -143,6 +147,15 @@ pub(crate) fn push_packer(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) ->
 #[pyo3(name = "_pop_saved_tensors_default_hooks")]
 pub(crate) fn pop_packer() {
     packing::pop();
+}
+
+/// Return the functions that pack what this thread saves, and unpack it, if there are any.
+#[pyfunction]
+#[pyo3(name = "_top_saved_tensors_default_hooks")]
+pub(crate) fn top_packer(py: Python<'_>) -> Option<(Py<PyAny>, Py<PyAny>)> {
+    let packer = packing::packer()?;
+    let packer = packer.host()?.downcast_ref::<PythonPacker>()?;
+    Some((packer.pack.get().clone_ref(py), packer.unpack.get().clone_ref(py)))
 }
 
 /// Refuse pairs of hooks on this thread in these words, or allow them again.
@@ -317,11 +330,14 @@ fn is_output(saved: &Saved) -> bool {
 #[pyfunction]
 #[pyo3(name = "_increment_version")]
 pub(crate) fn increment_version(tensors: &Bound<'_, PyAny>) -> PyResult<()> {
-    for tensor in tensors.try_iter()? {
+    let Ok(tensors) = tensors.try_iter() else {
+        return Err(PyRuntimeError::new_err("increment_version expect a Iterable[Tensor] as input"));
+    };
+    for tensor in tensors {
         let tensor = tensor?;
         let Some(tensor) = as_tensor(&tensor) else {
-            let text = "_increment_version expects each element of the iterable to be a tensor";
-            return Err(PyTypeError::new_err(text));
+            let text = "increment_version expects each element of the iterable to be a tensor";
+            return Err(PyRuntimeError::new_err(text));
         };
         // What is made in inference mode has no count.
         if !tensor.is_inference() {

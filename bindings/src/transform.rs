@@ -1,6 +1,8 @@
 //! What the transforms of functions in `rushlight.func` need of the engine: to begin and to end, to
 //! take tensors in, and to let them out.
 
+use std::cell::Cell;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::graph::boundary;
@@ -8,13 +10,14 @@ use rushlight::ops::transform;
 use rushlight::tensor::Mapping;
 
 use crate::error::raise;
+use crate::mapping;
 use crate::tensor::object::{TensorBase, wrap};
 
 /// Begin a transform on this thread; answers where on the tape it begins.
 #[pyfunction]
-#[pyo3(name = "_enter_transform")]
-pub(crate) fn enter_transform() -> u64 {
-    boundary::enter()
+#[pyo3(name = "_enter_transform", signature = (forward = false))]
+pub(crate) fn enter_transform(forward: bool) -> u64 {
+    boundary::enter(forward)
 }
 
 /// End the transform that began last on this thread.
@@ -99,6 +102,44 @@ pub(crate) fn layers(tensor: &Bound<'_, TensorBase>) -> Vec<usize> {
     let own = tensor.mapping().map(|mapping| mapping.level());
     let further = tensor.levels().into_iter().filter(|&level| own.is_none_or(|own| level > own));
     own.into_iter().chain(further).collect()
+}
+
+/// A transform or a mapping of a thread: its number, its kind, and what is known of it.
+type Interpreter = (usize, &'static str, Option<bool>, Option<(usize, &'static str)>);
+
+/// Return the transforms and mappings that this thread is inside of, the innermost last: the number of each,
+/// its kind, whether the thread was recording when a transform began, and how many samples a mapping has and
+/// what random operations do in it.
+#[pyfunction]
+#[pyo3(name = "_interpreters")]
+pub(crate) fn interpreters() -> Vec<Interpreter> {
+    let transforms = boundary::all().into_iter().map(|transform| {
+        let kind = if transform.forward { "Jvp" } else { "Grad" };
+        (transform.level, kind, Some(transform.recording), None)
+    });
+    let mappings = Mapping::all().into_iter().map(|mapping| {
+        let known = (mapping.size(), mapping::name(mapping.randomness()));
+        (mapping.level(), "Vmap", None, Some(known))
+    });
+    let mut all: Vec<_> = transforms.chain(mappings).collect();
+    all.sort_unstable_by_key(|interpreter| interpreter.0);
+    all
+}
+
+thread_local!(static REQUIRING_ALLOWED: Cell<bool> = const { Cell::new(false) });
+
+/// Tell whether functions that are being transformed may call `requires_grad_`.
+#[pyfunction]
+#[pyo3(name = "_get_inplace_requires_grad_allowed")]
+pub(crate) fn is_requiring_allowed() -> bool {
+    REQUIRING_ALLOWED.get()
+}
+
+/// Let functions that are being transformed call `requires_grad_` on this thread, or not.
+#[pyfunction]
+#[pyo3(name = "_set_inplace_requires_grad_allowed")]
+pub(crate) fn allow_requiring(allowed: bool) {
+    REQUIRING_ALLOWED.set(allowed);
 }
 
 /// Return how many transforms and mappings this thread is inside of.

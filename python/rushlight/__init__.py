@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from ._native_forms import _convolution as _convolution
     from ._native_forms import _shape_as_tensor as _shape_as_tensor
     from ._native_forms import convolution as convolution
+    from ._native_forms import embedding_bag as embedding_bag
     from ._native_forms import embedding_renorm_ as embedding_renorm_
     from ._native_forms import gcd_ as gcd_
     from ._native_forms import grid_sampler_2d as grid_sampler_2d
@@ -191,6 +192,7 @@ else:
         globals(),
         rooms={
             "_C",
+            "_VF",
             "backends",
             "compiler",
             "distributed",
@@ -198,6 +200,8 @@ else:
             "__future__",
             "_dynamo",
             "_functorch",
+            "_tensor_str",
+            "_utils",
             "_vmap_internals",
             "amp",
             "cpu",
@@ -273,6 +277,9 @@ else:
             "set_autocast_dtype": ".amp._state",
             "set_autocast_enabled": ".amp._state",
             "bartlett_window": "._windows",
+            "segment_reduce": "._segments",
+            "frobenius_norm": "._native_forms",
+            "nuclear_norm": "._native_forms",
             "bilinear": "._losses",
             "blackman_window": "._windows",
             "chain_matmul": "._chains",
@@ -298,6 +305,7 @@ else:
             "_convolution": "._native_forms",
             "_shape_as_tensor": "._native_forms",
             "convolution": "._native_forms",
+            "embedding_bag": "._native_forms",
             "embedding_renorm_": "._native_forms",
             "gcd_": "._native_forms",
             "grid_sampler_2d": "._native_forms",

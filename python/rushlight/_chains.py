@@ -35,7 +35,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
 
 
-def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices, of which the first and the last may be vectors.
 
     >>> import rushlight as torch
@@ -57,7 +57,14 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         split = splits[start, end]
         return native.mm(product(start, split), product(split + 1, end))
 
-    return product(0, len(matrices) - 1).view(shape)
+    found = product(0, len(matrices) - 1).view(shape)
+    if out is None:
+        return found
+    from .linalg._results import written
+
+    names = [name_in_c(tensor.dtype) for tensor in (found, out)]
+    refusal = f"multi_dot(): expected out tensor to have dtype {names[0]} but got {names[1]}"
+    return written(found, out, refusal, "mm")
 
 
 def _check(tensors: Sequence[Tensor]) -> None:

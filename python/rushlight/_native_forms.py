@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
+from ._typename import scalar_name
+from ._warnings import warn_once
 from .nn import functional
+from .nn.functional import bags
 from .nn.functional.lookups import _shorten
 
 if TYPE_CHECKING:
@@ -144,6 +147,96 @@ def _convolution(*args: Any, **kwargs: Any) -> Tensor:
     """Return a convolution, whatever it is to be computed with."""
     named = ("benchmark", "deterministic", "cudnn_enabled", "allow_tf32")
     return convolution(*args[:9], **{name: value for name, value in kwargs.items() if name not in named})
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, ...]:
+    """Return what rows of a table come to in bags (0: sums, 1: means, 2: maxima), and what backward goes by.
+
+    >>> import rushlight as torch
+    >>> table = torch.tensor([[1.0], [2.0], [3.0]])
+    >>> torch.embedding_bag(table, torch.tensor([0, 1, 2]), torch.tensor([0, 2]))[0]
+    tensor([[3.],
+            [3.]])
+    """
+    if not isinstance(mode, int):
+        raise TypeError(f"embedding_bag(): argument 'mode' must be int, not {type(mode).__name__}")
+    if weight.dim() != 2:
+        raise RuntimeError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if offsets.dim() != 1:
+        raise RuntimeError(f"offsets has to be a 1D Tensor, but got Tensor of dimension {offsets.dim()}")
+    bags._check_indices(indices, offsets)
+    if mode not in (0, 1, 2):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    if per_sample_weights is not None and mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    if not weight.is_floating_point():
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+            f"BFloat16, Float, Double; but got torch.{scalar_name(weight)}Tensor instead (while checking "
+            "arguments for embedding_bag)"
+        )
+    if per_sample_weights is not None and per_sample_weights.numel() != indices.numel():
+        raise RuntimeError(
+            "Expected per_sample_weights.value().numel() == indices.numel() to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        kinds = [scalar_name(tensor) for tensor in (weight, per_sample_weights)]
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type torch.{kinds[0]}Tensor does not equal torch.{kinds[1]}Tensor "
+            "(while checking arguments for embedding_bag)"
+        )
+    if len(offsets) == 0:
+        none = indices.new_empty(0)
+        return weight.new_empty(0, weight.shape[1]), none, none, none
+    options = {"mode": mode, "scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
+    padding = bags._padding(padding_idx, weight.shape[0])
+    count = len(offsets) - include_last_offset
+    found = bags.in_bags(weight, indices, offsets, count, padding, per_sample_weights, options)
+    return found[0], *(part.to(indices.dtype) for part in found[1:])
+
+
+_OLD_NORM = (
+    "at::{} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch "
+    "release. Please use `linalg.{}, dim, keepdim)` instead"
+)
+
+
+def frobenius_norm(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the roots of the sums of squares along a dimension, or along two."""
+    warn_once(_OLD_NORM.format("frobenius_norm", "vector_norm(A, 2."))
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    return native.norm(input, 2.0, dims, keepdim, out=out)
+
+
+def nuclear_norm(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the sums of the singular values of matrices."""
+    from .linalg import matrix_norm
+
+    warn_once(_OLD_NORM.format("nuclear_norm", "matrix_norm(A, 'nuc'"))
+    dims = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else dim
+    return matrix_norm(input, "nuc", dims, keepdim, out=out)
 
 
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:

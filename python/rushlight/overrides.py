@@ -18,6 +18,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight
+from ._C._stacks import (
+    _pop_torch_function_stack,
+    _push_on_torch_function_stack,
+)
 from ._overridable import (
     all_names,
     get_ignored_functions,
@@ -26,12 +30,14 @@ from ._overridable import (
 )
 from ._rushlight import (
     Tensor,
+    _disabled_torch_function_impl,
     _DisableTorchFunctionSubclass,
     _handle_torch_function,
     _has_torch_function,
     _pop_torch_function_mode,
     _push_torch_function_mode,
     _redispatch,
+    _torch_function_modes,
 )
 
 if TYPE_CHECKING:
@@ -228,3 +234,62 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
     ) -> Any:
         return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode() -> Any:
+    """Return the innermost mode of this thread, if there is one."""
+    modes = _torch_function_modes()
+    return modes[-1] if modes else None
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    """Return the modes of this thread, the innermost last."""
+    return _torch_function_modes()
+
+
+def _push_mode(mode: Any) -> None:
+    """Have a mode see every call from now on."""
+    _push_on_torch_function_stack(mode)
+
+
+def _pop_mode() -> Any:
+    """End the innermost mode and return it."""
+    return _pop_torch_function_stack()
+
+
+@contextmanager
+def _pop_mode_temporarily() -> Iterator[Any]:
+    """In the block, which gets it, the innermost mode sees nothing."""
+    mode = _pop_mode()
+    try:
+        yield mode
+    finally:
+        _push_mode(mode)
+
+
+def _get_overridable_functions() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
+    """Return the functions that can be overridden, by where they are, and where each is found."""
+    return get_overridable_functions(), all_names()
+
+
+def _get_tensor_methods() -> set[Any]:
+    """Return the methods of tensors that can be overridden."""
+    return set(get_overridable_functions()[Tensor])
+
+
+def _get_overloaded_args(
+    relevant_args: Iterable[Any], get_type_fn: Callable[[Any], type] = type
+) -> list[Any]:
+    """Return one argument of each class that wants to see calls, in the order in which they are asked."""
+    asked: list[Any] = []
+    for argument in relevant_args:
+        cls = get_type_fn(argument)
+        if any(get_type_fn(other) is cls for other in asked):
+            continue
+        handler = getattr(cls, "__torch_function__", _disabled_torch_function_impl)
+        if handler is _disabled_torch_function_impl:
+            continue
+        # A class comes before those that it derives from.
+        derived = (place for place, other in enumerate(asked) if issubclass(cls, get_type_fn(other)))
+        asked.insert(next(derived, len(asked)), argument)
+    return asked

@@ -3,17 +3,24 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::Options;
 use super::plan::{Plan, Task};
-use crate::graph::NodeId;
+use crate::graph::{NodeId, NodeRef, mode};
 
 /// One run, and those of its nodes that will be reached, if the host may ask for them meanwhile.
 struct Current {
     id: u64,
+    /// The node whose hooks or rule the host runs now.
+    node: Option<NodeRef>,
+    /// The nodes in the order in which they run, if the host may ask for that.
+    order: Option<Vec<NodeRef>>,
     reached: Vec<NodeId>,
     /// Whether these are in order, as from the first question on.
     sorted: bool,
     /// Whether gradients are handed back rather than accumulated.
     hands_back: bool,
+    /// Whether what the rules keep stays.
+    retains: bool,
     /// Whether it, and every run that it is inside of, leads to every leaf.
     unrestricted: bool,
 }
@@ -24,7 +31,7 @@ thread_local!(static CURRENT: RefCell<Vec<Current>> = const { RefCell::new(Vec::
 pub(super) struct CurrentGuard(());
 
 impl CurrentGuard {
-    pub(super) fn enter(plan: &Plan<'_>, unrestricted: bool) -> CurrentGuard {
+    pub(super) fn enter(plan: &Plan<'_>, options: Options, unrestricted: bool) -> CurrentGuard {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let will_run = |task: &&Task<'_>| task.arrivals > 0 && (task.needed || !task.captures.is_empty());
@@ -34,12 +41,44 @@ impl CurrentGuard {
             true => plan.tasks.iter().skip(start).filter(will_run).map(|task| task.node.id()).collect(),
             false => Vec::new(),
         };
-        let hands_back = plan.results > 0;
-        CURRENT.with_borrow_mut(|runs| {
-            runs.push(Current { id, reached, sorted: false, hands_back, unrestricted })
-        });
+        let current = Current {
+            id,
+            node: None,
+            order: (plan.hosted && !mode::flags().multithreading).then(|| order(plan)),
+            reached,
+            sorted: false,
+            hands_back: plan.results > 0,
+            retains: options.retain_graph,
+            unrestricted,
+        };
+        CURRENT.with_borrow_mut(|runs| runs.push(current));
         CurrentGuard(())
     }
+}
+
+/// The nodes of a plan in the order in which they run: a leaf as soon as everything has arrived at it.
+fn order(plan: &Plan<'_>) -> Vec<NodeRef> {
+    let mut waiting: Vec<u32> = plan.tasks.iter().map(|task| task.arrivals).collect();
+    let mut order = Vec::with_capacity(plan.tasks.len());
+    let mut arrive = |task: u32, order: &mut Vec<NodeRef>| {
+        let waiting = &mut waiting[task as usize];
+        *waiting -= 1;
+        let task = &plan.tasks[task as usize];
+        if task.is_leaf && *waiting == 0 {
+            order.push(task.node.clone());
+        }
+    };
+    for root in &plan.roots {
+        arrive(root.task, &mut order);
+    }
+    for &task in &plan.order {
+        let task = &plan.tasks[task as usize];
+        order.push(task.node.clone());
+        if task.needed {
+            task.targets.iter().flatten().for_each(|target| arrive(target.task, &mut order));
+        }
+    }
+    order
 }
 
 impl Drop for CurrentGuard {
@@ -47,6 +86,44 @@ impl Drop for CurrentGuard {
         let ended = CURRENT.with_borrow_mut(Vec::pop);
         drop(ended);
     }
+}
+
+/// Makes a node the one that the host runs something of, on this thread, until it is dropped.
+pub(super) struct NodeGuard {
+    before: Option<NodeRef>,
+}
+
+impl NodeGuard {
+    pub(super) fn enter(node: &NodeRef) -> NodeGuard {
+        NodeGuard { before: replace_node(Some(node.clone())) }
+    }
+}
+
+impl Drop for NodeGuard {
+    fn drop(&mut self) {
+        // What was there is dropped outside of the borrow.
+        drop(replace_node(self.before.take()));
+    }
+}
+
+fn replace_node(node: Option<NodeRef>) -> Option<NodeRef> {
+    CURRENT.with_borrow_mut(|runs| runs.last_mut().and_then(|run| std::mem::replace(&mut run.node, node)))
+}
+
+/// The node whose hooks or rule the host runs now on this thread.
+pub fn current_node() -> Option<NodeRef> {
+    CURRENT.with_borrow(|runs| runs.iter().rev().find_map(|run| run.node.clone()))
+}
+
+/// The nodes of the innermost run on this thread, in the order in which they run, if it is one on this
+/// thread alone.
+pub fn current_order() -> Option<Vec<NodeRef>> {
+    CURRENT.with_borrow(|runs| runs.last().and_then(|run| run.order.clone()))
+}
+
+/// Whether the innermost run on this thread leaves what the rules keep.
+pub fn is_retaining() -> Option<bool> {
+    CURRENT.with_borrow(|runs| runs.last().map(|run| run.retains))
 }
 
 /// The number of the innermost run on this thread, if there is one.

@@ -13,7 +13,9 @@ mod plan;
 mod run;
 mod tie;
 
-pub use current::{current_run, is_handing_back, is_unrestricted, will_reach};
+pub use current::{
+    current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
+};
 
 use smallvec::SmallVec;
 
@@ -115,7 +117,7 @@ pub fn run(
         let _mode = mode::FlagsGuard::new(flags);
         let _lock = LockKept::new();
         let _depth = depth::DepthGuard::enter();
-        let _current = current::CurrentGuard::enter(&plan, unrestricted);
+        let _current = current::CurrentGuard::enter(&plan, options, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::Options;
 use super::buffer::Buffer;
 use super::check;
+use super::current::NodeGuard;
 use super::leaf::Deposit;
 use super::plan::{Plan, Task};
 use super::tie;
@@ -155,6 +156,8 @@ impl Step<'_> {
         deposits: &mut Vec<Deposit>,
     ) -> Result<Gradients> {
         let _profiled = profile::node(self.node, Extent::Whole, &[]);
+        let shown = is_caller && (self.hosted || mode::special());
+        let _current = shown.then(|| NodeGuard::enter(self.node));
         if !anomaly::is_enabled() {
             return self.plainly(gradients, is_caller, deposits);
         }
@@ -234,6 +237,7 @@ pub(super) fn tensor_hooks(
 ) -> Result<()> {
     let leaf = node.leaf().and_then(Tensor::hooks_if_any);
     let own = node.extras().map(|extras| &extras.hooks);
+    let _current = leaf.or(own).map(|_| NodeGuard::enter(node));
     for hooks in [leaf, own].into_iter().flatten() {
         at_outputs(hooks, gradients)?;
         retain(hooks, gradients, deposits);
@@ -294,6 +298,7 @@ fn accumulate_leaf(
     let Some(leaf) = node.leaf() else { return Ok(()) };
     let own = node.extras().map(|extras| &extras.hooks).filter(|hooks| !hooks.is_empty());
     let hooks = leaf.hooks_if_any().filter(|hooks| !hooks.is_empty());
+    let _current = hooks.or(own).map(|_| NodeGuard::enter(node));
     for hooks in [hooks, own].into_iter().flatten() {
         before(hooks, &mut gradients, deposits)?;
     }

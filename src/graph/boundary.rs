@@ -22,7 +22,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::node::{Edge, Form, Forms, Node, NodeRef};
 use super::rule::{At, Gradients, Rule};
-use super::seq;
+use super::{mode, seq};
 use crate::error::Result;
 use crate::tensor::{Mapping, Tensor, WeakTensor};
 
@@ -39,6 +39,20 @@ struct Open {
     /// Its number among the transforms and mappings of its thread.
     level: usize,
     admitted: Vec<WeakTensor>,
+    /// Whether it is one of forward mode.
+    forward: bool,
+    /// Whether its thread was recording when it began.
+    recording: bool,
+}
+
+/// A transform of this thread, for those who look from outside.
+pub struct Shown {
+    /// Its number among the transforms and mappings of its thread.
+    pub level: usize,
+    /// Whether it is one of forward mode.
+    pub forward: bool,
+    /// Whether its thread was recording when it began.
+    pub recording: bool,
 }
 
 thread_local! {
@@ -51,13 +65,14 @@ thread_local! {
 static ANYWHERE: AtomicUsize = AtomicUsize::new(0);
 
 /// Begins a transform on this thread. Answers the position on the tape past which its inside lies.
-pub fn enter() -> u64 {
+pub fn enter(forward: bool) -> u64 {
     let since = seq::next(std::iter::empty());
     let frame = Arc::new(Frame { since, goes_on: AtomicBool::new(true) });
     let mappings = Mapping::count();
     FRAMES.with_borrow_mut(|frames| {
         let level = frames.len() + mappings + 1;
-        frames.push(Open { frame, level, admitted: Vec::new() });
+        let recording = mode::flags().grad;
+        frames.push(Open { frame, level, admitted: Vec::new(), forward, recording });
     });
     ANYWHERE.fetch_add(1, Ordering::Relaxed);
     since
@@ -76,6 +91,12 @@ pub fn leave() {
         ANYWHERE.fetch_sub(1, Ordering::Relaxed);
         open.frame.goes_on.store(false, Ordering::Relaxed);
     }
+}
+
+/// The transforms of this thread, the innermost last.
+pub fn all() -> Vec<Shown> {
+    let shown = |open: &Open| Shown { level: open.level, forward: open.forward, recording: open.recording };
+    FRAMES.with_borrow(|frames| frames.iter().map(shown).collect())
 }
 
 /// How many transforms this thread is inside of.

@@ -1,6 +1,7 @@
 //! What the host makes of tensors that are saved while it asks to be told: it packs them its way and
 //! unpacks them when backward wants them. One pair of functions counts on a thread, the innermost.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,11 @@ use crate::tensor::Tensor;
 pub trait Packer: Send + Sync {
     /// What stands for the tensor from now on.
     fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>>;
+
+    /// What the host knows it by, if it is the host's.
+    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
 }
 
 thread_local! {

@@ -112,6 +112,16 @@ impl Mapping {
         MAPPINGS.with_borrow(|levels| depth.checked_sub(1).and_then(|index| levels.get(index)).cloned())
     }
 
+    /// The level of this thread of that number among transforms and mappings.
+    pub fn numbered(level: usize) -> Option<Arc<Mapping>> {
+        MAPPINGS.with_borrow(|levels| levels.iter().find(|mapping| mapping.level == level).cloned())
+    }
+
+    /// The levels of this thread, the innermost last.
+    pub fn all() -> Vec<Arc<Mapping>> {
+        MAPPINGS.with_borrow(Clone::clone)
+    }
+
     /// Runs `f` as if the innermost level had not been opened.
     pub fn below<T>(f: impl FnOnce() -> T) -> T {
         let around = Mapping::innermost().map_or(0, |mapping| mapping.around);

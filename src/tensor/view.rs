@@ -202,7 +202,7 @@ impl Tensor {
     }
 
     /// Says anew how a view came to be, by what made it after all.
-    pub(crate) fn set_creation(&self, creation: Creation) {
+    pub fn set_creation(&self, creation: Creation) {
         if let Some(view) = self.view() {
             *view.creation.lock() = creation;
         }

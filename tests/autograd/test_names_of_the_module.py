@@ -92,3 +92,52 @@ def test_the_module_of_modes_has_the_one_that_keeps_versions():
         torch.autograd.grad_mode._unsafe_preserve_version_counter
         is torch.autograd._unsafe_preserve_version_counter
     )
+
+
+def test_gradients_that_backward_starts_with_are_made():
+    x = torch.ones(2, 3, requires_grad=True)
+    total = (x * 2).sum()
+    make = torch.autograd._make_grads
+    assert make((total,), (None,), False)[0].item() == 1.0
+    assert make((x.detach(),), (None,), False) == (None,)
+    assert make((torch.autograd.graph.get_gradient_edge(total),), (None,), False)[0].item() == 1.0
+    with raises(RuntimeError, "grad can be implicitly created only for scalar outputs"):
+        make((x * 2,), (None,), False)
+    with raises(RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([2])"):
+        make((x * 2,), (torch.ones(2),), False)
+    with raises(
+        RuntimeError, "grad can be implicitly created only for real scalar outputs but got torch.complex64"
+    ):
+        make((torch.ones((), dtype=torch.complex64, requires_grad=True),), (None,), False)
+    assert torch.autograd._tensor_or_tensors_to_tuple(None, 2) == (None, None)
+    assert torch.autograd._tensor_or_tensors_to_tuple(total, 1)[0] is total
+
+
+def test_the_engine_runs_by_its_function():
+    x = torch.ones(2, requires_grad=True)
+    run = torch.autograd.graph._engine_run_backward
+    options = {"allow_unreachable": True, "accumulate_grad": False}
+    (found,) = run(((x * 2).sum(),), (torch.ones(()),), False, False, (x,), **options)
+    assert found.tolist() == [2.0, 2.0] and x.grad is None
+
+
+def test_inference_mode_is_entered_and_left_by_functions():
+    entered = torch.autograd.grad_mode._enter_inference_mode(True)
+    assert torch.is_inference_mode_enabled()
+    torch.autograd.grad_mode._exit_inference_mode(entered)
+    assert not torch.is_inference_mode_enabled()
+
+
+def test_inputs_of_functions_are_prepared():
+    names = torch.autograd.functional
+    x = torch.ones(2, requires_grad=True)
+    assert names._as_tuple(x, "inputs", "jvp")[0] is False and names._as_tuple((x,), "inputs", "jvp")[0]
+    with raises(TypeError, "The inputs given to jvp must be either a Tensor or a tuple of Tensors"):
+        names._as_tuple(3, "inputs", "jvp")
+    (recorded,) = names._grad_preprocess((x,), create_graph=True, need_graph=True)
+    (apart,) = names._grad_preprocess((x,), create_graph=False, need_graph=True)
+    assert not recorded.is_leaf and apart.is_leaf and apart.requires_grad
+    assert not names._grad_postprocess((x * 2,), create_graph=False)[0].requires_grad
+    assert names._autograd_grad((x.detach(),), (x,)) == (None,)
+    with raises(RuntimeError, "The given v should contain a single Tensor."):
+        names._validate_v((x, x), (x,), False)

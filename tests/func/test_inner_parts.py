@@ -6,6 +6,8 @@ from rushlight import nn
 from rushlight._functorch import apis, batch_norm_replacement, eager_transforms, functional_call, utils, vmap
 from rushlight._functorch.make_functional import (
     combine_state_for_ensemble,
+    functional_init,
+    functional_init_with_buffers,
     make_functional,
     make_functional_with_buffers,
 )
@@ -150,3 +152,29 @@ def test_randomness_is_a_word(randomness):
     message = "Only allowed values for randomness are 'error', 'different', or 'same'. Got other"
     with raises(RuntimeError, message):
         vmap._check_randomness_arg("other")
+
+
+def test_an_ensemble_is_made_of_its_class():
+    make = functional_init(torch.nn.Linear, (3,))
+    weights, function, names = make(2, 1)
+    assert names == ("weight", "bias") and [w.shape for w in weights] == [(3, 1, 2), (3, 1)]
+    x = torch.ones(4, 2)
+    found = torch.vmap(function, (0, None))(weights, (x,))
+    for index in range(3):
+        weight, bias = (w[index] for w in weights)
+        assert torch.allclose(found[index], torch.nn.functional.linear(x, weight, bias))
+    with raises(ValueError, "NYI: ensemble_shape with more than 1 element"):
+        functional_init(torch.nn.Linear, (2, 3))(2, 1)
+    with raises(ValueError, "num_models 0 should be > 0"):
+        functional_init(torch.nn.Linear, (0,))(2, 1)
+
+
+def test_an_ensemble_has_buffers():
+    make = functional_init_with_buffers(torch.nn.BatchNorm1d, (3,))
+    weights, buffers, function, names, buffer_names = make(2)
+    assert names == ("weight", "bias") and buffer_names[:2] == ("running_mean", "running_var")
+    assert [b.shape for b in buffers] == [(3, 2), (3, 2), (3,)]
+    one = [[tensor[0] for tensor in state] for state in (weights, buffers)]
+    assert function(*one, (torch.ones(4, 2),)).shape == (4, 2)
+    with raises(RuntimeError, "make_functional_deprecated_v1(model): `model` has buffers."):
+        functional_init(torch.nn.BatchNorm1d)(2)

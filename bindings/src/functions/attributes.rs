@@ -9,7 +9,7 @@ use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
 use crate::tensor::values::is_true;
-use crate::transform::refuse_inside_transform;
+use crate::transform::{is_requiring_allowed, refuse_inside_transform};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -147,7 +147,9 @@ fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, 
 }
 
 fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    refuse_inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")?;
+    if !is_requiring_allowed() {
+        refuse_inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")?;
+    }
     let object = receiver(arguments)?;
     let value = arguments.boolean(1);
     object.get().check_leaf(value, false)?;

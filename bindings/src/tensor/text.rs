@@ -129,6 +129,15 @@ fn place(mut position: usize, shape: &[usize]) -> Dims {
     place
 }
 
+/// Return how tensors are printed: digits, most elements, elements at the edges, width of a line, and whether
+/// powers of ten are written.
+#[pyfunction]
+#[pyo3(name = "_print_options")]
+pub(crate) fn options() -> (usize, f64, usize, usize, Option<bool>) {
+    let now = print_options();
+    (now.precision, now.threshold, now.edgeitems, now.linewidth, now.sci_mode)
+}
+
 /// Set how tensors are printed: a profile (`default`, `short`, `full`), then what is given beside it.
 #[pyfunction]
 #[pyo3(signature = (precision = None, threshold = None, edgeitems = None, linewidth = None, profile = None, sci_mode = None))]

@@ -7,28 +7,60 @@ from .._lazy import on_first_use
 from .._rushlight import (
     Size,
     TensorBase,
+    _current_autograd_node,
+    _current_graph_task_execution_order,
     _current_graph_task_id,
     _disabled_torch_dispatch_impl,
     _disabled_torch_function_impl,
     _FunctionBase,
+    _increment_version,
+    _InferenceMode,
     _is_fwd_grad_enabled,
+    _is_grad_layout_enforcement_enabled,
     _is_multithreading_enabled,
     _is_view_replay_enabled,
     _set_fwd_grad_enabled,
     _set_grad_enabled,
+    _set_grad_layout_enforcement_enabled,
     _set_multithreading_enabled,
     _set_view_replay_enabled,
     _will_engine_execute_node,
+    get_num_threads,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    set_anomaly_enabled,
+    set_num_threads,
 )
 from .._rushlight import _DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ..autograd.variable import _EngineBase as _ImperativeEngine
-from . import _autograd, _functions
+
+_TensorBase = TensorBase
+
+_LATE = {
+    "._levels": "_enter_dual_level _exit_dual_level",
+    "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
+    "_storage_address _storage_id",
+    "._stacks": "DisableTorchFunction _EnableTorchFunction _TorchFunctionState _get_dispatch_stack_at "
+    "_get_function_stack_at _get_torch_function_state _has_torch_function _has_torch_function_unary "
+    "_has_torch_function_variadic _is_torch_function_all_disabled _is_torch_function_enabled "
+    "_is_torch_function_mode_enabled _len_torch_dispatch_stack _len_torch_function_stack "
+    "_pop_torch_dispatch_stack _pop_torch_function_stack _push_on_torch_dispatch_stack "
+    "_push_on_torch_function_stack _set_torch_function_state",
+    "._thread_objects": "_get_obj_in_tls _is_key_in_tls _remove_obj_from_tls _stash_obj_in_tls",
+}
+_names = {name: place for place, names in _LATE.items() for name in names.split()}
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
+    from . import _autograd as _autograd
+    from . import _functions as _functions
     from . import _functorch as _functorch
 else:
-    __getattr__, __dir__ = on_first_use(globals(), rooms={"_functorch"})
+    __getattr__, __dir__ = on_first_use(
+        globals(), rooms={"_autograd", "_functions", "_functorch"}, names=_names
+    )
 
 __all__ = [
     "DisableTorchFunctionSubclass",
@@ -37,19 +69,33 @@ __all__ = [
     "_DisableTorchDispatch",
     "_FunctionBase",
     "_ImperativeEngine",
+    "_InferenceMode",
+    "_TensorBase",
     "_autograd",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_functions",
+    "_increment_version",
     "_is_fwd_grad_enabled",
+    "_is_grad_layout_enforcement_enabled",
     "_is_multithreading_enabled",
     "_is_view_replay_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
+    "_set_grad_layout_enforcement_enabled",
     "_set_multithreading_enabled",
     "_set_view_replay_enabled",
     "_will_engine_execute_node",
+    "get_num_threads",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "set_anomaly_enabled",
+    "set_num_threads",
 ]
 
 

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .. import _rushlight
-from .._rushlight import Tensor
+from .._rushlight import Tensor, _add_batch_dim, _unwrap_batched
+from .._rushlight import _get_inplace_requires_grad_allowed as get_inplace_requires_grad_allowed
+from .._rushlight import _set_inplace_requires_grad_allowed as set_inplace_requires_grad_allowed
 from ..func import debug_unwrap
+from ._called import of_tensor
+from ._interpreters import (
+    CGradInterpreterPtr,
+    CInterpreter,
+    CJvpInterpreterPtr,
+    CVmapInterpreterPtr,
+    RandomnessType,
+    TransformType,
+    _grad_decrement_nesting,
+    _grad_increment_nesting,
+    _remove_batch_dim,
+    _unwrap_for_grad,
+    _vmap_decrement_nesting,
+    _vmap_increment_nesting,
+    _wrap_for_grad,
+    get_interpreter_stack,
+    peek_interpreter_stack,
+)
 
 __all__ = [
+    "CGradInterpreterPtr",
+    "CInterpreter",
+    "CJvpInterpreterPtr",
+    "CVmapInterpreterPtr",
+    "RandomnessType",
+    "TransformType",
+    "_add_batch_dim",
+    "_grad_decrement_nesting",
+    "_grad_increment_nesting",
+    "_remove_batch_dim",
+    "_unwrap_batched",
+    "_unwrap_for_grad",
+    "_vmap_decrement_nesting",
+    "_vmap_increment_nesting",
+    "_wrap_for_grad",
     "current_level",
+    "get_inplace_requires_grad_allowed",
+    "get_interpreter_stack",
     "get_unwrapped",
     "is_batchedtensor",
+    "is_dead_tensor_wrapper",
     "is_functionaltensor",
     "is_functorch_wrapped_tensor",
     "is_gradtrackingtensor",
@@ -20,62 +55,43 @@ __all__ = [
     "maybe_current_level",
     "maybe_get_bdim",
     "maybe_get_level",
+    "peek_interpreter_stack",
+    "set_inplace_requires_grad_allowed",
     "unwrap_if_dead",
 ]
 
 
-def _of_tensor(answer: str) -> Callable[[Callable[[Tensor], Any]], Callable[[Any], Any]]:
-    """Make a function refuse what is no tensor, in words that say what it answers."""
-
-    def checked(function: Callable[[Tensor], Any]) -> Callable[[Any], Any]:
-        name = function.__name__
-
-        def of_any(tensor: Any) -> Any:
-            if not isinstance(tensor, Tensor):
-                raise TypeError(
-                    f"{name}(): incompatible function arguments. The following argument types "
-                    "are supported:\n"
-                    f"    1. (arg0: torch.Tensor) -> {answer}\n\nInvoked with: {tensor!r}"
-                )
-            return function(tensor)
-
-        of_any.__name__, of_any.__doc__ = name, function.__doc__
-        return of_any
-
-    return checked
-
-
-@_of_tensor("bool")
+@of_tensor("bool")
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
     """Tell whether the outermost layer is that of a derivative, be it over."""
     return _rushlight._is_tracked_inside(tensor) or _has_escaped(tensor)
 
 
-@_of_tensor("bool")
+@of_tensor("bool")
 def is_batchedtensor(tensor: Tensor) -> bool:
     """Tell whether the outermost layer is that of a mapping."""
     return _rushlight._is_batchedtensor(tensor) and not is_gradtrackingtensor(tensor)
 
 
-@_of_tensor("bool")
+@of_tensor("bool")
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Tell whether there is any layer."""
     return _rushlight._is_batchedtensor(tensor) or is_gradtrackingtensor(tensor)
 
 
-@_of_tensor("bool")
+@of_tensor("bool")
 def is_functionaltensor(tensor: Tensor) -> bool:
     """Tell whether the outermost layer is that of a function without writes, which needs none."""
     return False
 
 
-@_of_tensor("bool")
+@of_tensor("bool")
 def is_legacy_batchedtensor(tensor: Tensor) -> bool:
     """Tell whether the outermost layer is that of a mapping of another kind; there is none."""
     return False
 
 
-@_of_tensor("int")
+@of_tensor("int")
 def maybe_get_level(tensor: Tensor) -> int:
     """Return the number of the outermost layer: -1 if there is none, and -2 for a derivative that is over."""
     if _has_escaped(tensor):
@@ -83,7 +99,7 @@ def maybe_get_level(tensor: Tensor) -> int:
     return max(_rushlight._layers(tensor), default=-1)
 
 
-@_of_tensor("int")
+@of_tensor("int")
 def maybe_get_bdim(tensor: Tensor) -> int:
     """Return along which dimension samples lie if the outermost layer is that of a mapping, otherwise -1."""
     if not is_batchedtensor(tensor):
@@ -92,7 +108,7 @@ def maybe_get_bdim(tensor: Tensor) -> int:
     return -1 if dim is None else dim
 
 
-@_of_tensor("torch.Tensor")
+@of_tensor("torch.Tensor")
 def get_unwrapped(tensor: Tensor) -> Tensor:
     """Return what the outermost layer is around."""
     if not is_functorch_wrapped_tensor(tensor):
@@ -100,7 +116,13 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     return _rushlight._bare(tensor) if _has_escaped(tensor) else debug_unwrap(tensor, recurse=False)
 
 
-@_of_tensor("torch.Tensor")
+@of_tensor("bool")
+def is_dead_tensor_wrapper(tensor: Tensor) -> bool:
+    """Tell whether the outermost layer is that of a derivative that is over."""
+    return _has_escaped(tensor)
+
+
+@of_tensor("torch.Tensor")
 def unwrap_if_dead(tensor: Tensor) -> Tensor:
     """Return a tensor without the layers of derivatives that are over."""
     return _rushlight._bare(tensor) if _has_escaped(tensor) else tensor

@@ -12,6 +12,8 @@ from .._rushlight import _profiler_enabled as _profiler_enabled
 from .._rushlight import _push_saved_tensors_default_hooks as _push_saved_tensors_default_hooks
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .differentiate import _calculate_shape as _calculate_shape
+from .differentiate import _make_grads as _make_grads
+from .differentiate import _tensor_or_tensors_to_tuple as _tensor_or_tensors_to_tuple
 from .differentiate import backward, grad
 from .grad_mode import (
     _force_original_view_tracking as _force_original_view_tracking,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from . import profiler_util as profiler_util
     from .function import Function as Function
     from .function import NestedIOFunction as NestedIOFunction
+    from .graph import _engine_run_backward as _engine_run_backward
     from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
     from .profiler import ProfilerActivity as ProfilerActivity
     from .profiler import kineto_available as kineto_available
@@ -58,6 +61,7 @@ else:
             "NestedIOFunction": ".function",
             "ProfilerActivity": ".profiler",
             "kineto_available": ".profiler",
+            "_engine_run_backward": ".graph",
             "_unsafe_preserve_version_counter": ".graph",
         },
     )

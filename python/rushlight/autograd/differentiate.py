@@ -12,6 +12,7 @@ from .._rushlight import (
     _is_unfollowed,
     _run_backward,
     _transforms_of,
+    ones,
     zeros_like,
 )
 
@@ -257,6 +258,36 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
             raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, expected, batched))
         check_complex(index, gradient, form.dtype)
     return given[: len(roots)]
+
+
+def _make_grads(outputs: Any, grads: Any, is_grads_batched: bool) -> tuple[Tensor | None, ...]:
+    """Return the gradients that backward starts with: those given, checked, or ones for single elements."""
+    given = _gradients_tuple(tuple(grads), tuple(outputs), is_grads_batched)
+    return tuple(
+        _implicit(root) if gradient is None else gradient
+        for root, gradient in zip(outputs, given, strict=False)
+    )
+
+
+def _implicit(root: Any) -> Tensor | None:
+    """Return the gradient that a root starts with if none is given; `None` for one without a history."""
+    if isinstance(root, Tensor) and not root.requires_grad:
+        return None
+    form = _form(root)
+    if Size(form.shape).numel() != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if not form.dtype.is_floating_point:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {form.dtype}"
+        )
+    return ones(form.shape, dtype=form.dtype)
+
+
+def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Tensor | None, ...]:
+    """Return a tuple of tensors; of so many times `None` if there are none."""
+    if tensors is None:
+        return (None,) * length
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
 def check_complex(index: int, gradient: Tensor, wanted: Any) -> None:

@@ -111,7 +111,7 @@ def _transform() -> Iterator[int]:
     if _current_level >= 0 and _entered_by == get_ident() and not _transforms.levels:
         raise RuntimeError(_NESTED)
     level = _core._enter_jvp_level()
-    since = _core._enter_transform()
+    since = _core._enter_transform(True)
     _transforms.levels.append(level)
     try:
         # Where the outside infers, the inside still has derivatives.

@@ -111,6 +111,18 @@ class inference_mode(_Copied, _InferenceMode, _DecoratorContextManager):
         return type(self)(self.mode)
 
 
+def _enter_inference_mode(mode: bool) -> _InferenceMode:
+    """Enter inference mode, or leave it, until what this returns is given back."""
+    entered = _InferenceMode(mode)
+    entered.__enter__()
+    return entered
+
+
+def _exit_inference_mode(mode: _InferenceMode) -> None:
+    """End what `_enter_inference_mode` began."""
+    mode.__exit__(None, None, None)
+
+
 class _Flag(_DecoratorContextManager):
     """Sets a flag of the thread at once, by being called, or for a block."""
 

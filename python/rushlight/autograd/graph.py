@@ -18,6 +18,7 @@ from ._saved_tensors import (
     saved_tensors_hooks,
 )
 from .grad_mode import enable_grad
+from .variable import Variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -176,6 +177,11 @@ def _get_grad_fn_or_grad_acc(tensor: Tensor | GradientEdge) -> Any:
     if node is None:
         raise AssertionError("Expected gradient function to be set")
     return node
+
+
+def _engine_run_backward(t_outputs: Sequence[Tensor | GradientEdge], *args: Any, **kwargs: Any) -> Any:
+    """Run the engine, by which all derivatives are calculated."""
+    return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -16,6 +16,7 @@ from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import check_mapped
 from .._typename import scalar_name
+from . import _results
 from ._checked import cholesky_ex, inv_ex, solve_ex
 from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm
@@ -101,7 +102,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return native.diagonal(A, offset, dim1, dim2)
 
 
-def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Return the products of vectors along a dimension, conjugates of the first with the second.
 
     >>> import rushlight as torch
@@ -117,9 +118,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y "
             f"of type {names[1]} instead"
         )
-    if x.dim() == y.dim() == 1:
-        return native.vdot(x, y)
-    return (x.conj() * y).sum(dim)
+    is_one = x.dim() == y.dim() == 1
+    found = native.vdot(x, y) if is_one else (x.conj() * y).sum(dim)
+    if out is None:
+        return found
+    refusal = f"linalg.vecdot: Expected out of dtype{scalar_name(x)} but found {scalar_name(out)}"
+    return _results.written(found, out, refusal, "vdot" if is_one else "sum")
 
 
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from .._typename import scalar_name
 from ._checked import inv_ex
+from ._results import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,13 @@ def _kept(values: Tensor, A: Tensor, dim: Sequence[int], keepdim: bool) -> Tenso
     return values
 
 
+def _outcome(found: Tensor, out: Tensor | None, name: str) -> Tensor:
+    if out is None:
+        return found
+    wanted, given = scalar_name(found), scalar_name(out)
+    return written(found, out, f"{name} expected out tensor dtype {wanted} but got: {given}")
+
+
 def matrix_norm(
     A: Tensor,
     ord: Any = "fro",
@@ -34,6 +43,7 @@ def matrix_norm(
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the norms of matrices: `"fro"`, `"nuc"`, or 1, 2 or infinity of either sign.
 
@@ -41,7 +51,14 @@ def matrix_norm(
     >>> torch.linalg.matrix_norm(torch.tensor([[3.0, 0.0], [4.0, 0.0]]))
     tensor(5.)
     """
+    return _outcome(_matrix_norm(A, ord, dim, keepdim, dtype), out, "linalg.matrix_norm")
+
+
+def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: dtype | None) -> Tensor:
+    if len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = dim
+    _check_apart(first, second, A.dim())
     if ord == "fro":
         return native._nn.linalg_frobenius_norm(A, first, second, keepdim, dtype)
     if ord == "nuc" or ord in (2, -2):
@@ -56,6 +73,12 @@ def matrix_norm(
     return native._nn.linalg_sums_norm(A, float(ord), first, second, keepdim, dtype)
 
 
+def _check_apart(first: int, second: int, ndim: int) -> None:
+    first, second = (dim + ndim if dim < 0 else dim for dim in (first, second))
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({first}, {second})")
+
+
 def norm(
     A: Tensor,
     ord: Any = None,
@@ -63,6 +86,7 @@ def norm(
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the norm of a vector or a matrix, whichever `dim` and `ord` ask for.
 
@@ -70,6 +94,10 @@ def norm(
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
+    return _outcome(_norm(A, ord, dim, keepdim, dtype), out, "linalg.norm")
+
+
+def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> Tensor:
     if ord is None:
         return native._nn.linalg_vector_norm(A, 2.0, dim, keepdim, dtype=dtype)
     if dim is None:
@@ -86,7 +114,7 @@ def norm(
         return native._nn.linalg_vector_norm(A, ord, dims, keepdim, dtype=dtype)
     if len(dims) != 2:
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
-    return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
+    return _matrix_norm(A, ord, dims, keepdim, dtype)
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:

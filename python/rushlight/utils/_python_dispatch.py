@@ -7,6 +7,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from .. import _rushlight
+from .._C._stacks import (
+    _pop_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
+)
 from .._rushlight import Tensor
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -85,6 +89,37 @@ def _get_current_dispatch_mode() -> TorchDispatchMode | None:
 def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
     """Return the modes of this thread, the innermost last."""
     return list(_rushlight._interceptors())
+
+
+def _push_mode(mode: TorchDispatchMode) -> None:
+    """Have a mode shown every operation from now on."""
+    _push_on_torch_dispatch_stack(mode)
+
+
+def _pop_mode(k: None = None) -> TorchDispatchMode:
+    """End the innermost mode and return it."""
+    mode: TorchDispatchMode = _pop_torch_dispatch_stack(k)
+    return mode
+
+
+@contextmanager
+def _pop_mode_temporarily(k: None = None) -> Generator[TorchDispatchMode]:
+    """In the block, which gets it, the innermost mode is shown nothing."""
+    mode = _pop_mode(k)
+    try:
+        yield mode
+    finally:
+        _push_mode(mode)
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """Tell whether this thread is in a mode; those that are part of torch itself may not count."""
+    return any(include_infra_modes or not mode.is_infra_mode() for mode in _rushlight._interceptors())
+
+
+def any_torch_dispatch_mode_on_stack() -> bool:
+    """Tell whether this thread is in a mode."""
+    return is_in_torch_dispatch_mode()
 
 
 @contextmanager

@@ -18,19 +18,36 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
+from .._lazy import on_first_use
 from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _is_leaf, _node_type
 from ._pytree_nodes import GetAttrKey as GetAttrKey
 from ._pytree_nodes import MappingKey as MappingKey
 from ._pytree_nodes import NodeDef as NodeDef
 from ._pytree_nodes import SequenceKey as SequenceKey
 from ._pytree_nodes import _deregister_pytree_node as _deregister_pytree_node
+from ._pytree_nodes import is_namedtuple_class as is_namedtuple_class
 from ._pytree_nodes import is_namedtuple_instance as is_namedtuple_instance
 from ._pytree_nodes import register_pytree_node as register_pytree_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ._pytree_classes import register_constant as register_constant
+    from ._pytree_classes import register_dataclass as register_dataclass
     from ._pytree_nodes import Context
+    from ._pytree_text import treespec_dumps as treespec_dumps
+    from ._pytree_text import treespec_loads as treespec_loads
+else:
+    _LATE = {
+        "._pytree_classes": "CONSTANT_NODES ConstantNode _is_constant_holder _register_pytree_node "
+        "_retrieve_constant is_constant_class is_namedtuple is_structseq is_structseq_class "
+        "is_structseq_instance register_constant register_dataclass treespec_dict treespec_leaf "
+        "treespec_tuple",
+        "._pytree_text": "DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL _register_namedtuple pytree_to_str "
+        "str_to_pytree treespec_dumps treespec_loads",
+    }
+    _names = {name: place for place, names in _LATE.items() for name in names.split()}
+    __getattr__, __dir__ = on_first_use(globals(), names=_names)
 
 PyTree = Any
 

@@ -62,7 +62,16 @@ class GetAttrKey(NamedTuple):
         return getattr(owner, self.name)
 
 
+class Serialized(NamedTuple):
+    """What a class of containers is called in texts, and how what else it needs is written and read."""
+
+    name: str | None
+    write: Callable[[Context], Any] | None
+    read: Callable[[Any], Context] | None
+
+
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
+SERIALIZED: dict[Any, Serialized] = {}
 
 
 def register_pytree_node(
@@ -78,15 +87,22 @@ def register_pytree_node(
     """Makes a class a class of containers.
 
     `flatten_fn` takes a container apart into its children and whatever else is needed to put it together;
-    `unflatten_fn` puts it together. What concerns specs in files is taken for compatibility.
+    `unflatten_fn` puts it together. The rest says what it is called in texts (`treespec_dumps`), and how what
+    else is needed is written and read.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(
+            f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered."
+        )
+    SERIALIZED[cls] = Serialized(serialized_type_name, to_dumpable_context, from_dumpable_context)
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 def _deregister_pytree_node(cls: type[Any]) -> None:
     del SUPPORTED_NODES[cls]
+    SERIALIZED.pop(cls, None)
 
 
 def _items(keys: Iterable[Any], children: Iterable[Any]) -> list[tuple[Any, Any]]:
@@ -113,18 +129,21 @@ register_pytree_node(
     tuple,
     lambda node: (list(node), None),
     lambda children, _: tuple(children),
+    serialized_type_name="builtins.tuple",
     flatten_with_keys_fn=lambda node: (_entries(node), None),
 )
 register_pytree_node(
     list,
     lambda node: (list(node), None),
     lambda children, _: list(children),
+    serialized_type_name="builtins.list",
     flatten_with_keys_fn=lambda node: (_entries(node), None),
 )
 register_pytree_node(
     dict,
     lambda node: (list(node.values()), list(node)),
     lambda children, keys: dict(zip(keys, children, strict=True)),
+    serialized_type_name="builtins.dict",
     flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
 )
 register_pytree_node(
@@ -137,6 +156,7 @@ register_pytree_node(
     OrderedDict,
     lambda node: (list(node.values()), list(node)),
     lambda children, keys: OrderedDict(zip(keys, children, strict=True)),
+    serialized_type_name="collections.OrderedDict",
     flatten_with_keys_fn=lambda node: (_items(node, node.values()), list(node)),
 )
 register_pytree_node(
@@ -155,6 +175,7 @@ register_pytree_node(
     deque,
     lambda node: (list(node), node.maxlen),
     lambda children, maxlen: deque(children, maxlen=maxlen),
+    serialized_type_name="collections.deque",
     flatten_with_keys_fn=lambda node: (_entries(node), node.maxlen),
 )
 
@@ -165,11 +186,17 @@ _NAMED_RESULTS = frozenset(
 )
 
 
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether `namedtuple` or `NamedTuple` made a class."""
+    if not issubclass(cls, tuple):
+        return False
+    fields = getattr(cls, "_fields", None)
+    return isinstance(fields, tuple) and all(type(name) is str for name in fields)
+
+
 def is_namedtuple_instance(node: object) -> bool:
     """Whether an object is of a class that `namedtuple` or `NamedTuple` made."""
-    cls = type(node)
-    fields = getattr(cls, "_fields", None)
-    return isinstance(node, tuple) and isinstance(fields, tuple) and all(type(name) is str for name in fields)
+    return is_namedtuple_class(type(node))
 
 
 def _node_type(tree: Any) -> Any:

@@ -35,7 +35,7 @@ def as_given(tensors: Any, is_tuple: bool) -> Any:
     return tuple(tensors) if is_tuple else tensors[0]
 
 
-def fresh(tensors: Tensors, create_graph: bool, requires_grad: bool = True) -> Tensors:
+def fresh(tensors: Tensors, create_graph: bool, need_graph: bool = True) -> Tensors:
     """Return tensors that are not those which the function may have captured.
 
     With `create_graph` they lead back to the given ones.
@@ -43,7 +43,7 @@ def fresh(tensors: Tensors, create_graph: bool, requires_grad: bool = True) -> T
     return tuple(
         tensor.view_as(tensor)
         if create_graph and tensor.requires_grad
-        else tensor.detach().requires_grad_(requires_grad)
+        else tensor.detach().requires_grad_(need_graph)
         for tensor in tensors
     )
 
@@ -73,7 +73,7 @@ def vector(v: Any, like: Tensors, is_tuple: bool, caller: str, create_graph: boo
     """Check the vector of a product; `None` stands for one, where `like` has a single element."""
     if v is not None:
         _, entries = as_tuple(v, "v", caller)
-        entries = fresh(entries, create_graph, requires_grad=False)
+        entries = fresh(entries, create_graph, need_graph=False)
         check_vector(entries, like, is_tuple)
         return entries
     if len(like) != 1 or like[0].numel() != 1:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._samples import check_mapped
@@ -51,6 +52,25 @@ def embedding_bag(
     _check_indices(input, offsets)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
+    options = {"mode": _MODES.index(mode), "scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
+    return in_bags(weight, input, offsets, bags, padding, per_sample_weights, options)[0]
+
+
+def in_bags(
+    weight: Tensor,
+    input: Tensor,
+    offsets: Tensor,
+    bags: int,
+    padding: int,
+    per_sample_weights: Tensor | None,
+    options: dict[str, Any],
+) -> tuple[Tensor, ...]:
+    """Return what rows come to in each bag, in which bag every number is, and what backward keeps besides.
+
+    Sums without padding need none of that; where torch does not list the bags for them, they are not listed.
+    """
+    mode, scale_grad_by_freq = _MODES[options["mode"]], options["scale_grad_by_freq"]
+    is_plain = mode == "sum" and padding < 0 and weight.dtype != native.float64 and weight.stride(1) == 1
     numbers = every_number = input.flatten().long()
     of_bag = every_bag = _bags_of(numbers, offsets[:bags])
     kept = None if padding < 0 else numbers != padding
@@ -60,22 +80,29 @@ def embedding_bag(
     weighed = per_sample_weights is not None
 
     def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
-        found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+        try:
+            found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+        except IndexError:
+            raise RuntimeError(_outside(every_number, weight.shape[0], mode)) from None
         if weighed:
             shares = rest[0].flatten()
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
         empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
             places = of_bag.unsqueeze(1).expand(found.shape)
-            result = empty.scatter_reduce(0, places, found, "amax", include_self=False)
+            # Nothing that could be as great as an element: it would have a share of the gradient.
+            lowest = native.full_like(empty, -inf)
+            result = lowest.scatter_reduce(0, places, found, "amax", include_self=False)
+            result = native.where((counts > 0).unsqueeze(1), result, 0.0)
             return result, every_bag, counts, _greatest(found, result, of_bag, numbers)
         result = empty.index_add(0, of_bag, found)
         if mode == "sum":
-            return result, every_bag, native.zeros_like(counts), native.zeros_like(counts)
+            listed = every_bag[:0] if is_plain else every_bag
+            return result, listed, native.zeros_like(offsets), native.zeros_like(offsets)
         return result / counts.clamp(min=1).unsqueeze(1), every_bag, counts, counts
 
     kept_names = "weight per_sample_weights" if weighed else "- -"
-    result, *_ = native._as_one(
+    return native._as_one(
         bagged,
         (
             "_embedding_bag",
@@ -84,10 +111,8 @@ def embedding_bag(
         ),
         (2, 0 if weighed else 2 if mode == "max" else 3, 0),
         {
-            "mode": _MODES.index(mode),
+            **options,
             "padding_idx": padding,
-            "scale_grad_by_freq": scale_grad_by_freq,
-            "sparse": sparse,
             "weight_sym_argsize_0": weight.shape[0],
             **({} if weighed else {"weight": ..., "per_sample_weights": ...}),
         },
@@ -97,7 +122,6 @@ def embedding_bag(
         every_number,
         offsets,
     )
-    return result
 
 
 def _offsets(input: Tensor, offsets: Tensor | None, ends: bool) -> tuple[Tensor, int]:
@@ -148,6 +172,15 @@ def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) ->
         0, bags, places, "amin", include_self=False
     )
     return numbers[first] if len(numbers) else first
+
+
+def _outside(numbers: Tensor, rows: int, mode: str) -> str:
+    """Return the words for the first number that there is no row of."""
+    place = int(((numbers < 0) | (numbers >= rows)).nonzero()[0])
+    number = int(numbers[place])
+    if mode == "max":
+        return f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {number}"
+    return f"Index {place} of input takes value {number} which is not in the valid range [0, {rows})"
 
 
 def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_weights: Tensor | None) -> None:

@@ -1,0 +1,67 @@
+"""How tensors are printed, as it stands and for a block."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight
+from ._rushlight import Tensor, set_printoptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PRINT_OPTS", "get_printoptions", "printoptions", "set_printoptions"]
+
+_NAMES = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+
+
+def get_printoptions() -> dict[str, Any]:
+    """Return how tensors are printed.
+
+    >>> from rushlight._tensor_str import get_printoptions
+    >>> get_printoptions()["precision"]
+    4
+    """
+    precision, threshold, *rest = _rushlight._print_options()
+    # Infinity has no integer.
+    most = int(threshold) if threshold.is_integer() else threshold
+    return dict(zip(_NAMES, (precision, most, *rest), strict=True))
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Print tensors otherwise in a block.
+
+    >>> import rushlight as torch
+    >>> from rushlight._tensor_str import printoptions
+    >>> with printoptions(precision=2):
+    ...     print(torch.tensor([1.2345]))
+    tensor([1.23])
+    """
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+class _Options:
+    """The options as attributes, which may be set."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise AttributeError(f"there is no option of printing {name!r}")
+        return get_printoptions()[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        set_printoptions(**{**get_printoptions(), name: value})
+
+
+PRINT_OPTS = _Options()
+
+
+def _str(self: Tensor) -> str:
+    """Return the text of a tensor."""
+    return Tensor.__repr__(self)

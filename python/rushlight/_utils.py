@@ -1,0 +1,140 @@
+"""Small things that modules share: tensors in one block, failures of workers, properties of classes."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from ._rushlight import Tensor, cat, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ._rushlight import dtype
+
+
+def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the elements of tensors, one after another.
+
+    >>> import rushlight as torch
+    >>> from rushlight._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+    >>> parts = [torch.ones(2), torch.zeros(1, 1)]
+    >>> flat = _flatten_dense_tensors(parts)
+    >>> flat, _unflatten_dense_tensors(flat, parts)
+    (tensor([1., 1., 0.]), (tensor([1., 1.]), tensor([[0.]])))
+    """
+    parts = [tensor.contiguous().view(-1) for tensor in tensors]
+    return parts[0] if len(parts) == 1 else cat(parts)
+
+
+def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Return views of elements in the shapes of tensors."""
+    starts = accumulate((tensor.numel() for tensor in tensors), initial=0)
+    return tuple(
+        flat.narrow(0, start, tensor.numel()).view(tensor.shape)
+        for start, tensor in zip(starts, tensors, strict=False)
+    )
+
+
+def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """Return tensors in groups of one type, of so many bytes or of one tensor more."""
+    groups: dict[dtype, tuple[list[Tensor], int]] = {}
+    for tensor in tensors:
+        size = tensor.numel() * tensor.element_size()
+        group, taken = groups.get(tensor.dtype, ([], 0))
+        if taken + size > size_limit and taken:
+            yield group
+            group, taken = [], 0
+        group.append(tensor)
+        groups[tensor.dtype] = group, taken + size
+    yield from (group for group, _ in groups.values() if group)
+
+
+def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Return tensors that are in groups of one type in the order of types that others have."""
+    by_type: dict[dtype, list[Tensor]] = {}
+    for tensor in tensors:
+        by_type.setdefault(tensor.dtype, []).append(tensor)
+    each = {kind: iter(group) for kind, group in by_type.items()}
+    return tuple(next(each[tensor.dtype]) for tensor in ordered_tensors)
+
+
+def _element_size(dtype: dtype) -> int:
+    """Return how many bytes an element has."""
+    return empty((), dtype=dtype).element_size()
+
+
+def _import_dotted_name(name: str) -> Any:
+    """Return what a package has under a name."""
+    package, *names = name.split(".")
+    found: Any = __import__(package)
+    for part in names:
+        found = getattr(found, part)
+    return found
+
+
+class KeyErrorMessage(str):
+    """A text that shows as it is where others would show in quotes, as in a `KeyError`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """A failure that is to be raised again elsewhere, with where it happened in its text.
+
+    >>> from rushlight._utils import ExceptionWrapper
+    >>> try:
+    ...     raise ValueError("bad")
+    ... except ValueError:
+    ...     failure = ExceptionWrapper(where="in worker 1")
+    >>> failure.reraise()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: Caught ValueError in worker 1.
+    ...
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        exc_info = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type = exc_info[0]
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+        self.where = where
+
+    def reraise(self) -> None:
+        """Raise the failure."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = KeyErrorMessage(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            failure = self.exc_type(text)
+        except Exception:
+            # Its class wants to be made otherwise.
+            raise RuntimeError(text) from None
+        raise failure
+
+
+class classproperty:
+    """A property of a class.
+
+    >>> from rushlight._utils import classproperty
+    >>> class Known:
+    ...     number = 3
+    ...     @classproperty
+    ...     def twice(cls):
+    ...         return 2 * cls.number
+    >>> Known.twice
+    6
+    """
+
+    def __init__(self, func: Callable[[Any], Any]) -> None:
+        self.func = func
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self.func(type(instance) if owner is None else owner)
