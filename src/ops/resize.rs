@@ -41,9 +41,11 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     }
     check_growth(&memory, count)?;
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
-    let larger = Array::zeroed(&SharedLayout::new(line(count)), memory.dtype)?;
-    copy::write(&larger.with_layout(line(had)), &memory.with_layout(line(had)))?;
-    x.set_data(&Tensor::from_array(larger.with_layout(layout)))
+    // The elements are moved as they lie in memory, whatever is still to be done when they are read.
+    let stored = Array { dtype: memory.dtype.resolved(), ..memory.with_layout(line(had)) };
+    let larger = Array::zeroed(&SharedLayout::new(line(count)), stored.dtype)?;
+    copy::write(&larger.with_layout(line(had)), &stored)?;
+    x.set_data(&Tensor::from_array(Array { dtype: memory.dtype, ..larger.with_layout(layout) }))
 }
 
 /// Refuses to make room for `count` elements where the memory belongs to the host and has less.

@@ -37,3 +37,12 @@ def test_a_tangent_may_have_less_memory_than_what_it_is_of():
         dual = forward.make_dual(torch.arange(8.0)[:2], torch.ones(2))
         tangent = forward.unpack_dual(dual.as_strided((8,), (1,), 0)).tangent
     assert tangent.tolist() == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def test_what_is_still_to_be_conjugated_or_negated_grows():
+    x = torch.tensor([1 + 2j, 3 - 1j]).conj()
+    x.resize_(3)
+    assert x.is_conj() and x[:2].tolist() == [1 - 2j, 3 + 1j]
+    y = torch._neg_view(torch.tensor([1.0, 2.0]))
+    y.resize_(2, 2)
+    assert y.is_neg() and y[0].tolist() == [-1.0, -2.0]
