@@ -14,6 +14,9 @@ needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal to it
 PRELUDE = """
 import os, signal, threading, time
 
+# Shells start what they put into the background with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def interrupted(run, after=0.03):
     "How long after the signal `run` raised KeyboardInterrupt, in seconds."
     sent, begun = [], threading.Event()
