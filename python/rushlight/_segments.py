@@ -42,6 +42,16 @@ def segment_reduce(
     >>> torch.segment_reduce(torch.tensor([1.0, 2.0, 3.0]), "sum", lengths=torch.tensor([2, 0, 1]))
     tensor([3., 0., 3.])
     """
+    given_tensors = {
+        "data' (position 1)": data,
+        "lengths'": lengths,
+        "indices'": indices,
+        "offsets'": offsets,
+    }
+    for place, value in given_tensors.items():
+        if value is not None and not isinstance(value, Tensor):
+            found = type(value).__name__
+            raise TypeError(f"segment_reduce(): argument '{place} must be Tensor, not {found}")
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = _axis(axis, data.dim())

@@ -111,3 +111,13 @@ def test_lengths_have_to_cover_the_dimension_unless_they_are_not_checked():
 def test_calls_that_make_no_sense_are_refused(kind, text, call):
     with raises(kind, text):
         call()
+
+
+def test_lengths_are_a_tensor():
+    words = r"^segment_reduce\(\): argument 'lengths' must be Tensor, not list$"
+    with pytest.raises(TypeError, match=words):
+        torch.segment_reduce(torch.ones(3), "sum", lengths=[1, 2])
+    with pytest.raises(
+        TypeError, match=r"^segment_reduce\(\): argument 'data' \(position 1\) must be Tensor, not list$"
+    ):
+        torch.segment_reduce([1.0], "sum", lengths=torch.tensor([1]))
