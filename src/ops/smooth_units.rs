@@ -191,6 +191,8 @@ impl Elementwise for Mish {
 pub struct Softplus {
     beta: f64,
     threshold: f64,
+    /// Both as the node shows them. Numbers of any type are made floating-point ones once: a loop that does so
+    /// for each element is not vectorised.
     given: [Scalar; 2],
 }
 

@@ -100,7 +100,8 @@ const ONCE_ONLY: [(&str, &str, &str); 7] = [
     ("ScaledDotProductFlashAttentionForCpuBackward0", UNKNOWN, ATTENTION_BACKWARD),
 ];
 
-const ATTENTION_BACKWARD: &str = "_scaled_dot_product_flash_attention_for_cpu_backward";
+/// torch's name of the operation that gives attention's gradients.
+pub(super) const ATTENTION_BACKWARD: &str = "_scaled_dot_product_flash_attention_for_cpu_backward";
 
 /// What stands in the place of gradients that torch cannot differentiate in turn.
 pub(super) struct OnceOnly {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from .. import _rushlight
 from .._rushlight import (
     SavedTensor,
@@ -21,6 +19,7 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.profiler import kineto_available
 from ..autograd.profiler_util import DeviceType
 from ._called import mismatch, of_tensor
+from ._kinds import Kind
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def _top_saved_tensors_default_hooks(
     return _rushlight._top_saved_tensors_default_hooks()
 
 
-class CreationMeta(Enum):
+class CreationMeta(Kind):
     """How a view came to be, which decides whether it may be written to."""
 
     DEFAULT = 0
@@ -89,12 +88,6 @@ class CreationMeta(Enum):
     MULTI_OUTPUT_NODE = 2
     NO_GRAD_MODE = 3
     INFERENCE_MODE = 4
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
-
-    def __repr__(self) -> str:
-        return f"<{self}: {self.value}>"
 
     def __int__(self) -> int:
         return self.value

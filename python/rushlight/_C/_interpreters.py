@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from threading import local
 from typing import Any, NamedTuple
 
 from .. import _rushlight
 from .._rushlight import Tensor
+from ._kinds import Kind
 
 
-class TransformType(Enum):
+class TransformType(Kind):
     """The kinds of transforms."""
 
     Torch = 0
@@ -19,22 +19,13 @@ class TransformType(Enum):
     Jvp = 3
     Functionalize = 4
 
-    def __str__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
 
-    def __repr__(self) -> str:
-        return f"<{self}: {self.value}>"
-
-
-class RandomnessType(Enum):
+class RandomnessType(Kind):
     """What random operations do while a function is mapped."""
 
     Error = 0
     Same = 1
     Different = 2
-
-    __str__ = TransformType.__str__
-    __repr__ = TransformType.__repr__
 
 
 class _Known(NamedTuple):

@@ -17,7 +17,7 @@ use crate::ops::permute::{mT, transpose};
 use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
 use crate::ops::softmax::{safe_softmax, softmax_gradient};
-use crate::ops::underived::{OnceOnly, check_parts};
+use crate::ops::underived::{ATTENTION_BACKWARD, OnceOnly, check_parts};
 use crate::ops::{
     add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
 };
@@ -162,8 +162,8 @@ impl Attention {
             let found = own.gradients(&inputs, intercept::first(operands), [true; 3])?;
             Ok(found.into_iter().flatten().collect())
         };
-        let name = "_scaled_dot_product_flash_attention_for_cpu_backward";
-        let found = intercept::several(name, Op::shown(self, saved), &operands, beside, 3, compute)?;
+        let shown = Op::shown(self, saved);
+        let found = intercept::several(ATTENTION_BACKWARD, shown, &operands, beside, 3, compute)?;
         Ok(found.into_iter().map(Some).collect())
     }
 
