@@ -1,7 +1,7 @@
 //! rushlight: a define-by-run autograd engine for the CPU.
 //!
 //! The rooms, in reading order: what an element is, where something happened, what can go wrong, what
-//! a shape is, where bytes lie, what a tensor is, what backward runs over, how numbers are computed, what
+//! a shape is, how threads share things, where bytes lie, what a tensor is, what backward runs over, how numbers are computed, what
 //! the operations are, how backward runs.
 #[macro_use]
 pub mod dtype;
@@ -12,6 +12,7 @@ pub mod kernels;
 pub mod ops;
 pub mod origin;
 pub mod shape;
+pub mod sharing;
 pub mod storage;
 pub mod tensor;
 

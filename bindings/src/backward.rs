@@ -65,6 +65,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Switch {
 /// Lets long operations give the interpreter's lock back.
 pub(crate) fn listen() {
     register_host(&Interpreter);
+    #[cfg(not(Py_GIL_DISABLED))]
+    // SAFETY: threads of Python come here with the interpreter's lock, which is given back by `unlocked::run` only.
+    // Threads of the engine come while such a run lasts, or a loop that the thread with the lock waits for.
+    unsafe {
+        rushlight::sharing::rely_on_lock();
+    }
 }
 
 /// Run the graph backward from `roots`; what torch's engine offers under the same name.

@@ -32,6 +32,7 @@ use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
 use crate::ops::watch::Watch;
 use crate::origin::Origin;
+use crate::sharing::Company;
 use crate::tensor::Tensor;
 
 /// A task that any thread may own.
@@ -202,8 +203,13 @@ impl Run {
             let wanted = state.ready.len().min(parallel::num_threads() - 1);
             if state.helpers < wanted {
                 state.helpers += 1;
-                let run = self.clone();
-                parallel::spawn(move || run.work(false));
+                let (run, company) = (self.clone(), Company::new());
+                parallel::spawn(move || {
+                    run.work(false);
+                    // A helper may be the last to let go of the run, when the caller has gone on long since.
+                    drop(run);
+                    drop(company);
+                });
             }
         }
         drop(state);

@@ -22,9 +22,11 @@ use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
+
+use crate::sharing::Count;
 
 /// Slots in the first chunk; chunk `k` has `FIRST << k`.
 const FIRST: u32 = 1024;
@@ -44,7 +46,7 @@ pub struct Id {
 struct Slot<T> {
     /// Odd while the slot has a tenant. It grows with every arrival and departure.
     generation: AtomicU32,
-    strong: AtomicU32,
+    strong: Count,
     item: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -230,7 +232,7 @@ impl<T: Home> Strong<T> {
         let slot = T::arena().slot(index);
         // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
         unsafe { (*slot.item.get()).write(make()) };
-        slot.strong.store(count, Ordering::Relaxed);
+        slot.strong.set(count);
         // Only the owner of an empty slot writes its generation, so this needs no atomic addition.
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
         slot.generation.store(generation, Ordering::Release);
@@ -249,15 +251,8 @@ impl<T: Home> Strong<T> {
     /// be going himself: nobody can tell from here.
     pub fn upgrade(id: Id) -> Option<Self> {
         let slot = T::arena().slot(id.index);
-        let mut count = slot.strong.load(Ordering::Relaxed);
-        loop {
-            if count & !OWNED == 0 || count == OWNED | 1 {
-                return None;
-            }
-            match slot.strong.compare_exchange_weak(count, count + 1, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => count = now,
-            }
+        if !slot.strong.add_unless(|count| count & !OWNED == 0 || count == OWNED | 1) {
+            return None;
         }
         let handle = Strong { id, home: std::marker::PhantomData };
         if slot.generation.load(Ordering::Acquire) == id.generation.get() {
@@ -269,13 +264,13 @@ impl<T: Home> Strong<T> {
 
     /// Number of handles, for decisions that a wrong answer only makes slower.
     pub fn count(&self) -> u32 {
-        T::arena().slot(self.id.index).strong.load(Ordering::Relaxed) & !OWNED
+        T::arena().slot(self.id.index).strong.get() & !OWNED
     }
 
     /// Drops the handle of an owner who stays, unless others hold the item: then he gets it back.
     pub fn disown(self) -> Option<Self> {
         let slot = T::arena().slot(self.id.index);
-        if slot.strong.compare_exchange(OWNED | 1, 0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if !slot.strong.replace(OWNED | 1, 0) {
             return Some(self);
         }
         Self::retire_all_from(self.id.index);
@@ -326,7 +321,7 @@ impl<T: Home> Strong<T> {
 impl<T: Home> Clone for Strong<T> {
     #[inline]
     fn clone(&self) -> Self {
-        if T::arena().slot(self.id.index).strong.fetch_add(1, Ordering::Relaxed) == OWNED | 1 {
+        if T::arena().slot(self.id.index).strong.add() == OWNED | 1 {
             self.wake();
         }
         Strong { id: self.id, home: std::marker::PhantomData }
@@ -347,16 +342,15 @@ impl<T: Home> Drop for Strong<T> {
     fn drop(&mut self) {
         let index = self.id.index;
         let slot = T::arena().slot(index);
-        let count = slot.strong.fetch_sub(1, Ordering::Release);
+        let count = slot.strong.subtract();
         if count & !OWNED != 1 {
             if count == OWNED | 2 {
-                let is_alone = || slot.strong.load(Ordering::Acquire) == OWNED | 1;
+                let is_alone = || slot.strong.get() == OWNED | 1;
                 // SAFETY: the owner is alive: what `wake` did for him is undone only here. So is the item.
                 unsafe { (*slot.item.get()).assume_init_ref() }.rest(&is_alone);
             }
             return;
         }
-        fence(Ordering::Acquire);
         Self::retire_all_from(index);
     }
 }

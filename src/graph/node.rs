@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use parking_lot::Mutex;
 use smallbox::{SmallBox, smallbox};
 use smallvec::SmallVec;
 
@@ -19,6 +19,7 @@ use crate::dtype::DType;
 use crate::error::Error;
 use crate::origin::{self, Origin};
 use crate::shape::SharedLayout;
+use crate::sharing::{RwLock, RwLockReadGuard};
 use crate::tensor::{Foreign, Tensor};
 
 /// A handle to a node.

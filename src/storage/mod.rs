@@ -10,9 +10,10 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::error::Result;
+use crate::sharing::Count;
 
 /// What keeps the bytes of an external storage alive: a numpy array, another storage.
 pub type Owner = Arc<dyn Any + Send + Sync>;
@@ -29,7 +30,7 @@ pub type Owner = Arc<dyn Any + Send + Sync>;
 /// that the bytes are elsewhere.
 #[repr(C)]
 struct Header {
-    strong: AtomicU32,
+    strong: Count,
     version: AtomicU32,
     lead_and_bytes: usize,
 }
@@ -47,8 +48,6 @@ const LEAD: u32 = 48;
 const CACHE_LINE: usize = 64;
 /// From this size on the bytes start on a cache line.
 const LARGE: usize = 1024;
-/// A count beyond this never comes down to zero again: the block is leaked rather than freed twice.
-const IMMORTAL: u32 = u32::MAX / 2;
 
 /// The version of memory whose writes are not counted.
 const UNCOUNTED: u32 = u32::MAX;
@@ -154,7 +153,7 @@ impl Storage {
     /// `block` has room for a header; the block is laid out as `drop` expects it.
     unsafe fn place(block: NonNull<u8>, lead: usize, bytes: usize) -> Storage {
         let block = block.cast::<Header>();
-        let (strong, version) = (AtomicU32::new(1), AtomicU32::new(first_version()));
+        let (strong, version) = (Count::new(1), AtomicU32::new(first_version()));
         // SAFETY: the caller gives room, and allocations are aligned for pointers.
         unsafe { block.write(Header { strong, version, lead_and_bytes: lead << LEAD | bytes }) };
         Storage { block }
@@ -245,7 +244,7 @@ impl Storage {
     /// Whether this is the only handle.
     #[inline]
     pub fn is_unique(&self) -> bool {
-        self.header().strong.load(Ordering::Acquire) == 1
+        self.header().strong.get() == 1
     }
 
     /// Whether both handles name the same block: the same bytes and the same counter.
@@ -298,7 +297,7 @@ fn placement(bytes: usize) -> (usize, usize) {
 
 impl Clone for Storage {
     fn clone(&self) -> Storage {
-        self.header().strong.fetch_add(1, Ordering::Relaxed);
+        self.header().strong.add();
         Storage { block: self.block }
     }
 }
@@ -306,15 +305,8 @@ impl Clone for Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         // The only handle stays the only one: others are made of handles. It need not be counted down.
-        if !self.is_unique() {
-            let before = self.header().strong.fetch_sub(1, Ordering::Release);
-            if before != 1 {
-                if before > IMMORTAL {
-                    self.header().strong.fetch_add(1, Ordering::Relaxed);
-                }
-                return;
-            }
-            fence(Ordering::Acquire);
+        if !self.is_unique() && !self.header().strong.is_last_gone() {
+            return;
         }
         if self.header().version.load(Ordering::Relaxed) == JOINED {
             joined::leave(self.key());

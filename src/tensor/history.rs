@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::batched::Wrapper;
 use super::view::View;
 use super::{Array, Tensor, WeakTensor};
@@ -12,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::holding::Holding;
 use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, saved, tangents};
+use crate::sharing::Mutex;
 
 /// What few tensors have.
 #[derive(Default)]

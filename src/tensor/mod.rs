@@ -13,16 +13,14 @@ mod tangent;
 mod transform;
 mod view;
 
-use std::sync::{Arc, Weak};
-
 use once_cell::race::OnceBox;
-use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, saved, writes};
 use crate::shape::{Layout, SharedLayout};
+use crate::sharing::{RwLock, RwLockReadGuard, Shared, WeakShared};
 use crate::storage;
 
 pub use array::Array;
@@ -34,11 +32,11 @@ pub use view::{Creation, Refresh};
 
 /// A tensor. Clones are the same tensor.
 #[derive(Clone)]
-pub struct Tensor(Arc<TensorImpl>);
+pub struct Tensor(Shared<TensorImpl>);
 
 /// Names a tensor without keeping it.
 #[derive(Clone)]
-pub struct WeakTensor(Weak<TensorImpl>);
+pub struct WeakTensor(WeakShared<TensorImpl>);
 
 struct TensorImpl {
     core: RwLock<Core>,
@@ -189,16 +187,11 @@ impl Tensor {
     #[inline(always)]
     fn make(array: Array, edge: Option<Edge>, cold: OnceBox<Cold>, birth: Birth, cut: Cut) -> Tensor {
         let Array { storage, layout, dtype } = array;
-        let place = Arc::<TensorImpl>::new_uninit();
-        let array = Array { storage, layout, dtype };
-        let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut };
-        let (core, foreign) = (RwLock::new(core), Foreign::default());
-        // SAFETY: nobody else has a handle to the place, which is initialised whole.
-        unsafe {
-            let tensor: *mut TensorImpl = Arc::as_ptr(&place).cast_mut().cast();
-            tensor.write(TensorImpl { core, cold, foreign });
-            Tensor(place.assume_init())
-        }
+        Tensor(Shared::new_with(|| {
+            let array = Array { storage, layout, dtype };
+            let core = Core { array, edge, accumulator: None, requires_grad: false, birth, cut };
+            TensorImpl { core: RwLock::new(core), cold, foreign: Foreign::default() }
+        }))
     }
 
     /// The only output of a node.
@@ -326,12 +319,12 @@ impl Tensor {
 
     /// Whether both handles are one tensor.
     pub fn is(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.0.is(&other.0)
     }
 
     /// Whether this is the only handle to the tensor.
     pub(crate) fn is_only_handle(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && Arc::weak_count(&self.0) == 0
+        self.0.is_only()
     }
 
     /// Whether this is the only handle to the only tensor on its memory, which then may be reused.
@@ -341,12 +334,12 @@ impl Tensor {
 
     /// Number of handles.
     pub fn handles(&self) -> usize {
-        Arc::strong_count(&self.0)
+        self.0.handles()
     }
 
     /// A name for the tensor that does not keep it.
     pub fn downgrade(&self) -> WeakTensor {
-        WeakTensor(Arc::downgrade(&self.0))
+        WeakTensor(self.0.downgrade())
     }
 
     /// The slot for the host's object.
@@ -441,7 +434,7 @@ impl Drop for Tensor {
 impl WeakTensor {
     /// Whether this names `tensor`.
     pub(crate) fn is(&self, tensor: &Tensor) -> bool {
-        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&tensor.0))
+        self.0.is(&tensor.0)
     }
 
     /// The tensor, if anybody still has it.
