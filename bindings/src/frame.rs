@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use std::ptr::NonNull;
 
 use pyo3::ffi;
+use rushlight::sharing;
 
 /// A code object that is running, and the instruction at which it is, in bytes from the first.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,10 +51,10 @@ pub(crate) fn walk(visit: impl FnMut(Running) -> ControlFlow<()>) {
 fn attached() -> Option<NonNull<ffi::PyThreadState>> {
     // SAFETY: may be asked on any thread at any time.
     let running = NonNull::new(unsafe { ffi::compat::PyThreadState_GetUnchecked() });
-    if cfg!(Py_3_12) {
+    // Before, it is that of the thread that holds the lock, which may be another one.
+    if cfg!(Py_3_12) || sharing::is_alone() {
         return running;
     }
-    // It is that of the thread that holds the lock, which may be another one.
     // SAFETY: as above.
     running.filter(|running| running.as_ptr() == unsafe { ffi::PyGILState_GetThisThreadState() })
 }

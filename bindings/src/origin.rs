@@ -6,9 +6,9 @@
 //! Code objects are numbered as they are met, and kept, since a graph may outlive the code that
 //! recorded it: a cell of a notebook is gone when its last line has run. A program that makes code in
 //! a loop must not grow by that, so when there are many the oldest that nobody else has are dropped;
-//! numbers are not used again, and the line of a dropped one is unknown. Each thread remembers some of
-//! the codes that it met last, by address; when codes are dropped that is forgotten, because another
-//! code may come to lie at the same address.
+//! numbers are not used again, and the line of a dropped one is unknown. Some of the codes that were met
+//! last are remembered by address; when codes are dropped that is forgotten, because another code may come
+//! to lie at the same address.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -52,10 +52,36 @@ impl Code {
 
 const NO_CODE: Code = Code { address: 0, number: 0, drops_and_own: 0 };
 
-/// Each thread remembers the two last codes of so many kinds.
+/// The two last codes of so many kinds are remembered.
 const KINDS: usize = 32;
+struct Last([[Cell<Code>; 2]; KINDS]);
+
+impl Last {
+    const EMPTY: Last = Last([const { [const { Cell::new(NO_CODE) }; 2] }; KINDS]);
+
+    /// Runs `look` on what is remembered: by all threads, where the interpreter's lock lets one at a time look, or
+    /// by each.
+    #[inline]
+    fn with<R>(look: impl FnOnce(&Last) -> R) -> R {
+        #[cfg(not(Py_GIL_DISABLED))]
+        {
+            static LAST: Last = Last::EMPTY;
+            look(&LAST)
+        }
+        #[cfg(Py_GIL_DISABLED)]
+        {
+            thread_local!(static LAST: Last = const { Last::EMPTY });
+            LAST.with(look)
+        }
+    }
+}
+
+#[cfg(not(Py_GIL_DISABLED))]
+// SAFETY: codes are looked for where frames are shown, which is with the interpreter's lock. Nothing that is run
+// while one looks gives it back.
+unsafe impl Sync for Last {}
+
 thread_local! {
-    static LAST: [[Cell<Code>; 2]; KINDS] = const { [const { [const { Cell::new(NO_CODE) }; 2] }; KINDS] };
     static CALLERS: RefCell<Arc<[Origin]>> = RefCell::new(Arc::new([]));
 }
 
@@ -101,19 +127,26 @@ pub(crate) fn listen() {
 fn code(running: &Running) -> Code {
     let drops = DROPS.load(Ordering::Acquire);
     let address = running.code.addr();
-    LAST.with(|last| {
-        let [latest, former] = &last[kind(address)];
-        if let Some(known) = [latest.get(), former.get()].into_iter().find(|code| code.holds(address, drops))
-        {
-            return known;
-        }
-        // SAFETY: frames are shown with the interpreter's lock held, and the code of one is alive.
-        let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), running.code) };
-        let (number, own) = number_of(&code);
-        let known = Code::new(address, number, own, DROPS.load(Ordering::Acquire));
+    let remembered = Last::with(|last| {
+        let [latest, former] = &last.0[kind(address)];
+        let latest = latest.get();
+        if latest.holds(address, drops) { latest } else { former.get() }
+    });
+    if remembered.holds(address, drops) { remembered } else { meet(running) }
+}
+
+/// Makes the acquaintance of a code object, or renews it.
+#[cold]
+fn meet(running: &Running) -> Code {
+    // SAFETY: frames are shown with the interpreter's lock held, and the code of one is alive.
+    let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), running.code) };
+    let (number, own) = number_of(&code);
+    let known = Code::new(code.as_ptr().addr(), number, own, DROPS.load(Ordering::Acquire));
+    Last::with(|last| {
+        let [latest, former] = &last.0[kind(known.address)];
         former.set(latest.replace(known));
-        known
-    })
+    });
+    known
 }
 
 fn origin(code: Code, running: &Running) -> Origin {

@@ -15,7 +15,11 @@ impl Buffer {
     /// Adds a gradient. A sum that nobody else holds is added to in place, unless it is recorded.
     pub(super) fn add(&mut self, output: u32, gradient: Tensor) -> Result<()> {
         let output = output as usize;
-        self.extend(output + 1);
+        if self.gradients.len() <= output {
+            self.gradients.resize(output, None);
+            self.gradients.push(Some(gradient));
+            return Ok(());
+        }
         let sum = match self.gradients[output].take() {
             Some(sum) => accumulate::add_owned(sum, &gradient)?,
             None => gradient,
@@ -26,13 +30,9 @@ impl Buffer {
 
     /// Everything that arrived, as many as the node has outputs.
     pub(super) fn take(&mut self, outputs: usize) -> Gradients {
-        self.extend(outputs);
-        std::mem::take(&mut self.gradients)
-    }
-
-    fn extend(&mut self, outputs: usize) {
-        while self.gradients.len() < outputs {
-            self.gradients.push(None);
+        if self.gradients.len() < outputs {
+            self.gradients.resize(outputs, None);
         }
+        std::mem::take(&mut self.gradients)
     }
 }

@@ -75,7 +75,7 @@ fn order(plan: &Plan<'_>) -> Vec<NodeRef> {
         let task = &plan.tasks[task as usize];
         order.push(task.node.clone());
         if task.needed {
-            task.targets.iter().flatten().for_each(|target| arrive(target.task, &mut order));
+            plan.targets(task).iter().flatten().for_each(|target| arrive(target.task, &mut order));
         }
     }
     order

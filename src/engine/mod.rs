@@ -122,10 +122,10 @@ pub fn run(
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
         let alone =
-            options.create_graph || mode::special() || anomaly::is_enabled() || !mode::flags().multithreading;
+            || options.create_graph || mode::special() || anomaly::is_enabled() || !flags.multithreading;
         outcome = match &watch {
             None => run::run(&plan, &gradients, options),
-            Some(watch) if plan.is_worth_threads() && !alone => {
+            Some(watch) if plan.is_worth_threads() && !alone() => {
                 watch.over(|| parallel::run(&plan, &gradients, options, watch))
             }
             Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),

@@ -151,7 +151,7 @@ fn jobs(plan: &Plan<'_>) -> Vec<Job> {
     let mut targets: Vec<SmallVec<[_; 2]>> = vec![SmallVec::new(); plan.tasks.len()];
     for (position, &task) in (0..).zip(&plan.order) {
         rank[task as usize] = position;
-        targets[task as usize] = (plan.tasks[task as usize].targets.iter())
+        targets[task as usize] = (plan.targets(&plan.tasks[task as usize]).iter())
             .map(|target| {
                 target.map(|target| {
                     let slot = &mut next_slot[target.task as usize];

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use super::Wanted;
-use crate::graph::{Edge, NodeId, NodeRef, Traits, packing};
+use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, packing};
 use crate::kernels::parallel;
 use crate::origin::Origin;
 use crate::tensor::Tensor;
@@ -22,8 +22,10 @@ pub(super) struct Target {
 /// One node to run.
 pub(super) struct Task<'a> {
     pub(super) node: &'a NodeRef,
-    /// By edge; `None` where no gradient is wanted.
-    pub(super) targets: SmallVec<[Option<Target>; 2]>,
+    /// Its position on the tape.
+    seq: u64,
+    /// Where its edges lead, among those of the plan: from which on, and how many.
+    targets: (u32, u32),
     /// How many gradients will arrive, roots included.
     pub(super) arrivals: u32,
     /// Whether the rule is run: it leads to something that is wanted.
@@ -40,6 +42,8 @@ pub(super) struct Task<'a> {
 /// A run, planned.
 pub(super) struct Plan<'a> {
     pub(super) tasks: SmallVec<[Task<'a>; 8]>,
+    /// Where the edges of all tasks lead; `None` where no gradient is wanted.
+    targets: SmallVec<[Option<Target>; 16]>,
     /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
     pub(super) order: SmallVec<[u32; 8]>,
     /// Where the gradients of the roots go.
@@ -114,6 +118,7 @@ impl<'a> Plan<'a> {
         let mut claims = Claims::new();
         let mut plan = Plan {
             tasks: SmallVec::new(),
+            targets: SmallVec::new(),
             order: SmallVec::new(),
             roots: SmallVec::new(),
             results: 0,
@@ -129,9 +134,11 @@ impl<'a> Plan<'a> {
         // Tasks are visited in the order in which they are found; finding one adds it at the end.
         let mut visited = 0;
         while visited < plan.tasks.len() {
-            for edge in plan.tasks[visited].node.edges() {
+            let edges = plan.tasks[visited].node.edges();
+            plan.tasks[visited].targets = (plan.targets.len() as u32, edges.len() as u32);
+            for edge in edges {
                 let target = edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
-                plan.tasks[visited].targets.push(target);
+                plan.targets.push(target);
             }
             visited += 1;
         }
@@ -140,6 +147,12 @@ impl<'a> Plan<'a> {
         claims.give_up(&plan.tasks);
         plan.estimate();
         plan
+    }
+
+    /// By edge, where a task's gradients go; `None` where none is wanted.
+    pub(super) fn targets(&self, task: &Task<'_>) -> &[Option<Target>] {
+        let (start, count) = task.targets;
+        &self.targets[start as usize..][..count as usize]
     }
 
     fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims) -> Target {
@@ -162,7 +175,7 @@ impl<'a> Plan<'a> {
             }
         }
         // Nodes of one thread never tie; among threads the order of discovery decides.
-        let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].node.seq());
+        let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].seq);
         if !self.order.is_sorted_by_key(key) {
             self.order.sort_by_key(key);
         }
@@ -197,13 +210,12 @@ impl<'a> Plan<'a> {
         }
         for &task in self.order.iter().rev() {
             let task = task as usize;
-            for target in &mut self.tasks[task].targets {
-                match target {
-                    Some(kept) if on_the_way[kept.task as usize] => {}
-                    _ => *target = None,
-                }
+            let (start, count) = self.tasks[task].targets;
+            let targets = &mut self.targets[start as usize..][..count as usize];
+            for target in targets.iter_mut() {
+                target.take_if(|target| !on_the_way[target.task as usize]);
             }
-            if self.tasks[task].targets.iter().any(Option::is_some) {
+            if targets.iter().any(Option::is_some) {
                 self.tasks[task].needed = true;
                 on_the_way[task] = true;
             }
@@ -219,10 +231,9 @@ impl<'a> Plan<'a> {
             self.tasks[root.task as usize].arrivals += 1;
         }
         for &task in &self.order {
-            for index in 0..self.tasks[task as usize].targets.len() {
-                if let Some(target) = self.tasks[task as usize].targets[index] {
-                    self.tasks[target.task as usize].arrivals += 1;
-                }
+            let (start, count) = self.tasks[task as usize].targets;
+            for target in self.targets[start as usize..][..count as usize].iter().flatten() {
+                self.tasks[target.task as usize].arrivals += 1;
             }
         }
     }
@@ -238,7 +249,7 @@ impl<'a> Plan<'a> {
             let task = task as usize;
             path[task] += self.tasks[task].work;
             self.longest = self.longest.max(path[task]);
-            for target in self.tasks[task].targets.iter().flatten() {
+            for target in self.targets(&self.tasks[task]).iter().flatten() {
                 let so_far = path[task];
                 let reached = &mut path[target.task as usize];
                 *reached = so_far.max(*reached);
@@ -261,26 +272,32 @@ impl<'a> Plan<'a> {
 
 impl<'a> Task<'a> {
     fn new(node: &'a NodeRef) -> Task<'a> {
-        let traits = node.traits();
-        let leaf = node.leaf();
-        let weight = if traits.has(Traits::WEIGHED) { node.rule().work() } else { None };
+        // The record, so that it is looked up once.
+        let record: &Node = node;
+        let (traits, leaf) = (record.traits(), record.leaf());
+        let weight = if traits.has(Traits::WEIGHED) { record.rule().work() } else { None };
         Task {
             node,
-            targets: SmallVec::new(),
+            seq: record.seq(),
+            targets: (0, 0),
             arrivals: 0,
             needed: false,
             is_leaf: leaf.is_some(),
-            caller_only: has_hooks(node)
+            caller_only: is_hooked(record, leaf)
                 || traits.has(Traits::CALLER_ONLY)
                 || packing::ever() && packing::leads_to_host(node),
             captures: SmallVec::new(),
-            work: weight.unwrap_or_else(|| 100 + node.form(0).layout.numel() as u64),
+            work: weight.unwrap_or_else(|| 100 + record.form(0).layout.numel() as u64),
         }
     }
 }
 
 /// Whether a node, or the leaf that it accumulates into, has hooks by now: hooks may add some.
 pub(super) fn has_hooks(node: &NodeRef) -> bool {
+    is_hooked(node, node.leaf())
+}
+
+fn is_hooked(node: &Node, leaf: Option<&Tensor>) -> bool {
     node.extras().is_some_and(|extras| !extras.hooks.is_empty())
-        || node.leaf().and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty())
+        || leaf.and_then(Tensor::hooks_if_any).is_some_and(|hooks| !hooks.is_empty())
 }

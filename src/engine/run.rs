@@ -15,7 +15,7 @@ use super::tie;
 use crate::error::{Error, Result};
 use crate::graph::packing::{self, UnpackedOnce};
 use crate::graph::profile::{self, Extent};
-use crate::graph::{At, Call, Gradients, Hook, Hooks, NodeRef, Place, Traits, anomaly, mode};
+use crate::graph::{At, Call, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, anomaly, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
 use crate::origin::{self, Origin};
@@ -123,11 +123,12 @@ impl Sweep<'_, '_> {
         if !task.needed {
             return Ok(());
         }
-        let (wanted, options) = (wanted(&task.targets), self.options);
+        let targets = plan.targets(task);
+        let (wanted, options) = (wanted(targets), self.options);
         let step = Step { node: task.node, wanted, options, start: plan.start, hosted: plan.hosted };
         let results = step.run(gradients, true, &mut self.deposits)?;
         let mut results = results.into_iter();
-        for target in &task.targets {
+        for target in targets {
             let gradient = results.next().flatten();
             if let Some(target) = target {
                 self.arrive(target.task, target.output, gradient)?;
@@ -181,33 +182,34 @@ impl Step<'_> {
         is_caller: bool,
         deposits: &mut Vec<Deposit>,
     ) -> Result<Gradients> {
+        // The record, so that it is looked up once.
+        let node: &Node = self.node;
         // Asked anew after the rule: what runs on the way may add hooks.
-        let hooks =
-            || self.node.extras().map(|extras| &extras.hooks).filter(|it| is_caller && !it.is_empty());
+        let hooks = || node.extras().map(|extras| &extras.hooks).filter(|it| is_caller && !it.is_empty());
         if let Some(hooks) = hooks() {
             before(hooks, &mut gradients, deposits)?;
         }
         if self.hosted {
             check::arrived(self.node, &mut gradients)?;
         }
-        let nothing = gradients.iter().all(Option::is_none) && self.node.rule().host().is_none();
-        if self.node.is_released() {
-            return Err(self.node.freed());
+        let nothing = gradients.iter().all(Option::is_none) && node.rule().host().is_none();
+        if node.is_released() {
+            return Err(node.freed());
         }
         let mut results = if nothing {
-            Gradients::from_elem(None, self.node.edges().len())
+            Gradients::from_elem(None, node.edges().len())
         } else {
             let tracking = self.options.create_graph;
             let at = At { node: self.node, needed: self.wanted, tracking };
-            let rule = self.node.rule();
+            let rule = node.rule();
             // The host's own rules have lines of their own.
-            let _line = (tracking && !self.node.traits().has(Traits::CALLER_ONLY))
-                .then(|| origin::within(self.node.origin()));
+            let _line =
+                (tracking && !node.traits().has(Traits::CALLER_ONLY)).then(|| origin::within(node.origin()));
             let _profiled = profile::node(self.node, Extent::Rule, &gradients);
             let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
             rule.vjp(&at, &gradients)?
         };
-        for (index, (result, edge)) in results.iter_mut().zip(self.node.edges()).enumerate() {
+        for (index, (result, edge)) in results.iter_mut().zip(node.edges()).enumerate() {
             let Some(edge) = edge else { continue };
             if let Some(gradient) = result.take() {
                 *result = Some(check::fit(gradient, &edge.node, edge.output, self.node, index)?);
@@ -222,7 +224,7 @@ impl Step<'_> {
             }
         }
         if !self.options.retain_graph {
-            self.node.release(self.start);
+            node.release(self.start);
         }
         Ok(results)
     }
@@ -295,8 +297,10 @@ fn accumulate_leaf(
     options: Options,
     deposits: &mut Vec<Deposit>,
 ) -> Result<()> {
-    let Some(leaf) = node.leaf() else { return Ok(()) };
-    let own = node.extras().map(|extras| &extras.hooks).filter(|hooks| !hooks.is_empty());
+    // The record, so that it is looked up once.
+    let record: &Node = node;
+    let Some(leaf) = record.leaf() else { return Ok(()) };
+    let own = record.extras().map(|extras| &extras.hooks).filter(|hooks| !hooks.is_empty());
     let hooks = leaf.hooks_if_any().filter(|hooks| !hooks.is_empty());
     let _current = hooks.or(own).map(|_| NodeGuard::enter(node));
     for hooks in [hooks, own].into_iter().flatten() {

@@ -100,8 +100,9 @@ pub fn all() -> Vec<Shown> {
 }
 
 /// How many transforms this thread is inside of.
+#[inline]
 pub fn depth() -> usize {
-    FRAMES.with_borrow(Vec::len)
+    if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { FRAMES.with_borrow(Vec::len) }
 }
 
 /// Runs the forward of a function of the host, which sees plain tensors: the transforms that are open do
@@ -138,7 +139,7 @@ pub(crate) fn around(since: u64) -> Option<usize> {
 /// `depth`, up to 127, for the mark of a new tensor.
 #[inline]
 pub(crate) fn depth_here() -> u8 {
-    if ANYWHERE.load(Ordering::Relaxed) == 0 { 0 } else { depth().min(127) as u8 }
+    depth().min(127) as u8
 }
 
 /// Lets the function of the present transform write to a tensor, which is one of its arguments, and so to

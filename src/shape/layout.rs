@@ -147,8 +147,8 @@ impl Layout {
 
     /// One past the last storage element that the layout reaches.
     pub fn end(&self) -> usize {
-        if self.numel == 0 {
-            return self.offset;
+        if self.contiguous || self.numel == 0 {
+            return self.offset + self.numel;
         }
         let reach: usize =
             self.shape.iter().zip(&self.strides).map(|(&size, &stride)| (size - 1) * stride).sum();

@@ -5,16 +5,22 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-use super::Count;
+use super::{Count, Spare};
+
+/// A kind of value that handles are for.
+pub trait Home: Sized {
+    /// Where the places of values that have gone wait for others.
+    fn spare() -> &'static Spare;
+}
 
 /// A handle: the value lives until the last one goes.
-pub struct Shared<T> {
+pub struct Shared<T: Home> {
     place: NonNull<Place<T>>,
     owned: PhantomData<Place<T>>,
 }
 
 /// A handle that does not keep the value.
-pub struct WeakShared<T> {
+pub struct WeakShared<T: Home> {
     place: NonNull<Place<T>>,
     owned: PhantomData<Place<T>>,
 }
@@ -26,28 +32,33 @@ struct Place<T> {
     value: MaybeUninit<T>,
 }
 
-// SAFETY: handles on several threads give references to the value there, and the last one drops it.
-unsafe impl<T: Send + Sync> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send + Sync> Sync for Shared<T> {}
-// SAFETY: as above; it may become a handle that keeps the value.
-unsafe impl<T: Send + Sync> Send for WeakShared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send + Sync> Sync for WeakShared<T> {}
+impl<T> Place<T> {
+    fn allocate() -> NonNull<Place<T>> {
+        NonNull::from(Box::leak(Box::<Place<T>>::new_uninit())).cast()
+    }
+}
 
-impl<T> Shared<T> {
+// SAFETY: handles on several threads give references to the value there, and the last one drops it.
+unsafe impl<T: Home + Send + Sync> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Home + Send + Sync> Sync for Shared<T> {}
+// SAFETY: as above; it may become a handle that keeps the value.
+unsafe impl<T: Home + Send + Sync> Send for WeakShared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Home + Send + Sync> Sync for WeakShared<T> {}
+
+impl<T: Home> Shared<T> {
     /// A value, made where it stays: a copy of what was just made in pieces waits for these.
     #[inline(always)]
     pub fn new_with(make: impl FnOnce() -> T) -> Shared<T> {
-        let mut place: Box<MaybeUninit<Place<T>>> = Box::new_uninit();
-        let start = place.as_mut_ptr();
-        // SAFETY: the box has room for a place, of which nobody else knows.
+        let place = T::spare().take().map_or_else(Place::<T>::allocate, NonNull::cast);
+        let start = place.as_ptr();
+        // SAFETY: there is room for a place, of which nobody else knows.
         unsafe {
             (&raw mut (*start).value).cast::<T>().write(make());
             (&raw mut (*start).handles).write(Count::new(1));
             (&raw mut (*start).weak).write(Count::new(1));
         }
-        let place = NonNull::from(Box::leak(place)).cast();
         Shared { place, owned: PhantomData }
     }
 
@@ -93,7 +104,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T> Deref for Shared<T> {
+impl<T: Home> Deref for Shared<T> {
     type Target = T;
 
     #[inline(always)]
@@ -103,7 +114,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T> Clone for Shared<T> {
+impl<T: Home> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Shared<T> {
         self.place().handles.add();
@@ -111,7 +122,7 @@ impl<T> Clone for Shared<T> {
     }
 }
 
-impl<T> Drop for Shared<T> {
+impl<T: Home> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
         if self.place().handles.is_last_gone() {
@@ -120,7 +131,7 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-impl<T> WeakShared<T> {
+impl<T: Home> WeakShared<T> {
     /// A handle that keeps the value, if there is any other.
     pub fn upgrade(&self) -> Option<Shared<T>> {
         // SAFETY: this handle keeps the place.
@@ -135,7 +146,7 @@ impl<T> WeakShared<T> {
     }
 }
 
-impl<T> Clone for WeakShared<T> {
+impl<T: Home> Clone for WeakShared<T> {
     fn clone(&self) -> WeakShared<T> {
         // SAFETY: this handle keeps the place.
         unsafe { self.place.as_ref() }.weak.add();
@@ -143,13 +154,17 @@ impl<T> Clone for WeakShared<T> {
     }
 }
 
-impl<T> Drop for WeakShared<T> {
+impl<T: Home> Drop for WeakShared<T> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this handle keeps the place.
         if unsafe { self.place.as_ref() }.weak.is_last_gone() {
-            // SAFETY: it was the last, and the box is the one that `new_with` leaked. The value is dropped already.
-            drop(unsafe { Box::from_raw(self.place.as_ptr()) });
+            // SAFETY: it was the last, and the value is dropped already. The place is a box that `allocate` leaked.
+            unsafe {
+                if !T::spare().keep(self.place.cast()) {
+                    drop(Box::from_raw(self.place.as_ptr()));
+                }
+            }
         }
     }
 }
@@ -160,6 +175,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Told<'a>(&'a AtomicUsize);
+
+    impl Home for Told<'_> {
+        fn spare() -> &'static Spare {
+            static SPARE: Spare = Spare::new(8);
+            &SPARE
+        }
+    }
 
     impl Drop for Told<'_> {
         fn drop(&mut self) {

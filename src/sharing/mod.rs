@@ -1,5 +1,5 @@
-//! What threads share, at the price of what is going on: counts, locks and handles that take atomic
-//! instructions only while several threads may be at them.
+//! What threads share, at the price of what is going on: counts, locks, handles and blocks that take atomic
+//! instructions, or the lists of a thread, only while several threads may be at them.
 //!
 //! Note [One at a time]
 //! ----
@@ -19,12 +19,14 @@
 mod count;
 mod handle;
 mod lock;
+mod spare;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use count::Count;
-pub use handle::{Shared, WeakShared};
+pub use handle::{Home, Shared, WeakShared};
 pub use lock::{Mutex, RwLock, RwLockReadGuard};
+pub use spare::Spare;
 
 /// The bit that says that no lock keeps threads apart.
 const NO_LOCK: u32 = 1 << 31;
@@ -34,7 +36,7 @@ static TOGETHER: AtomicU32 = AtomicU32::new(NO_LOCK);
 
 /// Whether no other thread can be here until this one gives the host's lock back.
 #[inline(always)]
-fn is_alone() -> bool {
+pub fn is_alone() -> bool {
     TOGETHER.load(Ordering::Acquire) == 0
 }
 

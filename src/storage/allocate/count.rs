@@ -1,11 +1,16 @@
 //! How many bytes live. Every thread counts by itself, for nothing: a counter that all wrote to would travel
-//! between their caches, and even alone it would cost an atomic addition.
+//! between their caches, and would cost an atomic addition. Who is alone writes to a counter of those who are.
 
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
+
+use crate::sharing;
 
 /// What was allocated less what was freed, by whoever has the place; the last is everybody's.
 static COUNTS: [Count; PLACES + 1] = [const { Count(AtomicIsize::new(0)) }; PLACES + 1];
 const PLACES: usize = u64::BITS as usize;
+
+/// The same, by whoever was alone.
+static ALONE: Count = Count(AtomicIsize::new(0));
 
 /// The places that threads have, a bit each.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -13,6 +18,14 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// A counter on a cache line of its own.
 #[repr(align(64))]
 struct Count(AtomicIsize);
+
+impl Count {
+    /// Adds to a counter that nobody else writes to meanwhile.
+    #[inline(always)]
+    fn add(&self, bytes: isize) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
+    }
+}
 
 /// A place that no other thread has, given up when the thread ends; or the one that is everybody's.
 struct Place(usize);
@@ -40,19 +53,33 @@ impl Drop for Place {
 
 #[inline]
 pub(super) fn count(bytes: isize) {
+    if sharing::is_alone() {
+        ALONE.add(bytes);
+    } else {
+        count_here(bytes);
+    }
+}
+
+#[cold]
+fn count_here(bytes: isize) {
     // A thread that is ending has no place any more.
     let place = PLACE.try_with(|place| place.0).unwrap_or(PLACES);
-    let count = &COUNTS[place].0;
     if place < PLACES {
-        count.store(count.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
+        COUNTS[place].add(bytes);
     } else {
-        count.fetch_add(bytes, Ordering::Relaxed);
+        COUNTS[place].0.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 /// Bytes in blocks that live, headers included.
 pub fn allocated() -> usize {
-    COUNTS.iter().map(|count| count.0.load(Ordering::Relaxed)).sum::<isize>().max(0).cast_unsigned()
+    COUNTS
+        .iter()
+        .chain([&ALONE])
+        .map(|count| count.0.load(Ordering::Relaxed))
+        .sum::<isize>()
+        .max(0)
+        .cast_unsigned()
 }
 
 #[cfg(test)]

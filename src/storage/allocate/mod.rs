@@ -4,10 +4,12 @@
 //! ----
 //! A program does the same again and again, so most blocks are of a size that was freed a moment
 //! ago. Large ones, which cost a page fault every 4 KB when they are new, wait for that in lists that all
-//! threads share, up to a limit. Small ones are left to the allocator of the process.
+//! threads share, up to a limit. The smallest wait too, while one thread is alone: see Note [One at a time]. The
+//! others are left to the allocator of the process.
 
 mod count;
 mod large;
+mod small;
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
@@ -73,7 +75,9 @@ pub fn collected<T>(len: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>
 /// At least `bytes` (not zero) uninitialised bytes, or an error instead of an abort.
 #[inline]
 pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {
-    let block = if bytes < large::SMALLEST {
+    let block = if small::is_small(bytes) {
+        small::take(bytes, align)
+    } else if bytes < large::SMALLEST {
         // SAFETY: the size is neither zero, since a header lies in every block, nor near the end of the
         // numbers; alignments are those of types.
         unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, align)) }
@@ -88,7 +92,14 @@ pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {
 
 /// The same, of zeros; large blocks that are new come as untouched pages.
 pub(super) fn allocate_zeroed(bytes: usize, align: usize) -> Result<NonNull<u8>> {
-    let block = if bytes < large::SMALLEST {
+    let block = if small::is_small(bytes) {
+        let block = small::take(bytes, align);
+        if !block.is_null() {
+            // SAFETY: the block has at least so many bytes, and nobody else has it.
+            unsafe { block.write_bytes(0, bytes) };
+        }
+        block
+    } else if bytes < large::SMALLEST {
         // SAFETY: as in `allocate`.
         unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, align)) }
     } else {
@@ -120,6 +131,11 @@ fn counted(block: *mut u8, bytes: usize) -> Result<NonNull<u8>> {
 #[inline(always)]
 pub(super) unsafe fn free(block: NonNull<u8>, bytes: usize, align: usize) {
     count(-(bytes as isize));
+    if small::is_small(bytes) {
+        // SAFETY: by the caller's promise nobody uses the block any more, and `take` gave it for this size.
+        unsafe { small::keep(block, bytes, align) };
+        return;
+    }
     if bytes < large::SMALLEST {
         // SAFETY: by the caller's promise; this is what `allocate` asked for.
         unsafe { alloc::dealloc(block.as_ptr(), Layout::from_size_align_unchecked(bytes, align)) }
