@@ -133,7 +133,7 @@ impl Op for ToCopy {
     }
 
     fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(to_dtype(single(gradients), input.dtype)?)
+        one(super::accumulate::to_dtype(single(gradients).clone(), input.dtype)?)
     }
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

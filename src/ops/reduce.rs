@@ -110,7 +110,13 @@ impl Over {
             let layout = Layout::strided(input.into(), strides, array.layout.offset());
             return Ok(Tensor::from_array(array.with_layout(layout)));
         }
-        expand::expand_to(&self.aligned(result, input)?, input)
+        let aligned = self.aligned(result, input)?;
+        // Recorded, it is a view even of what has the shape already.
+        if records(&[result]) {
+            expand::expanded(&aligned, input)
+        } else {
+            expand::expand_to(&aligned, input)
+        }
     }
 
     /// The sum of a tensor over these dimensions.

@@ -132,6 +132,14 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without derivative says how it chains")
     }
 
+    /// Whether recorded gradients are said in the input and the output, which is kept as `COMPUTED`.
+    const BY_BOTH: bool = false;
+
+    /// dy/dx from the input and the output.
+    fn derivative_by_both(&self, _x: &Tensor, _y: &Tensor) -> Result<Tensor> {
+        unreachable!("it is asked for where it is said to be")
+    }
+
     /// Whether torch writes the derivative in front of a gradient.
     const DERIVATIVE_FIRST: bool = false;
 
@@ -221,6 +229,18 @@ impl<E: Elementwise> Rule for Recorded<E> {
             && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
         {
             return one(self.twice(twice, kept, single(gradients), at)?);
+        }
+        if E::BY_BOTH
+            && at.tracking
+            && !mode::special()
+            && let Some(x) = &kept
+        {
+            let y = self.op.computed(&x.detach(), at)?;
+            let (derivative, g) = (self.op.derivative_by_both(x, &y)?, single(gradients));
+            return one(match E::DERIVATIVE_FIRST {
+                true => super::mul(&derivative, g)?,
+                false => super::mul(g, &derivative)?,
+            });
         }
         one(self.chain(kept.as_ref(), single(gradients))?)
     }
