@@ -114,6 +114,28 @@ pub fn contiguous(x: &Tensor) -> Result<Tensor> {
 #[derive(Clone)]
 pub struct ToCopy {
     dtype: DType,
+    order: Order,
+}
+
+/// How the elements of a copy lie.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Order {
+    /// As those of the tensor.
+    Kept,
+    /// In row-major order.
+    RowMajor,
+    /// With the channels last, of a tensor of so many dimensions.
+    ChannelsLast(usize),
+}
+
+impl Order {
+    fn layout(self, shape: &[usize]) -> Result<Option<Layout>> {
+        Ok(match self {
+            Order::Kept => None,
+            Order::RowMajor => Some(Layout::contiguous(shape)),
+            Order::ChannelsLast(ndim) => Some(Layout::strided(shape.into(), channels_last(shape, ndim)?, 0)),
+        })
+    }
 }
 
 impl Op for ToCopy {
@@ -125,11 +147,18 @@ impl Op for ToCopy {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::converted_in_order(&inputs[0].array(), self.dtype)?)])
+        let y = copy::converted_in_order(&inputs[0].array(), self.dtype)?;
+        let y = match self.order.layout(y.layout.shape())? {
+            Some(layout) if *layout.strides() != *y.layout.strides() => {
+                copy::laid_out(&y, &SharedLayout::new(layout))?
+            }
+            _ => y,
+        };
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        ToCopy { dtype: keep.dtype(0) }
+        ToCopy { dtype: keep.dtype(0), order: Order::Kept }
     }
 
     fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -149,7 +178,7 @@ impl super::apply::Keepsake for ToCopy {}
 
 /// The tensor as another type; itself if it has it.
 pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
+    if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype, order: Order::Kept }, &[x]) }
 }
 
 /// The tensor in single precision if it is of a half type, else itself.
@@ -157,9 +186,17 @@ pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
     to_dtype(x, x.dtype().wide())
 }
 
-/// A copy of the same type, recorded as a conversion.
-pub fn to_copy(x: &Tensor) -> Result<Tensor> {
-    apply_one(ToCopy { dtype: x.dtype() }, &[x])
+/// A copy of that type whose elements lie so, recorded as a conversion.
+pub fn to_copy(x: &Tensor, dtype: DType, order: Order) -> Result<Tensor> {
+    if order == Order::Kept || !batch::is_batched(x) {
+        return apply_one(ToCopy { dtype, order }, &[x]);
+    }
+    // Of many samples each lies so.
+    let y = to_dtype(x, dtype)?;
+    match order {
+        Order::ChannelsLast(ndim) => clone_channels_last(&y, ndim),
+        _ => clone_contiguous(&y),
+    }
 }
 
 /// x ← y, broadcast and converted

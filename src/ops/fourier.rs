@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call};
 use super::conjugate::real;
-use super::{cast, copy, create, part};
+use super::{cast, copy, create, in_place, part};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -289,7 +289,8 @@ impl Op for HalfFourier {
         let half = apply_one(RealFourier { plan: self.plan.clone(), half: true }, &[single(gradients)])?;
         let (last, twice) = (self.plan.last(), self.size - (self.size / 2 + 1));
         if twice > 0 {
-            super::mul_(&part::narrow(&half, last as i64, 1, twice as i64)?, 2)?;
+            let inner = part::narrow(&half, last as i64, 1, twice as i64)?;
+            in_place::through(&inner, &[], |inner| super::mul(inner, 2))?;
         }
         one(half)
     }

@@ -1,5 +1,7 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
+use std::cmp::Ordering;
+
 use smallvec::smallvec;
 
 use super::solve::broadcast;
@@ -8,14 +10,15 @@ use super::{Matrices, adjoint, check_matrix, place, sides, turned};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
-use crate::ops::whole::{Whole, whole, whole_one};
-use crate::ops::{add, join, part, sub};
+use crate::ops::whole::{Whole, whole_one};
+use crate::ops::{add, create, join, part, sub};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
@@ -28,34 +31,138 @@ struct Elimination {
     exchange: bool,
 }
 
-/// The triangles of the square and what is below or beside it, with what goes with both.
-struct Parts {
+/// The factors of matrices.
+struct Factors {
+    exchange: Tensor,
     lower: Tensor,
     upper: Tensor,
-    exchange: Tensor,
-    rows: i64,
-    columns: i64,
-    least: i64,
 }
 
-impl Parts {
-    fn load([triangles, pivots]: &[SavedTensor; 2], at: &At<'_>) -> Result<Parts> {
+/// The first rows and the others, or columns if there are more of them; both are there if there are others.
+fn parted(x: &Tensor, (rows, columns): (usize, usize)) -> Result<(Tensor, Tensor)> {
+    let (rows, columns) = (rows as i64, columns as i64);
+    let (dim, size, least) = if rows > columns { (-2, rows, columns) } else { (-1, columns, rows) };
+    Ok((part::narrow(x, dim, 0, least)?, part::narrow(x, dim, least, size - least)?))
+}
+
+impl Factors {
+    fn sides(&self) -> (usize, usize) {
+        (sides(&self.lower).0, sides(&self.upper).1)
+    }
+
+    /// x U⁻ᴴ, where U is a square.
+    fn over_upper(u: &Tensor, x: &Tensor) -> Result<Tensor> {
+        solve_triangular(&adjoint(u)?, x, false, false, false)
+    }
+
+    /// L⁻ᴴ x, where L is a square.
+    fn under_lower(l: &Tensor, x: &Tensor) -> Result<Tensor> {
+        solve_triangular(&adjoint(l)?, x, true, true, true)
+    }
+
+    /// Lᴴ L̄, or what of it is below the diagonal of a square.
+    fn from_lower(&self, gl: &Tensor) -> Result<Tensor> {
+        matmul(&adjoint(&self.lower)?, gl)
+    }
+
+    /// Ū Uᴴ
+    fn from_upper(&self, gu: &Tensor) -> Result<Tensor> {
+        matmul(gu, &adjoint(&self.upper)?)
+    }
+
+    /// The gradient with respect to the matrices from those with respect to the triangles, one of which is
+    /// there.
+    fn back(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
+        let (lower, upper) = (&self.lower, &self.upper);
+        let (rows, columns) = self.sides();
+        let join =
+            |a: Option<Tensor>, b: Option<Tensor>, both: fn(&Tensor, &Tensor) -> Result<Tensor>| match (a, b)
+            {
+                (Some(a), Some(b)) => both(&a, &b),
+                (Some(a), None) => Ok(a),
+                (None, Some(b)) => both(&create::zeros_like(&b.detach())?, &b),
+                (None, None) => unreachable!("rules run with a gradient"),
+            };
+        let whole = match rows.cmp(&columns) {
+            Ordering::Equal => {
+                let below = gl.map(|gl| tril(&self.from_lower(gl)?, -1)).transpose()?;
+                let above = gu.map(|gu| triu(&self.from_upper(gu)?, 0)).transpose()?;
+                let middle = match (below, above) {
+                    (None, Some(above)) => above,
+                    (below, above) => join(below, above, |a, b| add(a, b))?,
+                };
+                Factors::under_lower(lower, &Factors::over_upper(upper, &middle)?)?
+            }
+            Ordering::Less => {
+                let (square, _) = parted(upper, (rows, columns))?;
+                let below = gl.map(|gl| self.from_lower(gl)).transpose()?;
+                let above = gu.map(|gu| self.from_upper(&triu(gu, 0)?)).transpose()?;
+                let middle = tril(&join(below, above, |a, b| sub(a, b))?, -1)?;
+                let mut inner = Factors::over_upper(&square, &middle)?;
+                let beside = match gu {
+                    Some(gu) => {
+                        let (first, others) = parted(gu, (rows, columns))?;
+                        inner = add(&inner, &triu(&first, 0)?)?;
+                        others
+                    }
+                    None => create::zeros_like(&parted(&upper.detach(), (rows, columns))?.1)?,
+                };
+                Factors::under_lower(lower, &join::cat(&[&inner, &beside], -1)?)?
+            }
+            Ordering::Greater => {
+                let (square, _) = parted(lower, (rows, columns))?;
+                let above = gu.map(|gu| self.from_upper(gu)).transpose()?;
+                let below = gl.map(|gl| self.from_lower(&tril(gl, -1)?)).transpose()?;
+                let middle = triu(&join(above, below, |a, b| sub(a, b))?, 0)?;
+                let mut inner = Factors::under_lower(&square, &middle)?;
+                let beneath = match gl {
+                    Some(gl) => {
+                        let (first, others) = parted(gl, (rows, columns))?;
+                        inner = add(&inner, &tril(&first, -1)?)?;
+                        others
+                    }
+                    None => create::zeros_like(&parted(&lower.detach(), (rows, columns))?.1)?,
+                };
+                Factors::over_upper(upper, &join::cat(&[&inner, &beneath], -2)?)?
+            }
+        };
+        matmul(&self.exchange, &whole)
+    }
+
+    /// The tangents of both triangles, in one matrix.
+    fn forth(&self, t: &Tensor) -> Result<Tensor> {
+        let (rows, columns) = self.sides();
+        let moved = matmul(&turned(&self.exchange)?, t)?;
+        let square = |x: &Tensor| parted(x, (rows, columns)).map(|(square, _)| square);
+        let (l, u) = match rows.cmp(&columns) {
+            Ordering::Greater => (square(&self.lower)?, self.upper.clone()),
+            _ => (self.lower.clone(), square(&self.upper)?),
+        };
+        let (inner, beyond) = parted(&moved, (rows, columns))?;
+        let over_upper = |x: &Tensor| solve_triangular(&u, x, true, false, false);
+        let under_lower = |x: &Tensor| solve_triangular(&l, x, false, true, true);
+        let f = over_upper(&under_lower(&inner)?)?;
+        let (dl, du) = (matmul(&l, &tril(&f, -1)?)?, matmul(&triu(&f, 0)?, &u)?);
+        let whole = add(&dl, &du)?;
+        match rows.cmp(&columns) {
+            Ordering::Equal => Ok(whole),
+            Ordering::Greater => {
+                let (_, known) = parted(&self.lower, (rows, columns))?;
+                join::cat(&[&whole, &over_upper(&sub(&beyond, &matmul(&known, &du)?)?)?], -2)
+            }
+            Ordering::Less => {
+                let (_, known) = parted(&self.upper, (rows, columns))?;
+                join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)
+            }
+        }
+    }
+}
+
+impl Elimination {
+    fn factors([triangles, pivots]: &[SavedTensor; 2], at: &At<'_>) -> Result<Factors> {
         let (lu, pivots) = (at.load(triangles)?, at.load(pivots)?);
-        let (rows, columns) = sides(&lu);
-        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
-        let (rows, columns) = (rows as i64, columns as i64);
-        Ok(Parts { lower, upper, exchange, rows, columns, least: rows.min(columns) })
-    }
-
-    /// The square of both triangles.
-    fn square(&self) -> Result<(Tensor, Tensor)> {
-        Ok((part::narrow(&self.lower, -2, 0, self.least)?, part::narrow(&self.upper, -1, 0, self.least)?))
-    }
-
-    /// The first rows and the others, or columns if there are more of them.
-    fn parted(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
-        let (dim, size) = if self.rows > self.columns { (-2, self.rows) } else { (-1, self.columns) };
-        Ok((part::narrow(x, dim, 0, self.least)?, part::narrow(x, dim, self.least, size - self.least)?))
+        let (exchange, lower, upper) = lu_unpack(&lu, &pivots)?;
+        Ok(Factors { exchange, lower, upper })
     }
 }
 
@@ -100,51 +207,15 @@ impl Op for Elimination {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let parts = Parts::load(saved, at)?;
-        let (l, u) = parts.square()?;
-        let (square, beyond) = parts.parted(single(gradients))?;
-        let (mut of_lower, mut of_upper) = (tril(&square, -1)?, triu(&square, 0)?);
-        let over_upper = |x: &Tensor| adjoint(&solve_triangular(&u, &adjoint(x)?, true, true, false)?);
-        let under_lower = |x: &Tensor| solve_triangular(&adjoint(&l)?, x, true, true, true);
-        let mut others = None;
-        if parts.rows > parts.columns {
-            let below = over_upper(&beyond)?;
-            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
-            of_upper = sub(&of_upper, &matmul(&adjoint(&known)?, &below)?)?;
-            others = Some((below, -2));
-        } else if parts.columns > parts.rows {
-            let beside = under_lower(&beyond)?;
-            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
-            of_lower = sub(&of_lower, &matmul(&beside, &adjoint(&known)?)?)?;
-            others = Some((beside, -1));
-        }
-        let strict = tril(&matmul(&adjoint(&l)?, &of_lower)?, -1)?;
-        let middle = add(&strict, &triu(&matmul(&of_upper, &adjoint(&u)?)?, 0)?)?;
-        let mut whole = over_upper(&under_lower(&middle)?)?;
-        if let Some((others, dim)) = others {
-            whole = join::cat(&[&whole, &others], dim)?;
-        }
-        one(matmul(&parts.exchange, &whole)?)
+        let (factors, g) = (Elimination::factors(saved, at)?, single(gradients));
+        let (rows, columns) = factors.sides();
+        let least = rows.min(columns) as i64;
+        let (gl, gu) = (part::narrow(g, -1, 0, least)?, part::narrow(g, -2, 0, least)?);
+        one(factors.back(Some(&gl), Some(&gu))?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let parts = Parts::load(saved, at)?;
-        let (l, u) = parts.square()?;
-        let moved = matmul(&turned(&parts.exchange)?, tangent(tangents))?;
-        let (square, beyond) = parts.parted(&moved)?;
-        let over_upper = |x: &Tensor| solve_triangular(&u, x, true, false, false);
-        let under_lower = |x: &Tensor| solve_triangular(&l, x, false, true, true);
-        let f = over_upper(&under_lower(&square)?)?;
-        let (dl, du) = (matmul(&l, &tril(&f, -1)?)?, matmul(&triu(&f, 0)?, &u)?);
-        let mut whole = add(&dl, &du)?;
-        if parts.rows > parts.columns {
-            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
-            whole = join::cat(&[&whole, &over_upper(&sub(&beyond, &matmul(&known, &du)?)?)?], -2)?;
-        } else if parts.columns > parts.rows {
-            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
-            whole = join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)?;
-        }
-        Ok(smallvec![Some(whole), None])
+        Ok(smallvec![Some(Elimination::factors(saved, at)?.forth(tangent(tangents))?), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -239,37 +310,161 @@ fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((add(&strict, &ones)?, upper))
 }
 
-/// `unpack`, recorded as one: of matrices that were factored.
+/// Both triangles that are in one matrix
+///
+/// dL is below the diagonal of dA, dU the rest; Ā is both again, of what L and U are longer by as it is
+#[derive(Clone)]
+struct Unpack;
+
+impl Op for Unpack {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        "LuUnpackBackward0"
+    }
+
+    fn shown(&self, source: &Self::Saved) -> Attributes {
+        let [.., rows, columns] = *source.shape() else { return Attributes::new() };
+        shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (lower, upper) = triangles(&inputs[0].detach())?;
+        Ok([lower, upper].map(|x| Tensor::from_array(x.array())).into_iter().collect())
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let [.., rows, columns] = *source.shape() else { return Ok(smallvec![None]) };
+        let (gl, gu) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        let (of_lower, of_upper) = (gl.filter(|_| rows > columns), gu.filter(|_| rows < columns));
+        let parts = of_lower.or(of_upper).map(|longer| parted(longer, (rows, columns))).transpose()?;
+        let first = |x: &Tensor, longer: Option<&Tensor>| match (&parts, longer) {
+            (Some((first, _)), Some(_)) => first.clone(),
+            _ => x.clone(),
+        };
+        let below = gl.map(|gl| tril(&first(gl, of_lower), -1)).transpose()?;
+        let above = gu.map(|gu| triu(&first(gu, of_upper), 0)).transpose()?;
+        let square = match (below, above) {
+            (Some(below), Some(above)) => add(&below, &above)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => unreachable!("rules run with a gradient"),
+        };
+        if rows == columns {
+            return one(square);
+        }
+        let dim = if rows > columns { -2 } else { -1 };
+        let others = match parts {
+            Some((_, others)) => others,
+            None => {
+                let mut sizes = shape::signed(source.shape());
+                let place = (sizes.len() as i64 + dim) as usize;
+                sizes[place] = rows.abs_diff(columns) as i64;
+                create::zeros(&sizes, square.dtype())?
+            }
+        };
+        one(join::cat(&[&square, &others], dim)?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (below, above) = changes(tangent(tangents))?;
+        Ok(smallvec![Some(below), Some(above)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The tangents of both triangles, from those in one matrix.
+fn changes(t: &Tensor) -> Result<(Tensor, Tensor)> {
+    let (rows, columns) = sides(t);
+    let least = rows.min(columns) as i64;
+    Ok((tril(&part::narrow(t, -1, 0, least)?, -1)?, triu(&part::narrow(t, -2, 0, least)?, 0)?))
+}
+
+/// The exchange of rows, and the lower and the upper triangle, of matrices that were factored.
 pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
-    let (rows, columns) = sides(lu);
-    let exchange = exchanges(pivots, rows, lu.dtype())?;
-    let operation = Whole {
-        linear: 1,
-        shown: shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns },
-        ..Whole::new("lu_unpack", "LuUnpackBackward0", &["", "", ""], 1, move |inputs| {
-            let (lower, upper) = triangles(inputs[0])?;
-            Ok(smallvec![lower, upper])
-        })
-    };
-    let (lower, upper) = two(whole(operation, &[lu])?);
+    let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
+    let (lower, upper) = two(apply(Unpack, &[lu])?);
     Ok((exchange, lower, upper))
+}
+
+/// P L U = A: see `Elimination`. The exchange has no derivative and comes last, as torch counts it.
+#[derive(Clone)]
+struct Lu {
+    exchange: bool,
+}
+
+impl Lu {
+    fn factors([lower, upper, exchange]: &[SavedTensor; 3], at: &At<'_>) -> Result<Factors> {
+        Ok(Factors { exchange: at.load(exchange)?, lower: at.load(lower)?, upper: at.load(upper)? })
+    }
+}
+
+impl Op for Lu {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["L", "U", "P"];
+
+    fn name(&self) -> &'static str {
+        "LinalgLuBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { pivot: self.exchange }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        3
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (lu, pivots) = two(Elimination { exchange: self.exchange }.forward(inputs)?);
+        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
+        Ok(smallvec![lower, upper, exchange])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1), keep.constant(2)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (gl, gu) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        if gl.is_none() && gu.is_none() {
+            return Ok(smallvec![None]);
+        }
+        one(Lu::factors(saved, at)?.back(gl, gu)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (below, above) = changes(&Lu::factors(saved, at)?.forth(tangent(tangents))?)?;
+        Ok(smallvec![Some(below), Some(above), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 /// The exchanges of rows, and the triangles, of matrices.
 pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
     const NAME: &str = "linalg.lu";
     check_rank(a, NAME)?;
-    let operation = Whole {
-        constant: 0b100,
-        shown: shown! { pivot: exchange },
-        // What has a derivative comes first, as torch counts it.
-        ..Whole::new("linalg_lu", "LinalgLuBackward0", &["", "L", "U", "P"], 1, move |inputs| {
-            let (lu, pivots) = lu_factor(inputs[0], exchange, NAME)?;
-            let (exchange, lower, upper) = unpack(&lu, &pivots)?;
-            Ok(smallvec![lower, upper, exchange])
-        })
-    };
-    let (lower, upper, exchange) = three(whole(operation, &[a])?);
+    check_matrix(a, NAME)?;
+    let (lower, upper, exchange) = three(apply(Lu { exchange }, &[a])?);
+    // Without a derivative it has no history.
+    let exchange = if mode::special() { exchange.detach() } else { Tensor::from_array(exchange.array()) };
     Ok((exchange, lower, upper))
 }
 
