@@ -2,14 +2,15 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, Recorded, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::in_place::Write;
 use super::operand::Operand;
+use super::record::trace;
 use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
+use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
 use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -59,6 +60,18 @@ pub fn clone(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
     let layout = if layout.is_plain() { layout } else { SharedLayout::new(layout.packed()) };
     apply_one(Clone { layout, packed: true }, &[x])
+}
+
+/// A saved tensor. What was copied before a write is recorded as a copy.
+pub(super) fn load(saved: &SavedTensor, at: &At<'_>) -> Result<Tensor> {
+    let x = at.load(saved)?;
+    if !at.tracking || !saved.is_former() || mode::special() {
+        return Ok(x);
+    }
+    let (copy, layout) = (Tensor::from_array(x.array()), x.layout());
+    let op = Clone { layout, packed: true };
+    trace(&[&x], std::slice::from_ref(&copy), |_| Recorded { op, saved: () })?;
+    Ok(copy)
 }
 
 /// A copy in memory of its own, in row-major order.

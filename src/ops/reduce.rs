@@ -80,7 +80,8 @@ impl Over {
         if records(&[result]) {
             // A single number is repeated as it is; else the dimensions come back one by one, as in torch.
             let mut result = result.clone();
-            for &dim in self.dims.iter().filter(|_| self.named()) {
+            let some = self.given().is_some_and(|dims| !dims.is_empty());
+            for &dim in self.dims.iter().filter(|_| some) {
                 result = squeeze::unsqueeze(&result, dim as i64)?;
             }
             return Ok(result);

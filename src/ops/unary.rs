@@ -11,7 +11,9 @@ use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
+use super::{
+    batch, cast, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole,
+};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -182,7 +184,7 @@ struct Recorded<E: Elementwise> {
 
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
-        self.kept.as_ref().map(|kept| at.load(kept)).transpose()
+        self.kept.as_ref().map(|kept| cast::load(kept, at)).transpose()
     }
 
     /// A gradient times the derivative, recorded as one operation.

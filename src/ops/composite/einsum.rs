@@ -234,14 +234,17 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
 fn check_sizes(terms: &[Term]) -> Result<()> {
     let mut seen: Vec<(u32, usize)> = Vec::new();
     for (operand, term) in terms.iter().enumerate() {
-        for (&label, &size) in term.labels.iter().zip(term.x.layout().shape()) {
+        for (dim, (&label, &size)) in term.labels.iter().zip(term.x.layout().shape()).enumerate() {
             match seen.iter_mut().find(|(other, _)| *other == label) {
                 Some((_, expected)) if *expected == size || size == 1 => {}
                 Some((_, expected)) if *expected == 1 => *expected = size,
                 Some(&mut (_, expected)) => {
-                    let label =
-                        char::from_u32(label).filter(char::is_ascii_alphabetic).unwrap_or('.').to_string();
-                    return Err(Error::EinsumBroadcast { label, size, operand, expected }.into());
+                    let letter = char::from_u32(label).filter(char::is_ascii_alphabetic);
+                    let error = match letter.map(String::from) {
+                        Some(label) => Error::EinsumBroadcast { label, size, operand, expected },
+                        None => Error::EinsumCovered { dim, size, operand, expected },
+                    };
+                    return Err(error.into());
                 }
                 None => seen.push((label, size)),
             }

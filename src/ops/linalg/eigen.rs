@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::solve::solve;
-use super::symmetric::over_differences;
+use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
 use super::{adjoint, as_column, as_row, check_phase, check_square, elements, sides};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ impl Op for Eigen {
         check_phase(&diagonal, Error::EigenvectorPhase { operation: "linalg_eig" })?;
         let longer = mul(&v, &as_row(&real(&diagonal)?)?)?;
         let turned = sub(&along, &matmul(&adjoint(&v)?, &longer)?)?;
-        let middle = over_differences(&turned, &conj(values)?, of_values)?;
+        let middle = with_diagonal(over_differences(&turned, &conj(values)?)?, of_values)?;
         one(solve(&adjoint(&v)?, &matmul(&middle, &adjoint(&v)?)?, true)?)
     }
 
@@ -132,7 +132,7 @@ impl Op for Eigen {
         let (values, v) = (at.load(values)?, at.load(v)?);
         let t = cast::to_dtype(tangent(tangents), v.dtype())?;
         let p = solve(&v, &matmul(&t, &v)?, true)?;
-        let w = matmul(&v, &over_differences(&p, &values, None)?)?;
+        let w = matmul(&v, &apart_from_diagonal(&p, &values)?)?;
         let dv = turning(&w, &v, &matmul(&adjoint(&v)?, &w)?)?;
         Ok(smallvec![Some(part::diagonal(&p, 0, -2, -1)?), Some(dv)])
     }

@@ -24,19 +24,26 @@ struct Eigh {
     upper: bool,
 }
 
-/// A matrix over the differences of eigenvalues, with something else on the diagonal, or zeros.
-pub(super) fn over_differences(x: &Tensor, values: &Tensor, along: Option<&Tensor>) -> Result<Tensor> {
-    let diagonal = |x: &Tensor| part::diagonal(x, 0, -2, -1);
+/// A matrix over the differences of eigenvalues, with ones in the place of those on the diagonal.
+pub(super) fn over_differences(x: &Tensor, values: &Tensor) -> Result<Tensor> {
     let apart = sub(&as_row(values)?, &as_column(values)?)?;
-    cast::fill_(&diagonal(&apart)?, 1.0)?;
-    let quotient = div(x, &apart)?;
-    let quotient =
-        along.map_or(Ok(quotient.clone()), |along| batch::with_room(quotient.clone(), &[along]))?;
-    match along {
-        Some(along) => cast::copy_(&diagonal(&quotient)?, along)?,
-        None => cast::zero_(&diagonal(&quotient)?)?,
-    }
+    cast::fill_(&part::diagonal(&apart, 0, -2, -1)?, 1.0)?;
+    div(x, &apart)
+}
+
+/// `over_differences` with zeros on the diagonal.
+pub(super) fn apart_from_diagonal(x: &Tensor, values: &Tensor) -> Result<Tensor> {
+    let quotient = over_differences(x, values)?;
+    cast::zero_(&part::diagonal(&quotient, 0, -2, -1)?)?;
     Ok(quotient)
+}
+
+/// A matrix with this on the diagonal, if it is there: what the matrix had is nothing but rounding.
+pub(super) fn with_diagonal(x: Tensor, diagonal: Option<&Tensor>) -> Result<Tensor> {
+    let Some(diagonal) = diagonal else { return Ok(x) };
+    let x = batch::with_room(x, &[diagonal])?;
+    cast::copy_(&part::diagonal(&x, 0, -2, -1)?, diagonal)?;
+    Ok(x)
 }
 
 impl Op for Eigh {
@@ -93,14 +100,14 @@ impl Op for Eigh {
             Error::EigenvectorPhase { operation: "linalg_eigh" },
         )?;
         let skew = mul(&sub(&along, &adjoint(&along)?)?, 0.5)?;
-        let middle = over_differences(&skew, &values, gradients[0].as_ref())?;
+        let middle = with_diagonal(over_differences(&skew, &values)?, gradients[0].as_ref())?;
         one(matmul(&v, &matmul(&middle, &adjoint(&v)?)?)?)
     }
 
     fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
         let m = matmul(&matmul(&adjoint(&v)?, tangent(tangents))?, &v)?;
-        let dv = matmul(&v, &over_differences(&m, &values, None)?)?;
+        let dv = matmul(&v, &apart_from_diagonal(&m, &values)?)?;
         Ok(smallvec![Some(real(&part::diagonal(&m, 0, -2, -1)?)?), Some(dv)])
     }
 
