@@ -23,10 +23,11 @@ def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:
 
 def _moved_back(values: Tensor, dim: Sequence[int]) -> Tensor:
     """Put the last two dimensions where those of the matrices were."""
-    places = [number % values.dim() for number in dim]
-    others = iter(range(values.dim() - 2))
-    order = [places.index(place) - 2 if place in places else next(others) for place in range(values.dim())]
-    return values.permute(order)
+    count = values.dim()
+    places, others = [number % count for number in dim], iter(range(count - 2))
+    return values.permute(
+        [count - 2 + places.index(place) if place in places else next(others) for place in range(count)]
+    )
 
 
 def _outcome(found: Tensor, out: Tensor | None, name: str) -> Tensor:

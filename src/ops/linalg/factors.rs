@@ -8,6 +8,7 @@ use smallvec::smallvec;
 use super::elimination::exchanges;
 use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -190,32 +191,35 @@ impl Op for Unpack {
     fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let [.., rows, columns] = *source.shape() else { return Ok(smallvec![None]) };
         let (gl, gu) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
-        let (of_lower, of_upper) = (gl.filter(|_| rows > columns), gu.filter(|_| rows < columns));
-        let parts = of_lower.or(of_upper).map(|longer| parted(longer, (rows, columns))).transpose()?;
-        let first = |x: &Tensor, longer: Option<&Tensor>| match (&parts, longer) {
-            (Some((first, _)), Some(_)) => first.clone(),
-            _ => x.clone(),
+        let square = |gl: Option<&Tensor>, gu: Option<&Tensor>| {
+            let below = gl.map(|gl| tril(gl, -1)).transpose()?;
+            let above = gu.map(|gu| triu(gu, 0)).transpose()?;
+            match (below, above) {
+                (Some(below), Some(above)) => add(&below, &above),
+                (Some(only), None) | (None, Some(only)) => Ok(only),
+                (None, None) => unreachable!("rules run with a gradient"),
+            }
         };
-        let below = gl.map(|gl| tril(&first(gl, of_lower), -1)).transpose()?;
-        let above = gu.map(|gu| triu(&first(gu, of_upper), 0)).transpose()?;
-        let square = match (below, above) {
-            (Some(below), Some(above)) => add(&below, &above)?,
-            (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => unreachable!("rules run with a gradient"),
-        };
-        if rows == columns {
-            return one(square);
+        // One triangle is as large as the matrix, or both are.
+        let whole = rows == columns || if rows > columns { gu.is_none() } else { gl.is_none() };
+        if whole {
+            return one(square(gl, gu)?);
         }
-        let dim = if rows > columns { -2 } else { -1 };
-        let others = match parts {
-            Some((_, others)) => others,
+        let (tall, dim) = (rows > columns, if rows > columns { -2 } else { -1 });
+        let parts = if tall { gl } else { gu }.map(|longer| parted(longer, (rows, columns))).transpose()?;
+        let (first, others) = match parts {
+            Some((first, others)) => (Some(first), others),
             None => {
                 let mut sizes = shape::signed(source.shape());
                 let place = (sizes.len() as i64 + dim) as usize;
                 sizes[place] = rows.abs_diff(columns) as i64;
-                create::zeros(&sizes, square.dtype())?
+                (
+                    None,
+                    create::zeros(&sizes, if tall { gu } else { gl }.map_or(DType::Float64, Tensor::dtype))?,
+                )
             }
         };
+        let square = if tall { square(first.as_ref(), gu)? } else { square(gl, first.as_ref())? };
         one(join::cat(&[&square, &others], dim)?)
     }
 
