@@ -19,9 +19,3 @@ def test_the_adjoint_of_a_complex_number_is_its_conjugate(name):
 def test_the_adjoint_of_a_real_number_is_the_number(name):
     x = torch.tensor(2.0)
     assert getattr(x, name) is x
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_adjoints_of_numbers_warn(name):
-    with pytest.warns(UserWarning, match=rf"Tensor\.{name} is deprecated on 0-D tensors"):
-        getattr(torch.tensor(1j), name)
