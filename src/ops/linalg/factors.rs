@@ -49,13 +49,13 @@ impl Factors {
         solve_triangular(&adjoint(l)?, x, true, true, true)
     }
 
-    /// Lᴴ L̄, or what of it is below the diagonal of a square.
-    fn from_lower(&self, gl: &Tensor) -> Result<Tensor> {
+    /// Lᴴ L̄
+    fn of_lower(&self, gl: &Tensor) -> Result<Tensor> {
         matmul(&adjoint(&self.lower)?, gl)
     }
 
     /// Ū Uᴴ
-    fn from_upper(&self, gu: &Tensor) -> Result<Tensor> {
+    fn of_upper(&self, gu: &Tensor) -> Result<Tensor> {
         matmul(gu, &adjoint(&self.upper)?)
     }
 
@@ -74,8 +74,8 @@ impl Factors {
             };
         let whole = match rows.cmp(&columns) {
             Ordering::Equal => {
-                let below = gl.map(|gl| tril(&self.from_lower(gl)?, -1)).transpose()?;
-                let above = gu.map(|gu| triu(&self.from_upper(gu)?, 0)).transpose()?;
+                let below = gl.map(|gl| tril(&self.of_lower(gl)?, -1)).transpose()?;
+                let above = gu.map(|gu| triu(&self.of_upper(gu)?, 0)).transpose()?;
                 let middle = match (below, above) {
                     (None, Some(above)) => above,
                     (below, above) => join(below, above, |a, b| add(a, b))?,
@@ -84,8 +84,8 @@ impl Factors {
             }
             Ordering::Less => {
                 let (square, _) = parted(upper, (rows, columns))?;
-                let below = gl.map(|gl| self.from_lower(gl)).transpose()?;
-                let above = gu.map(|gu| self.from_upper(&triu(gu, 0)?)).transpose()?;
+                let below = gl.map(|gl| self.of_lower(gl)).transpose()?;
+                let above = gu.map(|gu| self.of_upper(&triu(gu, 0)?)).transpose()?;
                 let middle = tril(&join(below, above, |a, b| sub(a, b))?, -1)?;
                 let mut inner = Factors::over_upper(&square, &middle)?;
                 let beside = match gu {
@@ -100,8 +100,8 @@ impl Factors {
             }
             Ordering::Greater => {
                 let (square, _) = parted(lower, (rows, columns))?;
-                let above = gu.map(|gu| self.from_upper(gu)).transpose()?;
-                let below = gl.map(|gl| self.from_lower(&tril(gl, -1)?)).transpose()?;
+                let above = gu.map(|gu| self.of_upper(gu)).transpose()?;
+                let below = gl.map(|gl| self.of_lower(&tril(gl, -1)?)).transpose()?;
                 let middle = triu(&join(above, below, |a, b| sub(a, b))?, 0)?;
                 let mut inner = Factors::under_lower(&square, &middle)?;
                 let beneath = match gl {
