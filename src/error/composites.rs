@@ -128,6 +128,8 @@ macro_rules! composites {
     EinsumCount { how: &'static str },
     /// Dimensions of one subscript that do not broadcast.
     EinsumBroadcast { label: String, size: usize, operand: usize, expected: usize },
+    /// Dimensions that an ellipsis stands for and that do not broadcast.
+    EinsumCovered { dim: usize, size: usize, operand: usize, expected: usize },
     /// A subscript of the result that is there twice.
     EinsumOutputTwice { label: String },
     /// A subscript of the result that no operand has.

@@ -2,14 +2,15 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use super::apply::{Keep, Op, Outputs, Recorded, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::in_place::Write;
 use super::operand::Operand;
+use super::record::trace;
 use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
+use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
 use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -59,6 +60,18 @@ pub fn clone(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
     let layout = if layout.is_plain() { layout } else { SharedLayout::new(layout.packed()) };
     apply_one(Clone { layout, packed: true }, &[x])
+}
+
+/// A saved tensor. What was copied before a write is recorded as a copy.
+pub(super) fn load(saved: &SavedTensor, at: &At<'_>) -> Result<Tensor> {
+    let x = at.load(saved)?;
+    if !at.tracking || !saved.is_former() || mode::special() {
+        return Ok(x);
+    }
+    let (copy, layout) = (Tensor::from_array(x.array()), x.layout());
+    let op = Clone { layout, packed: true };
+    trace(&[&x], std::slice::from_ref(&copy), |_| Recorded { op, saved: () })?;
+    Ok(copy)
 }
 
 /// A copy in memory of its own, in row-major order.
@@ -114,6 +127,28 @@ pub fn contiguous(x: &Tensor) -> Result<Tensor> {
 #[derive(Clone)]
 pub struct ToCopy {
     dtype: DType,
+    order: Order,
+}
+
+/// How the elements of a copy lie.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Order {
+    /// As those of the tensor.
+    Kept,
+    /// In row-major order.
+    RowMajor,
+    /// With the channels last, of a tensor of so many dimensions.
+    ChannelsLast(usize),
+}
+
+impl Order {
+    fn layout(self, shape: &[usize]) -> Result<Option<Layout>> {
+        Ok(match self {
+            Order::Kept => None,
+            Order::RowMajor => Some(Layout::contiguous(shape)),
+            Order::ChannelsLast(ndim) => Some(Layout::strided(shape.into(), channels_last(shape, ndim)?, 0)),
+        })
+    }
 }
 
 impl Op for ToCopy {
@@ -125,15 +160,22 @@ impl Op for ToCopy {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::converted_in_order(&inputs[0].array(), self.dtype)?)])
+        let y = copy::converted_in_order(&inputs[0].array(), self.dtype)?;
+        let y = match self.order.layout(y.layout.shape())? {
+            Some(layout) if *layout.strides() != *y.layout.strides() => {
+                copy::laid_out(&y, &SharedLayout::new(layout))?
+            }
+            _ => y,
+        };
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        ToCopy { dtype: keep.dtype(0) }
+        ToCopy { dtype: keep.dtype(0), order: Order::Kept }
     }
 
     fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(to_dtype(single(gradients), input.dtype)?)
+        one(super::accumulate::to_dtype(single(gradients).clone(), input.dtype)?)
     }
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -149,7 +191,7 @@ impl super::apply::Keepsake for ToCopy {}
 
 /// The tensor as another type; itself if it has it.
 pub fn to_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype }, &[x]) }
+    if x.dtype() == dtype { Ok(x.clone()) } else { apply_one(ToCopy { dtype, order: Order::Kept }, &[x]) }
 }
 
 /// The tensor in single precision if it is of a half type, else itself.
@@ -157,9 +199,17 @@ pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
     to_dtype(x, x.dtype().wide())
 }
 
-/// A copy of the same type, recorded as a conversion.
-pub fn to_copy(x: &Tensor) -> Result<Tensor> {
-    apply_one(ToCopy { dtype: x.dtype() }, &[x])
+/// A copy of that type whose elements lie so, recorded as a conversion.
+pub fn to_copy(x: &Tensor, dtype: DType, order: Order) -> Result<Tensor> {
+    if order == Order::Kept || !batch::is_batched(x) {
+        return apply_one(ToCopy { dtype, order }, &[x]);
+    }
+    // Of many samples each lies so.
+    let y = to_dtype(x, dtype)?;
+    match order {
+        Order::ChannelsLast(ndim) => clone_channels_last(&y, ndim),
+        _ => clone_contiguous(&y),
+    }
 }
 
 /// x ← y, broadcast and converted

@@ -134,7 +134,8 @@ impl Op for Polar {
 
     fn vjp(&self, z: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (outward, around) = Polar::directions(&at.load(z)?)?;
-        let along = |direction: &Tensor| real_product(direction, single(gradients));
+        let conjugate = conj(single(gradients).clone())?;
+        let along = |direction: &Tensor| real(&mul(&conjugate, direction)?);
         let r = at.needs(0).then(|| along(&outward)).transpose()?;
         let phi = at.needs(1).then(|| along(&around)).transpose()?;
         Ok(smallvec![r, phi])
@@ -251,8 +252,8 @@ impl Elementwise for RealAngle {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Promote;
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        super::create::zeros_like(x)
+    fn chain(&self, _x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        super::create::zeros_like(&t.detach())
     }
 
     fn real<T: Real>(&self, x: T) -> T {

@@ -20,7 +20,10 @@ impl Kind for Expand {
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        super::accumulate::sum_to(gradient, source.shape())
+        match source.ndim() {
+            0 => super::reduce::sum(gradient, None, false, None),
+            _ => super::accumulate::sum_to(gradient, source.shape()),
+        }
     }
 
     fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
@@ -28,10 +31,11 @@ impl Kind for Expand {
     }
 }
 
-fn expanded(x: &Tensor, shape: Dims) -> Result<Tensor> {
+/// `expand` to a shape that is known to fit.
+pub(in crate::ops) fn expanded(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     let layout = x.layout();
-    let strides = shape::expanded_strides(layout.shape(), layout.strides(), &shape);
-    apply(Expand, x, Layout::strided(shape, strides, layout.offset()))
+    let strides = shape::expanded_strides(layout.shape(), layout.strides(), shape);
+    apply(Expand, x, Layout::strided(shape.into(), strides, layout.offset()))
 }
 
 /// The tensor in a larger shape; `-1` leaves a size as it is.
@@ -67,12 +71,12 @@ pub fn expand(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
         };
     }
     shape::checked_shape(&shape::signed(&sizes))?;
-    expanded(x, sizes)
+    expanded(x, &sizes)
 }
 
 /// `expand` to a shape that is known to fit; the tensor itself when it has it.
 pub(in crate::ops) fn expand_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
-    if x.layout().shape() == shape { Ok(x.clone()) } else { expanded(x, shape.into()) }
+    if x.layout().shape() == shape { Ok(x.clone()) } else { expanded(x, shape) }
 }
 
 /// The tensor in the shape of another.

@@ -4,10 +4,9 @@
 use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call};
+use super::batch::{self, Answer, Call};
 use super::conjugate::real;
-use super::neural::pad;
-use super::{cast, copy, mul};
+use super::{cast, copy, create, in_place, part};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -218,8 +217,16 @@ impl Op for RealFourier {
     fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (layout, last) = (at.load(x)?.layout().shape().to_vec(), self.plan.last());
         let g = single(gradients);
-        let missing = layout[last] as i64 - g.layout().shape()[last] as i64;
-        let whole = if missing > 0 { padded(g, last, missing)? } else { g.clone() };
+        let half = g.layout().shape()[last] as i64;
+        let whole = match layout[last] as i64 > half {
+            true => {
+                let zeros = create::zeros(&shape::signed(&layout), g.dtype())?;
+                let whole = batch::with_room(zeros, &[g])?;
+                cast::copy_(&part::narrow(&whole, last as i64, 0, half)?, g)?;
+                whole
+            }
+            false => g.clone(),
+        };
         one(real(&apply_one(Fourier { plan: self.plan.clone(), forward: false }, &[&whole])?)?)
     }
 
@@ -230,15 +237,6 @@ impl Op for RealFourier {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(RealFourier { plan: self.plan.deeper(), half: self.half })
     }
-}
-
-/// `x` with zeros behind a dimension.
-fn padded(x: &Tensor, dim: usize, count: i64) -> Result<Tensor> {
-    let mut amounts = vec![0; 2 * (x.ndim() - dim)];
-    if let Some(last) = amounts.last_mut() {
-        *last = count;
-    }
-    pad::constant_pad(x, &amounts, 0.0.into())
 }
 
 /// y = Fᴴ x, where x is the first half of a last dimension that is the mirror of its own conjugates
@@ -289,13 +287,12 @@ impl Op for HalfFourier {
 
     fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let half = apply_one(RealFourier { plan: self.plan.clone(), half: true }, &[single(gradients)])?;
-        let (last, size) = (self.plan.last(), self.size);
-        let weights: Vec<f64> =
-            (0..size / 2 + 1).map(|at| if at == 0 || 2 * at == size { 1.0 } else { 2.0 }).collect();
-        let mut shape = vec![1; half.ndim()];
-        shape[last] = weights.len();
-        let weights = Tensor::from_array(Array::from_slice(&shape, &weights)?);
-        one(mul(&half, &cast::to_dtype(&weights, half.dtype().to_real())?)?)
+        let (last, twice) = (self.plan.last(), self.size - (self.size / 2 + 1));
+        if twice > 0 {
+            let inner = part::narrow(&half, last as i64, 1, twice as i64)?;
+            in_place::through(&inner, &[], |inner| super::mul(inner, 2))?;
+        }
+        one(half)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

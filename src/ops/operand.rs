@@ -151,7 +151,7 @@ impl Kept {
     /// The operand, ready for calculation.
     pub fn load(&self, at: &At<'_>) -> Result<Value> {
         match self {
-            Kept::Tensor(saved) => at.load(saved).map(Value::Tensor),
+            Kept::Tensor(saved) => super::cast::load(saved, at).map(Value::Tensor),
             Kept::Scalar(number) => Ok(Value::Scalar(number.get())),
             Kept::Nothing => unreachable!("a rule loads what it declared to keep"),
         }

@@ -45,11 +45,19 @@ impl Elementwise2 for Hypot {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        div(&mul(t, a)?, &hypot(a, b)?)
+        self.left_from(a, b, &hypot(a, b)?, t)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        div(&mul(t, b)?, &hypot(a, b)?)
+        self.right_from(a, b, &hypot(a, b)?, t)
+    }
+
+    fn left_from(&self, a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        div(&mul(t, a)?, y)
+    }
+
+    fn right_from(&self, _a: &Value, b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        div(&mul(t, b)?, y)
     }
 }
 
@@ -187,7 +195,11 @@ impl Elementwise2 for Copysign {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let turn = div(&copysign(a, b)?, Operand::from(a))?;
+        self.left_from(a, b, &copysign(a, b)?, t)
+    }
+
+    fn left_from(&self, a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        let turn = div(y, Operand::from(a))?;
         mul(t, &masked_fill(&turn, &eq(a, 0)?, 0.0)?)
     }
 

@@ -122,7 +122,7 @@ impl Picked {
 
     /// Puts the dimension back that went with the picking.
     fn aligned(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
-        if self.reduces && y.ndim() < ndim.max(1) || y.ndim() == 0 {
+        if self.reduces && y.ndim() < ndim {
             return squeeze::unsqueeze(y, self.dim as i64);
         }
         Ok(y.clone())
@@ -206,16 +206,14 @@ impl Op for Picked {
     fn vjp(&self, (kept, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
         let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
-        let index = self.index(kept, at, ndim)?;
-        let zeros = create::zeros(if ndim == 0 { &[1] } else { &shape }, g.dtype())?;
-        let aligned = self.aligned(g, ndim)?;
+        let zeros = create::zeros(&shape, g.dtype())?;
+        let (index, aligned) = (self.index(kept, at, ndim)?, self.aligned(g, ndim)?);
         // Of running extremes many results are of one element.
         let once = !matches!(self.pick, Pick::Running { .. });
-        if once && at.tracking && ndim > 0 && !super::batch::is_batched(&aligned) {
-            return one(gather::scatter(&zeros, self.dim as i64, &index, &aligned)?);
-        }
-        let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?;
-        one(super::reshape::reshape(&sums, &shape)?)
+        one(match once && at.tracking && !super::batch::is_batched(&aligned) {
+            true => gather::scatter(&zeros, self.dim as i64, &index, &aligned)?,
+            false => gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?,
+        })
     }
 
     fn jvp(
@@ -226,8 +224,9 @@ impl Op for Picked {
     ) -> Result<Gradients> {
         let ndim = source.ndim();
         let index = self.index(kept, at, ndim)?;
-        let moved = gather::gather(&self.lifted(tangent(tangents))?, self.dim as i64, &index)?;
-        Ok(smallvec![Some(self.settled(&moved, ndim)?), None])
+        let moved = gather::gather(tangent(tangents), self.dim as i64, &index)?;
+        let settled = if ndim > 0 { self.settled(&moved, ndim)? } else { moved };
+        Ok(smallvec![Some(settled), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -101,23 +101,26 @@ impl Elementwise2 for Pow {
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        let power = pow(a, b)?;
+        self.right_from(a, b, &pow(a, b)?, t)
+    }
+
+    fn right_from(&self, a: &Value, b: &Value, power: &Tensor, t: &Tensor) -> Result<Tensor> {
         let (logarithm, at_zero) = match a {
             Value::Scalar(base) if base.is_true() => {
                 let logarithm = match power.dtype().is_complex() {
                     true => Scalar::Complex(base.to_complex().ln()),
                     false => Scalar::Float(base.to_f64().ln()),
                 };
-                return mul(t, &mul(&power, logarithm)?);
+                return mul(t, &mul(power, logarithm)?);
             }
-            Value::Scalar(_) => (mul(&power, f64::NEG_INFINITY)?, is_positive(b)?),
+            Value::Scalar(_) => (mul(power, f64::NEG_INFINITY)?, is_positive(b)?),
             Value::Tensor(base) => {
                 let base = match power.dtype().is_complex() {
                     true => cast::to_dtype(base, power.dtype())?,
                     false => base.clone(),
                 };
                 let at_zero = logical::and(&compare::eq(&base, 0)?, &is_positive(b)?)?;
-                (mul(&power, &super::log(&base)?)?, at_zero)
+                (mul(power, &super::log(&base)?)?, at_zero)
             }
         };
         mul(t, &where_(&at_zero, 0, &logarithm)?)

@@ -224,13 +224,27 @@ impl Op for Repeat {
     }
 
     fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let woven = reshape::reshape_to(single(gradients), &self.woven(source.shape()))?;
-        let times: Vec<i64> = (0..self.times.len() as i64).map(|dim| 2 * dim).collect();
-        if times.is_empty() {
-            return one(woven);
+        let shape = source.shape();
+        if self.times.contains(&0) {
+            return one(create::zeros(&shape::signed(shape), single(gradients).dtype())?);
         }
-        let sum = reduce::sum(&woven, Some(&times), false, None)?;
-        one(if sum.ndim() == source.ndim() { sum } else { reshape::reshape_to(&sum, source.shape())? })
+        let lead = self.times.len() - shape.len();
+        let mut sum = single(gradients).clone();
+        for _ in 0..lead {
+            sum = reduce::sum(&sum, Some(&[0]), false, None)?;
+        }
+        let (mut woven, mut repeated) = (Dims::new(), Vec::new());
+        for (&times, &size) in self.times[lead..].iter().zip(shape) {
+            if times > 1 {
+                repeated.push(woven.len() as i64);
+                woven.push(times);
+            }
+            woven.push(size);
+        }
+        if repeated.is_empty() {
+            return one(sum);
+        }
+        one(reduce::sum(&reshape::reshape_to(&sum, &woven)?, Some(&repeated), false, None)?)
     }
 
     fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

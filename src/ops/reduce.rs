@@ -80,7 +80,8 @@ impl Over {
         if records(&[result]) {
             // A single number is repeated as it is; else the dimensions come back one by one, as in torch.
             let mut result = result.clone();
-            for &dim in self.dims.iter().filter(|_| self.named()) {
+            let some = self.given().is_some_and(|dims| !dims.is_empty());
+            for &dim in self.dims.iter().filter(|_| some) {
                 result = squeeze::unsqueeze(&result, dim as i64)?;
             }
             return Ok(result);
@@ -110,7 +111,13 @@ impl Over {
             let layout = Layout::strided(input.into(), strides, array.layout.offset());
             return Ok(Tensor::from_array(array.with_layout(layout)));
         }
-        expand::expand_to(&self.aligned(result, input)?, input)
+        let aligned = self.aligned(result, input)?;
+        // Recorded, it is a view even of what has the shape already.
+        if records(&[result]) {
+            expand::expanded(&aligned, input)
+        } else {
+            expand::expand_to(&aligned, input)
+        }
     }
 
     /// The sum of a tensor over these dimensions.

@@ -55,7 +55,11 @@ impl Elementwise2 for Ldexp {
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(&mul(t, &super::ldexp(a, b)?)?, LN_2)
+        self.right_from(a, b, &super::ldexp(a, b)?, t)
+    }
+
+    fn right_from(&self, _a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        mul(&mul(t, y)?, LN_2)
     }
 }
 
@@ -84,7 +88,7 @@ impl Elementwise2 for Nextafter {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        where_(&compare::eq(a, b)?, 0.0, t)
+        where_(&compare::ne(a, b)?, t, 0.0)
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -92,7 +92,10 @@ pub struct Cumsum {
 impl Cumsum {
     /// The sums from each element on to the last; as torch says it, if that is recorded.
     fn onward(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
-        if tracking && !self.way.backward && x.numel() > 1 {
+        if !self.way.backward && (x.numel() <= 1 || x.layout().size(self.way.dim) == 1) {
+            return Ok(x.clone());
+        }
+        if tracking && !self.way.backward {
             let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
             return turned(&apply_one(Cumsum { dtype: None, ..*self }, &[&turned(x)?])?);
         }

@@ -3,11 +3,11 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single};
-use super::batch::{Answer, Call};
+use super::batch::{self, Answer, Call};
 use super::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
 use super::operand::Operand;
 use super::select::{masked_fill, where_};
-use super::{add, cast, clamp, compare, copy, create, div, in_place, mul, part, reshape, view};
+use super::{add, along, cast, clamp, compare, copy, create, div, in_place, mul, part, reshape, view};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -100,9 +100,6 @@ struct ScatterReduce<const SLICES: bool> {
     included: bool,
 }
 
-/// The weights of elements and of what is combined with them; one if there are none.
-type Weights = (Option<Tensor>, Option<Tensor>);
-
 impl<const SLICES: bool> ScatterReduce<SLICES> {
     fn folded<T: Number>(
         &self,
@@ -131,63 +128,67 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
         Ok(y)
     }
 
-    /// How many elements were combined, at least one.
-    fn counts(&self, like: &Tensor, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-        let start = if self.included { create::ones_like(like)? } else { create::zeros_like(like)? };
-        let counts = scatter_add(&start, self.given, index, &create::ones_like(source)?)?;
-        clamp::clamp(&counts, Some(Operand::Scalar(1.into())), None)
+    /// The elements that the index names.
+    fn picked(&self, x: &Tensor) -> Result<Tensor> {
+        match self.by_slices() {
+            true => along::index_select(x, self.given, &self.named),
+            false => gather(x, self.given, &self.index),
+        }
     }
 
-    fn weights(&self, x: &Tensor, source: &Tensor, y: &Tensor, index: &Tensor) -> Result<Weights> {
-        let (dim, float) = (self.given, y.dtype());
-        let picked = |x: &Tensor| gather(x, dim, index);
+    /// `x` with what the index names added to it.
+    fn sum(&self, x: &Tensor, source: &Tensor) -> Result<Tensor> {
+        match self.by_slices() {
+            true => along::index_add(x, self.given, &self.named, source, 1.into()),
+            false => scatter_add(x, self.given, &self.index, source),
+        }
+    }
+
+    /// Whether there is one number for each slice, as the caller gave them; of many samples there is not.
+    fn by_slices(&self) -> bool {
+        SLICES && self.named.ndim() <= 1 && !batch::is_batched(&self.named)
+    }
+
+    /// The gradients of x and of the source, by the steps that torch takes.
+    fn passed(&self, [x, source, y]: [&Tensor; 3], g: &Tensor) -> Result<(Tensor, Tensor)> {
+        let as_numbers = |hits: Tensor| cast::to_dtype(&hits, y.dtype());
         match self.fold {
-            Fold::Sum => Ok((None, None)),
+            Fold::Sum => Ok((g.clone(), self.picked(g)?)),
             Fold::Mean => {
-                let share = div(1.0, &self.counts(y, index, source)?)?;
-                let shares = picked(&share)?;
-                Ok((Some(share), Some(shares)))
+                let start = if self.included { create::ones_like(y)? } else { create::zeros_like(y)? };
+                let counts = self.sum(&start, &create::ones_like(source)?)?;
+                let counts = clamp::clamp(&counts, Some(Operand::Scalar(1.into())), None)?;
+                Ok((div(g, &counts)?, div(&self.picked(g)?, &self.picked(&counts)?)?))
             }
             Fold::Greatest | Fold::Least => {
-                let own = cast::to_dtype(&compare::eq(x, y)?, float)?;
-                let other = cast::to_dtype(&compare::eq(source, &picked(y)?)?, float)?;
-                let equal = scatter_add(&own, dim, index, &other)?;
-                Ok((Some(div(&own, &equal)?), Some(div(&other, &picked(&equal)?)?)))
+                let own = as_numbers(compare::eq(x, y)?)?;
+                let others = as_numbers(compare::eq(source, &self.picked(y)?)?)?;
+                let share = div(g, &self.sum(&own, &others)?)?;
+                Ok((mul(&own, &share)?, mul(&others, &self.picked(&share)?)?))
             }
             Fold::Product => {
-                let again = |x: &Tensor, source: &Tensor| {
-                    apply_one(
-                        ScatterReduce::<false> {
-                            dim: self.dim,
-                            given: dim,
-                            index: index.clone(),
-                            named: index.clone(),
-                            fold: Fold::Product,
-                            included: self.included,
-                        },
-                        &[x, source],
-                    )
-                };
-                let whole = where_(&compare::eq(x, 0.0)?, 1.0, x)?;
-                let own = div(&again(&whole, source)?, &whole)?;
+                let again = |x: &Tensor, source: &Tensor| apply_one(self.clone(), &[x, source]);
+                let whole = masked_fill(x, &compare::eq(x, 0.0)?, 1.0)?;
+                let of_x = div(&mul(g, &again(&whole, source)?)?, &whole)?;
                 let zero = compare::eq(source, 0.0)?;
-                let zeros = scatter_add(&create::zeros_like(x)?, dim, index, &cast::to_dtype(&zero, float)?)?;
-                let alone = crate::ops::logical::and(&zero, &compare::eq(&picked(&zeros)?, 1.0)?)?;
-                let without = picked(&again(x, &where_(&alone, 1.0, source)?)?)?;
-                let others = div(&picked(y)?, &masked_fill(source, &zero, 1.0)?)?;
-                Ok((Some(own), Some(where_(&alone, &without, &others)?)))
+                let zeros = self.sum(&create::zeros_like(&x.detach())?, &as_numbers(zero.clone())?)?;
+                let alone = crate::ops::logical::and(&zero, &compare::eq(&self.picked(&zeros)?, 1.0)?)?;
+                let without = again(x, &masked_fill(source, &alone, 1.0)?)?;
+                let without = self.picked(&mul(g, &without)?)?;
+                let others = div(&self.picked(&mul(g, y)?)?, &masked_fill(source, &zero, 1.0)?)?;
+                Ok((of_x, where_(&alone, &without, &others)?))
             }
         }
     }
 
     /// Elements that do not depend on what they were before, as zeros.
-    fn kept(&self, x: Tensor, index: &Tensor) -> Result<Tensor> {
-        if self.included { Ok(x) } else { scatter(&x, self.given, index, 0.0) }
+    fn kept(&self, x: Tensor) -> Result<Tensor> {
+        match self.included {
+            true => Ok(x),
+            false if self.by_slices() => along::index_fill(&x, self.given, &self.named, 0.0),
+            false => scatter(&x, self.given, &self.index, 0.0),
+        }
     }
-}
-
-fn weighted(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
-    weight.map_or_else(|| Ok(x.clone()), |weight| mul(x, weight))
 }
 
 impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
@@ -223,27 +224,25 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let [x, _, source, y] = saved;
         at.load(&saved[1])?;
-        let (x, source, y, index) = (at.load(x)?, at.load(source)?, at.load(y)?, &self.index);
-        let (own, others) = self.weights(&x, &source, &y, index)?;
-        let g = single(gradients);
-        let of_x = || self.kept(weighted(g, own.as_ref())?, index);
-        let of_source = || weighted(&gather(g, self.given, index)?, others.as_ref());
-        Ok(smallvec![at.needs(0).then(of_x).transpose()?, at.needs(1).then(of_source).transpose()?,])
+        let (x, source, y) = (at.load(x)?, at.load(source)?, at.load(y)?);
+        let (of_x, of_source) = self.passed([&x, &source, &y], single(gradients))?;
+        Ok(smallvec![at.needs(0).then(|| self.kept(of_x)).transpose()?, at.needs(1).then_some(of_source)])
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let [x, _, source, y] = saved;
-        let (x, source, y, index) = (at.load(x)?, at.load(source)?, at.load(y)?, &self.index);
-        let (own, others) = self.weights(&x, &source, &y, index)?;
+        let (x, source, y) = (at.load(x)?, at.load(source)?, at.load(y)?);
+        // What a gradient of ones becomes is by how much tangents count.
+        let (own, others) = self.passed([&x, &source, &y], &create::ones_like(&y.detach())?)?;
         let moved = match &tangents[0] {
-            Some(t) => self.kept(weighted(t, own.as_ref())?, index)?,
+            Some(t) => self.kept(mul(t, &own)?)?,
             None => create::zeros_like(&y)?,
         };
         one(match &tangents[1] {
-            Some(t) => add(
-                &moved,
-                &scatter_add(&create::zeros_like(&y)?, self.given, index, &weighted(t, others.as_ref())?)?,
-            )?,
+            Some(t) => {
+                let zeros = create::zeros_like(&y)?;
+                add(&moved, &scatter_add(&zeros, self.given, &self.index, &mul(t, &others)?)?)?
+            }
             None => moved,
         })
     }

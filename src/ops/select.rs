@@ -6,10 +6,11 @@ use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::memory_order::MemoryOrder;
 use super::operand::{Operand, result_type};
-use super::{batch, binary, cast, copy, create, in_place, view};
+use super::record::records;
+use super::{batch, binary, cast, copy, create, in_place, masked, reduce, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::zip;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -70,6 +71,10 @@ impl<const FILL: bool> Op for Select<FILL> {
         let (condition, g) = (at.load(saved)?, single(gradients));
         let toward = |index: usize| match FILL && index == 0 {
             true => masked_fill(g, &condition, 0.0),
+            // Recorded, the value has the sum of what is selected, as torch says it.
+            false if FILL && records(&[g]) && !mode::special() => {
+                reduce::sum(&masked::masked_select(g, &condition)?, None, false, None)
+            }
             false => part(&condition, g, (index == 0) != FILL),
         };
         let toward = |index: usize| at.needs(index).then(|| toward(index)).transpose();

@@ -2,13 +2,13 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-use super::compare::{eq, ge, le};
+use super::compare::{eq, ge, gt, le};
 use super::logical;
 use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
 use super::{
-    add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
+    abs, add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
     squeeze, sub,
 };
 use crate::dtype::{Complex, DType, Number, Real, Ring};
@@ -23,10 +23,35 @@ fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
     T::from_f64(f(x.to_f64()))
 }
 
-/// An operation with a function in double precision: its name, node, what is kept and what is shown
-/// besides, the function, and the derivative from what is kept.
+/// An operation with a function in double precision: its name, node, what is kept, the function, and the
+/// derivative from what is kept and, where the node shows it too, the result; whether torch writes the
+/// derivative in front of a gradient.
 macro_rules! special {
-    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident $(and $shown:literal)?, $f:expr, $derivative:expr) => {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$kept:ident| $derivative:expr $(, first = $first:literal)?) => {
+        special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
+            const DERIVATIVE_FIRST: bool = false $(|| $first)?;
+
+            fn derivative(&self, $kept: &Tensor) -> Result<Tensor> {
+                $derivative
+            }
+        });
+    };
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
+        special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
+            const COMPUTED: &'static [&'static str] = &["result"];
+            const BY_BOTH: bool = true;
+            const DERIVATIVE_FIRST: bool = false $(|| $first)?;
+
+            fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+                self.derivative_by_both(x, &unary::apply(*self, x)?)
+            }
+
+            fn derivative_by_both(&self, $x: &Tensor, $y: &Tensor) -> Result<Tensor> {
+                $derivative
+            }
+        });
+    };
+    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, { $($derivative:item)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $Name;
@@ -35,16 +60,12 @@ macro_rules! special {
             const NAME: &'static str = $name;
             const NODE: &'static str = $node;
             const KEEPS: Keeps = Keeps::$keeps;
-            const COMPUTED: &'static [&'static str] = &[$($shown)?];
 
             fn real<T: Real>(&self, x: T) -> T {
                 wide(x, $f)
             }
 
-            fn derivative(&self, kept: &Tensor) -> Result<Tensor> {
-                let derivative: fn(&Tensor) -> Result<Tensor> = $derivative;
-                derivative(kept)
-            }
+            $($derivative)*
         }
     };
 }
@@ -60,12 +81,12 @@ special! {
 special! {
     /// erf y = x,  dy/dx = √π/2 exp(y²)
     Erfinv, "erfinv_vml_cpu", "ErfinvBackward0", Input, special::erfinv,
-    |x| mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI)
+    |x| mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI), first = true
 }
 special! {
     /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
-    Erfcx, "erfcx", "SpecialErfcxBackward0", Input and "result", special::erfcx,
-    |x| sub(&mul(&mul(x, 2.0)?, &unary::apply(Erfcx, x)?)?, FRAC_2_SQRT_PI)
+    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
+    |x, y| sub(&mul(&mul(x, 2.0)?, y)?, FRAC_2_SQRT_PI), first = true
 }
 special! {
     /// y = I₀(x),  dy/dx = I₁(x)
@@ -73,25 +94,24 @@ special! {
 }
 special! {
     /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
-    I0e, "i0e", "SpecialI0EBackward0", Input and "result", special::i0e,
-    |x| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, &unary::apply(I0e, x)?)?)
+    I0e, "i0e", "SpecialI0EBackward0", Input, special::i0e,
+    |x, y| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, y)?)
 }
 special! {
     /// y = I₁(x),  dy/dx = I₀(x) - y/x, and 1/2 at 0
-    I1, "i1", "SpecialI1Backward0", Input and "result", special::i1,
-    |x| {
-        let slope = sub(&unary::apply(I0, x)?, &div(&unary::apply(I1, x)?, &nonzero(x)?)?)?;
-        where_(&eq(x, 0)?, 0.5, &slope)
+    I1, "i1", "SpecialI1Backward0", Input, special::i1,
+    |x, y| {
+        let (large, x) = but_tiny(x)?;
+        where_(&large, &sub(&unary::apply(I0, &x)?, &mul(y, &reciprocal(&x)?)?)?, 0.5)
     }
 }
 special! {
     /// y = exp(-|x|) I₁(x),  dy/dx = exp(-|x|) I₀(x) - y (sgn x + 1/x), and 1/2 at 0
-    I1e, "i1e", "SpecialI1EBackward0", Input and "result", special::i1e,
-    |x| {
-        let y = unary::apply(I1e, x)?;
-        let factor = add(&sgn(x)?, &reciprocal(&nonzero(x)?)?)?;
-        let slope = sub(&unary::apply(I0e, x)?, &mul(&y, &factor)?)?;
-        where_(&eq(x, 0)?, 0.5, &slope)
+    I1e, "i1e", "SpecialI1EBackward0", Input, special::i1e,
+    |x, y| {
+        let (large, x) = but_tiny(x)?;
+        let factor = add(&sgn(&x)?, &reciprocal(&x)?)?;
+        where_(&large, &sub(&unary::apply(I0e, &x)?, &mul(y, &factor)?)?, 0.5)
     }
 }
 special! {
@@ -133,6 +153,14 @@ impl Elementwise for Sinc {
 /// `x` with ones in the place of zeros, for quotients that are not looked at there.
 fn nonzero(x: &Tensor) -> Result<Tensor> {
     where_(&eq(x, 0)?, 1.0, x)
+}
+
+/// Where `x` is more than rounding, and `x` with a small number where it is not.
+fn but_tiny(x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let eps = if x.dtype() == DType::Float64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let large = gt(&abs(x)?, eps)?;
+    let x = where_(&large, x, eps)?;
+    Ok((large, x))
 }
 
 /// y = ln Γ(x) for p dimensions: the sum of ln Γ(x - j/2) for j below p, and p (p - 1)/4 ln π

@@ -138,10 +138,10 @@ fn cut(name: &'static str, x: &Tensor, (dim, given): (usize, i64), cuts: Cuts) -
 
 /// The elements of a dimension, which goes.
 pub fn unbind(x: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
-    if x.ndim() == 0 {
-        return Err(Error::DimOfScalar { dim }.into());
-    }
     let dim = (shape::normalize_dim(dim, x.ndim())?, dim);
+    if x.ndim() == 0 {
+        return Err(Error::DimOfScalar { dim: 0 }.into());
+    }
     cut("UnbindBackward0", x, dim, Cuts::Elements)
 }
 

@@ -31,11 +31,13 @@ pub(super) struct Stretch {
     tracking: bool,
 }
 
-/// `x` as where recorded operations end: with the history of `x`, if that is to be tracked.
-fn end(x: &Tensor, wanted: bool, tracking: bool) -> Result<Tensor> {
+/// `x` as where recorded operations end: with the history of `x`, if that is to be tracked. If `alone`, no
+/// other end is where `x` comes from.
+fn end(x: &Tensor, wanted: bool, tracking: bool, alone: bool) -> Result<Tensor> {
     let _mode = GradModeGuard::new(tracking);
     let followed = special() || tracking && x.requires_grad();
     let end = match followed {
+        true if alone && !special() => x.clone(),
         // It is kept with its history, which does not count here.
         true if x.is_minded() && !tracking => minded::detach(x)?,
         true => reshape::alias(x)?,
@@ -58,7 +60,13 @@ impl Stretch {
     ) -> Result<Stretch> {
         let _unpacked = packing::aside();
         let _recording = GradModeGuard::new(true);
-        let ends = inputs.iter().enumerate().map(|(index, x)| end(x, wanted(index), tracking));
+        let origins = gradient_edges(&inputs.iter().collect::<Vec<_>>())?;
+        let same = |a: &Edge, b: &Edge| a.node.id() == b.node.id() && a.output == b.output;
+        let alone = |index: usize| match &origins[index] {
+            Some(edge) => origins.iter().flatten().filter(|other| same(edge, other)).count() == 1,
+            None => true,
+        };
+        let ends = inputs.iter().enumerate().map(|(index, x)| end(x, wanted(index), tracking, alone(index)));
         let inputs: Vec<Tensor> = ends.collect::<Result<_>>()?;
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         let outputs = function(&inputs)?;

@@ -3,6 +3,7 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::power::square;
+use super::record::records;
 use super::select::masked_fill;
 use super::unary::{Elementwise, Keeps};
 use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
@@ -184,16 +185,30 @@ impl Elementwise2 for Atan2 {
         a.atan2(b)
     }
 
+    const SHARES: bool = true;
+
+    fn shared(&self, a: &Value, b: &Value) -> Result<Tensor> {
+        but_at_origin(a, b)
+    }
+
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(&mul(t, b)?, &but_at_origin(a, b)?)
+        self.left_from(a, b, &but_at_origin(a, b)?, t)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right_from(a, b, &but_at_origin(a, b)?, t)
+    }
+
+    fn left_from(&self, _a: &Value, b: &Value, shared: &Tensor, t: &Tensor) -> Result<Tensor> {
+        mul(&mul(t, b)?, shared)
+    }
+
+    fn right_from(&self, a: &Value, _b: &Value, shared: &Tensor, t: &Tensor) -> Result<Tensor> {
         let turned = match a {
             Value::Tensor(a) => Value::Tensor(neg(a)?),
             Value::Scalar(a) => Value::Tensor(neg(&super::create::full(&[], *a, t.dtype())?)?),
         };
-        mul(&mul(t, &turned)?, &but_at_origin(a, b)?)
+        mul(&mul(t, &turned)?, shared)
     }
 
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -386,8 +401,11 @@ impl Elementwise for Atanh {
         x.atanh()
     }
 
-    fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {
-        Some(square(x).and_then(|squared| sub(1, &squared)))
+    fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = kept else { unreachable!("the input is kept") };
+        // torch says `t * 1 / …`, which a recorded gradient shows.
+        let t = if records(&[t]) { mul(t, 1)? } else { t.clone() };
+        div(&t, &sub(1, &square(x)?)?)
     }
 
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {

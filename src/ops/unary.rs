@@ -11,7 +11,9 @@ use super::in_place::{self, Write};
 use super::memory_order::MemoryOrder;
 use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{batch, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole};
+use super::{
+    batch, cast, complex, conjugate, copy, default_dtype, intercept, repeated, tangents, watch, whole,
+};
 use crate::dtype::{Bool, Complex, DType, Element, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -132,6 +134,14 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without derivative says how it chains")
     }
 
+    /// Whether recorded gradients are said in the input and the output, which is kept as `COMPUTED`.
+    const BY_BOTH: bool = false;
+
+    /// dy/dx from the input and the output.
+    fn derivative_by_both(&self, _x: &Tensor, _y: &Tensor) -> Result<Tensor> {
+        unreachable!("it is asked for where it is said to be")
+    }
+
     /// Whether torch writes the derivative in front of a gradient.
     const DERIVATIVE_FIRST: bool = false;
 
@@ -174,7 +184,7 @@ struct Recorded<E: Elementwise> {
 
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
-        self.kept.as_ref().map(|kept| at.load(kept)).transpose()
+        self.kept.as_ref().map(|kept| cast::load(kept, at)).transpose()
     }
 
     /// A gradient times the derivative, recorded as one operation.
@@ -221,6 +231,18 @@ impl<E: Elementwise> Rule for Recorded<E> {
             && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
         {
             return one(self.twice(twice, kept, single(gradients), at)?);
+        }
+        if E::BY_BOTH
+            && at.tracking
+            && !mode::special()
+            && let Some(x) = &kept
+        {
+            let y = self.op.computed(&x.detach(), at)?;
+            let (derivative, g) = (self.op.derivative_by_both(x, &y)?, single(gradients));
+            return one(match E::DERIVATIVE_FIRST {
+                true => super::mul(&derivative, g)?,
+                false => super::mul(g, &derivative)?,
+            });
         }
         one(self.chain(kept.as_ref(), single(gradients))?)
     }

@@ -8,11 +8,12 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
-use super::{add, cast, create, intercept, join, part, split, strided};
+use super::stretch::Stretch;
+use super::{cast, create, intercept, join, part, split};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::SharedLayout;
+use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
 /// A view as a function.
@@ -66,19 +67,11 @@ impl Op for Copied {
             let parts = split::all_parts(at, gradients)?;
             return one(join::cat(&parts.iter().collect::<Vec<_>>(), dim)?);
         }
-        // The gradient lies in order, whatever the tensor did.
-        let ordered = create::empty(&crate::shape::signed(source.shape()), crate::dtype::DType::Bool)?;
-        let windows = (self.views)(&ordered)?;
-        let mut total: Option<Tensor> = None;
-        for (window, gradient) in windows.iter().zip(gradients) {
-            let Some(gradient) = gradient else { continue };
-            let part = strided::write_back(ordered.layout(), window.layout(), gradient)?;
-            total = Some(match total {
-                Some(total) => add(&total, &part)?,
-                None => part,
-            });
-        }
-        Ok(smallvec![total])
+        // The gradient lies in order, whatever the tensor did, and passes the views as it passes others.
+        let [Some(edge)] = at.node.edges() else { return Ok(smallvec![None]) };
+        let ordered = create::empty(&shape::signed(source.shape()), edge.node.form(edge.output).dtype)?;
+        let views = |inputs: &[&Tensor]| (self.views)(inputs[0]).map(Outputs::from_vec);
+        Stretch::record(&views, &[ordered], &|_| true, at.tracking)?.back(gradients)
     }
 
     fn jvp(&self, _saved: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -170,9 +163,8 @@ impl Written {
 
     /// `x` with zeros where the view shows it.
     fn without(&self, x: &Tensor) -> Result<Tensor> {
-        let copy = cast::clone(x)?;
-        cast::zero_(&(self.view)(&copy)?)?;
-        Ok(copy)
+        let window = (self.view)(&x.detach())?.layout();
+        composed::apply(self.clone(), &[x, &create::zeros(&shape::signed(window.shape()), x.dtype())?])
     }
 }
 
@@ -218,6 +210,6 @@ pub fn written(
         let (source, slice) = (values.layout().shape().to_vec(), window.shape().to_vec());
         return Err(Error::ScatterSlice { source, slice }.into());
     }
-    let sizes = crate::shape::signed(x.layout().shape());
+    let sizes = shape::signed(x.layout().shape());
     composed::apply(Written { view: Arc::new(view), name, shown, sizes }, &[x, values])
 }

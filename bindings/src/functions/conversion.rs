@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use rushlight::dtype::DType;
+use rushlight::ops::cast::Order;
 use rushlight::ops::default_dtype;
 use rushlight::{Tensor, ops};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,6 +106,16 @@ pub(super) fn cloned(tensor: &Tensor, format: Option<&'static str>) -> rushlight
     }
 }
 
+/// The order in memory of that name; of none, and of `preserve_format`, that of the tensor.
+fn order(format: Option<&'static str>) -> Order {
+    match format {
+        Some("contiguous_format") => Order::RowMajor,
+        Some("channels_last") => Order::ChannelsLast(4),
+        Some("channels_last_3d") => Order::ChannelsLast(5),
+        _ => Order::Kept,
+    }
+}
+
 /// Whether a tensor lies in the order that is asked for, as far as torch looks.
 fn lies(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<bool> {
     match format {
@@ -119,22 +130,10 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usiz
     let format = format(arguments, slot);
     if tensor.dtype() != dtype {
         warn_of_lost_part(arguments.py(), tensor.dtype(), dtype)?;
-        let y = ops::cast::to_dtype(tensor, dtype).map_err(raise)?;
-        match format {
-            None | Some("preserve_format") => y,
-            Some("contiguous_format") => ops::cast::contiguous(&y).map_err(raise)?,
-            format if lies(&y, format).map_err(raise)? => y,
-            format => cloned(&y, format).map_err(raise)?,
-        }
-        .to_python(arguments.py())
-    } else if copy && matches!(format, None | Some("preserve_format")) {
-        ops::cast::to_copy(tensor).to_python(arguments.py())
-    } else if copy || !lies(tensor, format).map_err(raise)? {
-        cloned(tensor, format).to_python(arguments.py())
-    } else {
-        arguments.object(0).to_python(arguments.py())
+    } else if !copy && lies(tensor, format).map_err(raise)? {
+        return arguments.object(0).to_python(arguments.py()).map(Bound::unbind);
     }
-    .map(Bound::unbind)
+    ops::cast::to_copy(tensor, dtype, order(format)).to_python(arguments.py()).map(Bound::unbind)
 }
 
 /// Warns if imaginary parts get lost, once in the life of the process.

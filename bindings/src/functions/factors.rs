@@ -6,8 +6,9 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::{Named, ToPython};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
-use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve, lu_unpack};
+use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve};
 use rushlight::ops::linalg::exponential::matrix_exp;
+use rushlight::ops::linalg::factors::lu_unpack;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
@@ -82,15 +83,15 @@ pub(super) const TABLE: &[Function] = &[
     ),
     inner(
         "linalg_pinv",
-        &["(Tensor A, Tensor atol, Tensor rtol)"],
+        &["(Tensor A, Tensor atol, Tensor rtol, bool hermitian=False)"],
         "The matrices nearest to inverses.",
-        |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).answer(a.py()),
+        |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).answer(a.py()),
     ),
     both("pinverse", &["(Tensor input, float rcond=1e-15)"], "The matrices nearest to inverses.", |a| {
         let number = |value: f64| create::full(&[], value.into(), rushlight::dtype::DType::Float64);
         let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));
         let (absolute, relative) = bounds.map_err(raise)?;
-        pinv(a.tensor(0)?, &absolute, &relative).answer(a.py())
+        pinv(a.tensor(0)?, &absolute, &relative, false).answer(a.py())
     }),
     inner(
         "linalg_lu",

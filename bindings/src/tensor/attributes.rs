@@ -254,7 +254,7 @@ impl TensorBase {
         match self.tensor().ndim() {
             0 => {
                 PyErr::warn(py, &py.get_type::<PyUserWarning>(), H_OF_NUMBER, 1)?;
-                permute::T(self.tensor()).and_then(conjugate::conj).to_python(py)
+                conjugate::conj(self.tensor().clone()).to_python(py)
             }
             2 => permute::transpose(self.tensor(), -2, -1).and_then(conjugate::conj).to_python(py),
             ndim => {
@@ -304,7 +304,8 @@ impl TensorBase {
             0 => {
                 let text = if name == "mH" { MH_OF_NUMBER } else { MT_OF_NUMBER };
                 PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
-                self.tensor().clone().to_python(py)
+                let number = self.tensor().clone();
+                if name == "mH" { conjugate::conj(number) } else { Ok(number) }.to_python(py)
             }
             1 => Err(PyRuntimeError::new_err(format!(
                 "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."

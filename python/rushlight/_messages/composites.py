@@ -156,6 +156,11 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "EinsumNone": (RuntimeError, "einsum(): must provide at least one operand"),
     "EinsumCount": (RuntimeError, "einsum(): {how} operands were provided than specified in the equation"),
+    "EinsumCovered": (
+        RuntimeError,
+        "einsum(): dimension {dim} covered by ellipsis in operand {operand}has size {size} which does not "
+        "broadcast with previously seen ellipsis with size {expected} for the respective dimension",
+    ),
     "EinsumBroadcast": (
         RuntimeError,
         "einsum(): subscript {label} has size {size} for operand {operand} which does not "

@@ -27,12 +27,6 @@ def _is_inexact(A: Tensor) -> bool:
     return A.is_floating_point() or A.is_complex()
 
 
-def _symmetric(A: Tensor) -> Tensor:
-    """Return the matrices that the lower triangles stand for."""
-    below = A.tril(-1)
-    return below + native.diag_embed(A.diagonal(0, -2, -1).real) + below.mH
-
-
 def pinv(
     A: Tensor,
     rcond: Any = None,
@@ -49,17 +43,7 @@ def pinv(
     tensor([[0.5000, 0.0000]])
     """
     absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
-    if hermitian:
-
-        def nearest(A: Tensor) -> Tensor:
-            # Derivatives are those of any matrix: both halves of this one have a part in them.
-            return native._nn.linalg_pinv(A + (_symmetric(A) - A).detach(), absolute, relative)
-
-        (found,) = native._as_one(
-            nearest, ("linalg_pinv", "LinalgPinvBackward0", "self result"), (1, 0, 0), {}, A
-        )
-    else:
-        found = native._nn.linalg_pinv(A, absolute, relative)
+    found = native._nn.linalg_pinv(A, absolute, relative, hermitian)
     return found if out is None else out.copy_(found)
 
 
@@ -118,20 +102,21 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
 
-    def nearest(A: Tensor, right: Tensor) -> Tensor:
-        return pinv(A, rtol=rcond) @ right
-
-    (found,) = native._as_one(
-        nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right
-    )
     rows, columns = A.shape[-2:]
     none = native.empty(0, dtype=A.dtype.to_real())
     ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
     values = native._nn.linalg_svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
-    residuals = found.real.flatten()[:0]
     full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
-    if rows > columns and (full or driver == "gels"):
+    measured = rows > columns and (full or driver == "gels")
+
+    def nearest(A: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        found = pinv(A, rtol=rcond) @ right
+        if not measured:
+            return found, found.real.flatten()[:0]
         missing = A @ found - right
-        residuals = (missing * missing.conj()).real.sum(-2)
+        return found, (missing * missing.conj()).real.sum(-2)
+
+    names = ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution -")
+    found, residuals = native._as_one(nearest, names, (2, 0, 0), {}, A, right)
     solution = found.squeeze(-1) if vector else found
     return return_types.linalg_lstsq((solution, residuals, ranks, values))

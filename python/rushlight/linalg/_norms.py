@@ -21,12 +21,13 @@ def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:
     return native.movedim(A, tuple(dim), (-2, -1))
 
 
-def _kept(values: Tensor, A: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
-    """Put dimensions of size one where those of the matrices were."""
-    if keepdim:
-        for place in sorted(number % A.dim() for number in dim):
-            values = values.unsqueeze(place)
-    return values
+def _moved_back(values: Tensor, dim: Sequence[int]) -> Tensor:
+    """Put the last two dimensions where those of the matrices were."""
+    count = values.dim()
+    places, others = [number % count for number in dim], iter(range(count - 2))
+    return values.permute(
+        [count - 2 + places.index(place) if place in places else next(others) for place in range(count)]
+    )
 
 
 def _outcome(found: Tensor, out: Tensor | None, name: str) -> Tensor:
@@ -64,10 +65,10 @@ def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: 
     if ord == "nuc" or ord in (2, -2):
         values = native._nn.linalg_svdvals(_moved(A if dtype is None else A.to(dtype), (first, second)))
         if ord == "nuc" or (ord == 2 and values.shape[-1] == 0):
-            found = values.sum(-1)
+            found = values.sum(-1, keepdim=keepdim)
         else:
-            found = native.amax(values, -1) if ord == 2 else native.amin(values, -1)
-        return _kept(found, A, (first, second), keepdim)
+            found = (native.amax if ord == 2 else native.amin)(values, -1, keepdim=keepdim)
+        return _moved_back(found.unsqueeze(-1), (first, second)) if keepdim else found
     if isinstance(ord, str) or abs(ord) not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     return native._nn.linalg_sums_norm(A, float(ord), first, second, keepdim, dtype)

@@ -12,6 +12,7 @@ use crate::ops::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one,
 use crate::ops::batch::{self, Answer, Call, Samples};
 use crate::ops::indexed::tangent_or_zeros;
 use crate::ops::operand::{Operand, Value};
+use crate::ops::record::records;
 use crate::ops::squeeze::{self, Squeezed};
 use crate::ops::{
     add, binary, compare, copy, create, expand, gather, in_place, mul, reduce, reshape, select,
@@ -90,7 +91,7 @@ impl Op for IndexWrite {
         ([index, keep.input_if(wanted, 1)], source_dim)
     }
 
-    fn vjp(&self, (kept, _): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, (kept, source_dim): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let gradient = single(gradients);
         let x = match (at.needs(0), self.mode) {
@@ -98,12 +99,17 @@ impl Op for IndexWrite {
             (true, _) => Some(self.slices.zero(gradient)?),
             (false, _) => None,
         };
+        let selected = || {
+            let slices = self.slices.select(gradient)?;
+            let shape = slices.layout();
+            // Recorded, they are shown in the shape of the source, even if they have it.
+            let viewed = *source_dim > 0 && records(&[&slices]);
+            if viewed { expand::expanded(&slices, shape.shape()) } else { Ok(slices) }
+        };
         let values = match (self.mode, at.node.edges().len() > 1 && at.needs(1)) {
             (_, false) | (Mode::FillNumber(_), _) => None,
-            (Mode::Add(alpha), _) if alpha.to_f64() != 1.0 => {
-                Some(mul(&self.slices.select(gradient)?, alpha)?)
-            }
-            (Mode::Add(_) | Mode::Copy, _) => Some(self.slices.select(gradient)?),
+            (Mode::Add(alpha), _) if alpha.to_f64() != 1.0 => Some(mul(&selected()?, alpha)?),
+            (Mode::Add(_) | Mode::Copy, _) => Some(selected()?),
             (Mode::Fill, _) => Some(reduce::sum(&self.slices.once().select(gradient)?, None, false, None)?),
         };
         Ok(match self.mode {

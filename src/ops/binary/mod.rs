@@ -146,6 +146,25 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
     }
 
+    /// Whether both derivatives share a part that `shared` computes.
+    const SHARES: bool = false;
+
+    /// The part that both derivatives share, where it is not the result.
+    fn shared(&self, _a: &Value, _b: &Value) -> Result<Tensor> {
+        unreachable!("it is asked for where there is one")
+    }
+
+    /// `left` from the result, if the node shows it, or from what both derivatives share: for gradients that
+    /// are recorded.
+    fn left_from(&self, a: &Value, b: &Value, _shared: &Tensor, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` from the same.
+    fn right_from(&self, a: &Value, b: &Value, _shared: &Tensor, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
+    }
+
     /// `left` for a tangent, which may take another side at a kink than a gradient.
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         self.left(a, b, t)

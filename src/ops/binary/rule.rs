@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::{At, Attributes, Edge, Gradients, Inputs, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::ops::apply::single;
 use crate::ops::operand::{Kept, Numbers, Operand, Value};
-use crate::ops::{self, view};
+use crate::ops::{self, conjugate, view};
 use crate::tensor::{Array, Tensor};
 
 /// An operation and what of its operands it kept.
@@ -42,6 +42,28 @@ impl<E: Elementwise2> Recorded<E> {
         self.load_by(needs, |kept| if E::COMPLEX { kept.load_conjugate(at) } else { kept.load(at) })
     }
 
+    /// What recorded gradients share: the result, as the output of the node that it is, or what the operation
+    /// says.
+    fn shared(&self, at: &At<'_>, op: &E) -> Result<Option<Tensor>> {
+        let result = !E::SHOWS_RESULT.is_empty() && E::SHOWS_RESULT.contains(&self.name());
+        if !(result || E::SHARES) || !at.tracking || mode::special() || !self.op.derives() {
+            return Ok(None);
+        }
+        if E::SHARES {
+            let (a, b) = self.conjugates(at, Needs::Both)?;
+            return op.shared(&a, &b).map(Some);
+        }
+        let y = self.result(at)?;
+        Ok(Some(if E::COMPLEX && y.dtype().is_complex() { conjugate::conj(y)? } else { y }))
+    }
+
+    /// The result, calculated again.
+    fn result(&self, at: &At<'_>) -> Result<Tensor> {
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = self.load(at, Needs::Both)?;
+        Ok(at.output(&super::apply(self.op, Operand::from(&a), Operand::from(&b))?, 0))
+    }
+
     fn load_by(&self, needs: Needs, load: impl Fn(&Kept) -> Result<Value>) -> Result<(Value, Value)> {
         let derives = self.op.derives();
         let operand = |kept, needed| match derives && needed {
@@ -64,9 +86,16 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
         let op = if E::COMPLEX { self.op.conjugated() } else { self.op };
-        let left = |(a, b): (Value, Value)| op.left(&a, &b, g);
-        let right = |(a, b): (Value, Value)| op.right(&a, &b, g);
-        if E::SYMMETRIC && at.needs(0) && at.needs(1) && self.is_square(at) {
+        let shared = self.shared(at, &op)?;
+        let left = |(a, b): (Value, Value)| match &shared {
+            Some(shared) => op.left_from(&a, &b, shared, g),
+            None => op.left(&a, &b, g),
+        };
+        let right = |(a, b): (Value, Value)| match &shared {
+            Some(shared) => op.right_from(&a, &b, shared, g),
+            None => op.right(&a, &b, g),
+        };
+        if E::SYMMETRIC && !at.tracking && at.needs(0) && at.needs(1) && self.is_square(at) {
             let either = left(self.conjugates(at, E::LEFT_NEEDS)?)?;
             return Ok(smallvec![Some(either.clone()), Some(either)]);
         }
@@ -96,8 +125,7 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn compute(&self, _name: &str, at: &At<'_>) -> Result<Tensor> {
-        let (a, b) = self.load(at, Needs::Both)?;
-        Ok(at.output(&super::apply(self.op, Operand::from(&a), Operand::from(&b))?, 0))
+        self.result(at)
     }
 
     fn shown(&self) -> Attributes {

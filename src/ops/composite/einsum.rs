@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
+use crate::ops::squeeze::Squeezed;
 use crate::ops::{mul, part, permute, products, reduce, reshape, squeeze};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -233,14 +234,17 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
 fn check_sizes(terms: &[Term]) -> Result<()> {
     let mut seen: Vec<(u32, usize)> = Vec::new();
     for (operand, term) in terms.iter().enumerate() {
-        for (&label, &size) in term.labels.iter().zip(term.x.layout().shape()) {
+        for (dim, (&label, &size)) in term.labels.iter().zip(term.x.layout().shape()).enumerate() {
             match seen.iter_mut().find(|(other, _)| *other == label) {
                 Some((_, expected)) if *expected == size || size == 1 => {}
                 Some((_, expected)) if *expected == 1 => *expected = size,
                 Some(&mut (_, expected)) => {
-                    let label =
-                        char::from_u32(label).filter(char::is_ascii_alphabetic).unwrap_or('.').to_string();
-                    return Err(Error::EinsumBroadcast { label, size, operand, expected }.into());
+                    let letter = char::from_u32(label).filter(char::is_ascii_alphabetic);
+                    let error = match letter.map(String::from) {
+                        Some(label) => Error::EinsumBroadcast { label, size, operand, expected },
+                        None => Error::EinsumCovered { dim, size, operand, expected },
+                    };
+                    return Err(error.into());
                 }
                 None => seen.push((label, size)),
             }
@@ -331,9 +335,14 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
     let dims = |x: &Tensor, dims: [&[i64]; 2]| if x.ndim() == 0 { Vec::new() } else { dims.concat() };
     let a = permute::permute(a, &dims(a, [&rows, first]))?;
     let b = permute::permute(b, &dims(b, [second, &columns]))?;
-    let product = if height.is_empty() && width.is_empty() {
+    let one = height.iter().chain(&width).all(|&size| size == 1);
+    let product = if one && a.is_contiguous() && b.is_contiguous() {
         let flat = |x: &Tensor| if x.ndim() == 1 { Ok(x.clone()) } else { reshape::reshape_to(x, &[count]) };
         products::dot(&flat(&a)?, &flat(&b)?)?
+    } else if one {
+        let all = |x: &Tensor| squeeze::squeeze(x, Squeezed::All);
+        let dtype = Some(a.dtype()).filter(|dtype| !dtype.is_differentiable());
+        reduce::sum(&mul(&all(&a)?, &all(&b)?)?, None, false, dtype)?
     } else {
         let a = reshape::reshape_to(&a, &[height.iter().product(), count])?;
         products::mm(&a, &reshape::reshape_to(&b, &[count, width.iter().product()])?)?

@@ -2,7 +2,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::ops::select::{masked_fill, where_};
+use crate::ops::select::masked_fill;
 use crate::ops::squeeze::Squeezed;
 use crate::ops::{
     Operand, Value, batch, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
@@ -217,7 +217,7 @@ pub fn quantile(x: &Tensor, q: &Tensor, how: Quantile) -> Result<Tensor> {
     let count = sorted.layout().shape()[sorted.ndim() - 1] as i64;
     sizes.push(count);
     let (sorted, last) = (reshape::view(&sorted, &sizes)?, count - 1);
-    let ranks = ranks(&sorted, &reshape::reshape(q, &[-1])?, last, how.numbers_only)?;
+    let ranks = ranks(&sorted, &flat(q)?, last, how.numbers_only)?;
     let values = between(&sorted, &ranks, how.between)?;
     if q.ndim() > 0 {
         squeeze::unsqueeze_(&values, 0)?;
@@ -251,12 +251,16 @@ fn check_quantile(x: &Tensor, q: &Tensor) -> Result<()> {
 /// The elements in order, those of the dimension last.
 fn sorted_behind(x: &Tensor, dim: Option<usize>) -> Result<Tensor> {
     let lines = match dim {
-        None => reshape::reshape(x, &[-1])?,
-        Some(dim) if dim + 1 >= x.ndim() => x.clone(),
+        None => flat(x)?,
+        Some(dim) if dim + 1 == x.ndim() => x.clone(),
         Some(dim) => permute::transpose(&squeeze::unsqueeze(x, -1)?, dim as i64, -1)?,
     };
-    let lines = if lines.ndim() == 0 { reshape::view(&lines, &[1])? } else { lines };
     Ok(picked::sort(&lines, -1, false)?.0)
+}
+
+/// The elements in one dimension.
+fn flat(x: &Tensor) -> Result<Tensor> {
+    if x.ndim() == 1 { Ok(x.clone()) } else { reshape::reshape(x, &[-1]) }
 }
 
 /// Which elements those are in order that the shares name, with fractions.
@@ -268,7 +272,7 @@ fn ranks(sorted: &Tensor, q: &Tensor, last: i64, numbers_only: bool) -> Result<T
         return masked_fill(&ranks, &compare::lt(&ranks, 0)?, 0);
     }
     let missing = truth::any(&missing, Some(&[-1]), true)?;
-    where_(&missing, Operand::Scalar(Scalar::Float(last as f64)), Operand::Tensor(&mul(q, last)?))
+    masked_fill(&mul(q, last)?, &missing, last)
 }
 
 fn between(sorted: &Tensor, ranks: &Tensor, between: Between) -> Result<Tensor> {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::saved::COPY_SLICES;
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, NodeRef, Rule, Traits, writes};
 use crate::ops::apply::single;
-use crate::ops::record::form;
+use crate::ops::record::{form, records};
 use crate::ops::{batch, cast, create, view};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -137,11 +137,14 @@ fn start(base: &Layout) -> usize {
 /// A tensor in memory of its own that is laid out as a base is, so that the window of the base is a
 /// window of it.
 fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
-    if base.is_plain() {
-        return cast::clone_contiguous(x);
-    }
-    if base.is_non_overlapping() && start(base) == base.offset() {
-        return cast::clone_as(x, base);
+    // Recorded, it is a write to new memory.
+    if !records(&[x]) {
+        if base.is_plain() {
+            return cast::clone_contiguous(x);
+        }
+        if base.is_non_overlapping() && start(base) == base.offset() {
+            return cast::clone_as(x, base);
+        }
     }
     if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
         return copy;

@@ -153,8 +153,13 @@ pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tens
 
 /// A triangle as what it is the factor of, less what depends on it: Ā as L̄, with the triangle on its side.
 fn toward(triangle: &Tensor, upper: bool, whole: &Tensor) -> Result<Tensor> {
-    let twice = neg(&add(whole, &adjoint(whole)?)?)?;
-    if upper { matmul(triangle, &twice) } else { matmul(&twice, triangle) }
+    let twice = add(whole, &adjoint(whole)?)?;
+    along(triangle, upper, &twice)
+}
+
+/// Less a symmetric matrix, with the triangle on its side.
+fn along(triangle: &Tensor, upper: bool, twice: &Tensor) -> Result<Tensor> {
+    neg(&if upper { matmul(triangle, twice)? } else { matmul(twice, triangle)? })
 }
 
 /// How the product of a triangle and its adjoint moves with the triangle.
@@ -258,7 +263,9 @@ impl Op for CholeskyInverse {
 
     fn vjp(&self, [triangle, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (triangle, y) = (at.load(triangle)?, at.load(y)?);
-        one(toward(&triangle, self.upper, &matmul(&matmul(&y, single(gradients))?, &y)?)?)
+        let g = single(gradients);
+        let twice = matmul(&add(g, &adjoint(g)?)?, &y)?;
+        one(along(&triangle, self.upper, &matmul(&y, &twice)?)?)
     }
 
     fn jvp(

@@ -3,16 +3,17 @@
 use smallvec::smallvec;
 
 use super::solve::solve;
-use super::{adjoint, as_column, as_row, check_phase, check_square, diagonal, elements, sides, unit};
+use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
+use super::{adjoint, as_column, as_row, check_phase, check_square, elements, sides};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::spectrum;
-use crate::ops::apply::{Keep, Op, Outputs, apply, tangent, two};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
 use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, copy, div, mul, part, select, sub};
+use crate::ops::{cast, copy, mul, part, sub};
 use crate::tensor::{Array, Tensor};
 
 /// A V = V Λ, where the columns of V have length one
@@ -21,14 +22,6 @@ use crate::tensor::{Array, Tensor};
 /// with W = V (P / E), without the diagonal. Ā = V⁻ᴴ (Λ̄ + Vᴴ (V̄ - V Re(diag(Vᴴ V̄))) / Ē) Vᴴ
 #[derive(Clone)]
 struct Eigen;
-
-/// A matrix over the differences of eigenvalues, with zeros on the diagonal.
-fn over_differences(x: &Tensor, values: &Tensor) -> Result<Tensor> {
-    let apart = sub(&as_row(values)?, &as_column(values)?)?;
-    let on_diagonal = cast::to_dtype(&unit(sides(x).0, x)?, DType::Bool)?;
-    let quotient = div(x, &select::masked_fill(&apart, &on_diagonal, 1.0)?)?;
-    select::masked_fill(&quotient, &on_diagonal, 0.0)
-}
 
 /// x less what of it would make the vectors longer.
 fn turning(x: &Tensor, vectors: &Tensor, along: &Tensor) -> Result<Tensor> {
@@ -120,25 +113,26 @@ impl Op for Eigen {
 
     fn vjp(&self, [values, v]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
-        let vh = adjoint(&v)?;
-        let mut middle = gradients[0].as_ref().map(diagonal).transpose()?;
-        if let Some(g) = gradients.get(1).and_then(Option::as_ref) {
-            let along = matmul(&vh, g)?;
-            let failure = Error::EigenvectorPhase { operation: "linalg_eig" };
-            check_phase(&part::diagonal(&along, 0, -2, -1)?, failure)?;
-            let turned = matmul(&vh, &turning(g, &v, &along)?)?;
-            let turned = over_differences(&turned, &conj(values)?)?;
-            middle = Some(middle.map_or(Ok(turned.clone()), |middle| add(&middle, &turned))?);
-        }
-        let Some(middle) = middle else { return Ok(smallvec![None]) };
-        Ok(smallvec![Some(solve(&vh, &matmul(&middle, &vh)?, true)?)])
+        let of_values = gradients[0].as_ref();
+        let Some(g) = gradients.get(1).and_then(Option::as_ref) else {
+            let Some(of_values) = of_values else { return Ok(smallvec![None]) };
+            let middle = mul(&as_column(of_values)?, &adjoint(&v)?)?;
+            return one(solve(&adjoint(&v)?, &middle, true)?);
+        };
+        let along = matmul(&adjoint(&v)?, g)?;
+        let diagonal = part::diagonal(&along, 0, -2, -1)?;
+        check_phase(&diagonal, Error::EigenvectorPhase { operation: "linalg_eig" })?;
+        let longer = mul(&v, &as_row(&real(&diagonal)?)?)?;
+        let turned = sub(&along, &matmul(&adjoint(&v)?, &longer)?)?;
+        let middle = with_diagonal(over_differences(&turned, &conj(values)?)?, of_values)?;
+        one(solve(&adjoint(&v)?, &matmul(&middle, &adjoint(&v)?)?, true)?)
     }
 
     fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
         let t = cast::to_dtype(tangent(tangents), v.dtype())?;
         let p = solve(&v, &matmul(&t, &v)?, true)?;
-        let w = matmul(&v, &over_differences(&p, &values)?)?;
+        let w = matmul(&v, &apart_from_diagonal(&p, &values)?)?;
         let dv = turning(&w, &v, &matmul(&adjoint(&v)?, &w)?)?;
         Ok(smallvec![Some(part::diagonal(&p, 0, -2, -1)?), Some(dv)])
     }

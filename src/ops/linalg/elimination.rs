@@ -2,20 +2,20 @@
 
 use smallvec::smallvec;
 
+use super::factors::{Factors, changes, lu_unpack, triangles};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, adjoint, check_matrix, place, sides, turned};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::triangle::{tril, triu};
-use crate::ops::whole::{Whole, whole, whole_one};
-use crate::ops::{add, join, part, sub};
+use crate::ops::part;
+use crate::ops::whole::{Whole, whole_one};
 use crate::tensor::{Array, Tensor};
 
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
@@ -28,34 +28,11 @@ struct Elimination {
     exchange: bool,
 }
 
-/// The triangles of the square and what is below or beside it, with what goes with both.
-struct Parts {
-    lower: Tensor,
-    upper: Tensor,
-    exchange: Tensor,
-    rows: i64,
-    columns: i64,
-    least: i64,
-}
-
-impl Parts {
-    fn load([triangles, pivots]: &[SavedTensor; 2], at: &At<'_>) -> Result<Parts> {
+impl Elimination {
+    fn factors([triangles, pivots]: &[SavedTensor; 2], at: &At<'_>) -> Result<Factors> {
         let (lu, pivots) = (at.load(triangles)?, at.load(pivots)?);
-        let (rows, columns) = sides(&lu);
-        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
-        let (rows, columns) = (rows as i64, columns as i64);
-        Ok(Parts { lower, upper, exchange, rows, columns, least: rows.min(columns) })
-    }
-
-    /// The square of both triangles.
-    fn square(&self) -> Result<(Tensor, Tensor)> {
-        Ok((part::narrow(&self.lower, -2, 0, self.least)?, part::narrow(&self.upper, -1, 0, self.least)?))
-    }
-
-    /// The first rows and the others, or columns if there are more of them.
-    fn parted(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
-        let (dim, size) = if self.rows > self.columns { (-2, self.rows) } else { (-1, self.columns) };
-        Ok((part::narrow(x, dim, 0, self.least)?, part::narrow(x, dim, self.least, size - self.least)?))
+        let (exchange, lower, upper) = lu_unpack(&lu, &pivots)?;
+        Ok(Factors { exchange, lower, upper })
     }
 }
 
@@ -100,51 +77,15 @@ impl Op for Elimination {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let parts = Parts::load(saved, at)?;
-        let (l, u) = parts.square()?;
-        let (square, beyond) = parts.parted(single(gradients))?;
-        let (mut of_lower, mut of_upper) = (tril(&square, -1)?, triu(&square, 0)?);
-        let over_upper = |x: &Tensor| adjoint(&solve_triangular(&u, &adjoint(x)?, true, true, false)?);
-        let under_lower = |x: &Tensor| solve_triangular(&adjoint(&l)?, x, true, true, true);
-        let mut others = None;
-        if parts.rows > parts.columns {
-            let below = over_upper(&beyond)?;
-            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
-            of_upper = sub(&of_upper, &matmul(&adjoint(&known)?, &below)?)?;
-            others = Some((below, -2));
-        } else if parts.columns > parts.rows {
-            let beside = under_lower(&beyond)?;
-            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
-            of_lower = sub(&of_lower, &matmul(&beside, &adjoint(&known)?)?)?;
-            others = Some((beside, -1));
-        }
-        let strict = tril(&matmul(&adjoint(&l)?, &of_lower)?, -1)?;
-        let middle = add(&strict, &triu(&matmul(&of_upper, &adjoint(&u)?)?, 0)?)?;
-        let mut whole = over_upper(&under_lower(&middle)?)?;
-        if let Some((others, dim)) = others {
-            whole = join::cat(&[&whole, &others], dim)?;
-        }
-        one(matmul(&parts.exchange, &whole)?)
+        let (factors, g) = (Elimination::factors(saved, at)?, single(gradients));
+        let (rows, columns) = factors.sides();
+        let least = rows.min(columns) as i64;
+        let (gl, gu) = (part::narrow(g, -1, 0, least)?, part::narrow(g, -2, 0, least)?);
+        one(factors.back(Some(&gl), Some(&gu))?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let parts = Parts::load(saved, at)?;
-        let (l, u) = parts.square()?;
-        let moved = matmul(&turned(&parts.exchange)?, tangent(tangents))?;
-        let (square, beyond) = parts.parted(&moved)?;
-        let over_upper = |x: &Tensor| solve_triangular(&u, x, true, false, false);
-        let under_lower = |x: &Tensor| solve_triangular(&l, x, false, true, true);
-        let f = over_upper(&under_lower(&square)?)?;
-        let (dl, du) = (matmul(&l, &tril(&f, -1)?)?, matmul(&triu(&f, 0)?, &u)?);
-        let mut whole = add(&dl, &du)?;
-        if parts.rows > parts.columns {
-            let known = part::narrow(&parts.lower, -2, parts.least, parts.rows - parts.least)?;
-            whole = join::cat(&[&whole, &over_upper(&sub(&beyond, &matmul(&known, &du)?)?)?], -2)?;
-        } else if parts.columns > parts.rows {
-            let known = part::narrow(&parts.upper, -1, parts.least, parts.columns - parts.least)?;
-            whole = join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)?;
-        }
-        Ok(smallvec![Some(whole), None])
+        Ok(smallvec![Some(Elimination::factors(saved, at)?.forth(tangent(tangents))?), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -229,47 +170,74 @@ fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
     Ok((exchanges(pivots, sides(lu).0, lu.dtype())?, lower, upper))
 }
 
-/// The lower and the upper triangle.
-fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
-    let (rows, columns) = sides(lu);
-    let least = rows.min(columns);
-    let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
-    let ones = crate::ops::create::eye(rows as i64, least as i64, lu.dtype())?;
-    let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
-    Ok((add(&strict, &ones)?, upper))
+/// P L U = A: see `Elimination`. The exchange has no derivative and comes last, as torch counts it.
+#[derive(Clone)]
+struct Lu {
+    exchange: bool,
 }
 
-/// `unpack`, recorded as one: of matrices that were factored.
-pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
-    let (rows, columns) = sides(lu);
-    let exchange = exchanges(pivots, rows, lu.dtype())?;
-    let operation = Whole {
-        linear: 1,
-        shown: shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns },
-        ..Whole::new("lu_unpack", "LuUnpackBackward0", &["", "", ""], 1, move |inputs| {
-            let (lower, upper) = triangles(inputs[0])?;
-            Ok(smallvec![lower, upper])
-        })
-    };
-    let (lower, upper) = two(whole(operation, &[lu])?);
-    Ok((exchange, lower, upper))
+impl Lu {
+    fn factors([lower, upper, exchange]: &[SavedTensor; 3], at: &At<'_>) -> Result<Factors> {
+        Ok(Factors { exchange: at.load(exchange)?, lower: at.load(lower)?, upper: at.load(upper)? })
+    }
+}
+
+impl Op for Lu {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["L", "U", "P"];
+
+    fn name(&self) -> &'static str {
+        "LinalgLuBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { pivot: self.exchange }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        3
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (lu, pivots) = two(Elimination { exchange: self.exchange }.forward(inputs)?);
+        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
+        Ok(smallvec![lower, upper, exchange])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(0), keep.output(1), keep.constant(2)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (gl, gu) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        if gl.is_none() && gu.is_none() {
+            return Ok(smallvec![None]);
+        }
+        one(Lu::factors(saved, at)?.back(gl, gu)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (below, above) = changes(&Lu::factors(saved, at)?.forth(tangent(tangents))?)?;
+        Ok(smallvec![Some(below), Some(above), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
 }
 
 /// The exchanges of rows, and the triangles, of matrices.
 pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
     const NAME: &str = "linalg.lu";
     check_rank(a, NAME)?;
-    let operation = Whole {
-        constant: 0b100,
-        shown: shown! { pivot: exchange },
-        // What has a derivative comes first, as torch counts it.
-        ..Whole::new("linalg_lu", "LinalgLuBackward0", &["", "L", "U", "P"], 1, move |inputs| {
-            let (lu, pivots) = lu_factor(inputs[0], exchange, NAME)?;
-            let (exchange, lower, upper) = unpack(&lu, &pivots)?;
-            Ok(smallvec![lower, upper, exchange])
-        })
-    };
-    let (lower, upper, exchange) = three(whole(operation, &[a])?);
+    check_matrix(a, NAME)?;
+    let (lower, upper, exchange) = three(apply(Lu { exchange }, &[a])?);
+    // Without a derivative it has no history.
+    let exchange = if mode::special() { exchange.detach() } else { Tensor::from_array(exchange.array()) };
     Ok((exchange, lower, upper))
 }
 

@@ -21,6 +21,7 @@ pub mod determinant;
 pub mod eigen;
 pub mod elimination;
 pub mod exponential;
+pub mod factors;
 pub mod norms;
 pub mod old_triangular;
 pub mod orthogonal;

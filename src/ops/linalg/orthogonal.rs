@@ -14,7 +14,8 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::underived::underived;
-use crate::ops::{add, create, join, part, sub};
+use crate::ops::{add, conjugate, create, in_place, join, mul, neg, part, sub};
+use crate::shape;
 use crate::tensor::Tensor;
 
 /// How much of the factors is wanted.
@@ -31,8 +32,9 @@ pub enum Mode {
 /// Q R = A, where Qᴴ Q = 1
 ///
 /// With M = Qᴴ dA R⁻¹, of which Ω is the lower triangle less its adjoint: dR = (M - Ω) R and
-/// dQ = (dA - Q dR) R⁻¹. With M = R R̄ᴴ - Q̄ᴴ Q, of which S is the lower triangle mirrored:
-/// Ā = (Q̄ + Q S) R⁻ᴴ. Of a wide matrix (X Y) the triangle is (U QᴴY), where Q U = X.
+/// dQ = (dA - Q dR) R⁻¹. With M = R̄ Rᴴ - Qᴴ Q̄, of which S is the upper triangle mirrored:
+/// Ā = (Q̄ + Q S) R⁻ᴴ. Of a wide matrix (X Y) the triangle is (U QᴴY), where Q U = X; with T the lower triangle
+/// of Mᴴ - M there, Ā = Q (T U⁻ᴴ 0) + Q R̄.
 #[derive(Clone)]
 struct Qr {
     mode: Mode,
@@ -45,16 +47,34 @@ fn skew(m: &Tensor) -> Result<Tensor> {
     if m.dtype().is_complex() { add(&skew, &imaginary_diagonal(m)?) } else { Ok(skew) }
 }
 
-/// The lower triangle of a matrix with its adjoint above, and what is real of the diagonal.
+/// The upper triangle of a matrix with its adjoint below, and what is real of the diagonal.
 fn mirrored(m: &Tensor) -> Result<Tensor> {
-    let mirrored = add(&tril(m, 0)?, &adjoint(&tril(m, -1)?)?)?;
-    if m.dtype().is_complex() { sub(&mirrored, &imaginary_diagonal(m)?) } else { Ok(mirrored) }
+    let upper = triu(m, 0)?;
+    let sum = add(&upper, &adjoint(&upper)?)?;
+    halve_diagonal(&sum, false)?;
+    Ok(sum)
+}
+
+/// The lower triangle of a matrix less its adjoint, and half of what is imaginary of the diagonal.
+fn skewed(m: &Tensor) -> Result<Tensor> {
+    let lower = tril(&sub(m, &adjoint(m)?)?, 0)?;
+    if m.dtype().is_complex() {
+        halve_diagonal(&lower, true)?;
+    }
+    Ok(lower)
+}
+
+/// Halves the real or the imaginary parts of the diagonal, in place.
+fn halve_diagonal(m: &Tensor, imaginary: bool) -> Result<()> {
+    let diagonal = part::diagonal(m, 0, -2, -1)?;
+    let diagonal = if imaginary { conjugate::imag(&diagonal)? } else { conjugate::real(&diagonal)? };
+    in_place::through(&diagonal, &[], |diagonal| mul(diagonal, 0.5))
 }
 
 /// x R⁻¹, or x R⁻ᴴ.
 fn over(x: &Tensor, r: &Tensor, adjoined: bool) -> Result<Tensor> {
     match adjoined {
-        true => adjoint(&solve_triangular(r, &adjoint(x)?, true, true, false)?),
+        true => solve_triangular(&adjoint(r)?, x, false, false, false),
         false => solve_triangular(r, x, true, false, false),
     }
 }
@@ -91,16 +111,14 @@ fn tall_jvp(q: &Tensor, r: &Tensor, t: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((over(&sub(t, &matmul(q, &dr)?)?, r, false)?, dr))
 }
 
-/// The gradient with respect to matrices that are not wide.
-fn tall_vjp(q: &Tensor, r: &Tensor, gq: Option<&Tensor>, gr: Option<&Tensor>) -> Result<Tensor> {
-    let m = match (gq, gr) {
-        (Some(gq), Some(gr)) => sub(&matmul(r, &adjoint(gr)?)?, &matmul(&adjoint(gq)?, q)?)?,
-        (None, Some(gr)) => matmul(r, &adjoint(gr)?)?,
-        (Some(gq), None) => crate::ops::neg(&matmul(&adjoint(gq)?, q)?)?,
+/// R̄ Rᴴ - Qᴴ Q̄
+fn turn(q: &Tensor, r: &Tensor, gq: Option<&Tensor>, gr: Option<&Tensor>) -> Result<Tensor> {
+    match (gq, gr) {
+        (Some(gq), Some(gr)) => sub(&matmul(gr, &adjoint(r)?)?, &matmul(&adjoint(q)?, gq)?),
+        (None, Some(gr)) => matmul(gr, &adjoint(r)?),
+        (Some(gq), None) => neg(&matmul(&adjoint(q)?, gq)?),
         (None, None) => unreachable!("rules run with a gradient"),
-    };
-    let along = matmul(q, &mirrored(&m)?)?;
-    over(&gq.map_or(Ok(along.clone()), |gq| add(gq, &along))?, r, true)
+    }
 }
 
 impl Op for Qr {
@@ -160,21 +178,20 @@ impl Op for Qr {
         let (q, r) = self.factors(saved, at)?;
         let (rows, columns) = super::sides(&r);
         let (gq, gr) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        let m = turn(&q, &r, gq, gr)?;
         if rows >= columns {
-            return one(tall_vjp(&q, &r, gq, gr)?);
+            let along = matmul(&q, &mirrored(&m)?)?;
+            return one(over(&gq.map_or(Ok(along.clone()), |gq| add(&along, gq))?, &r, true)?);
         }
-        let (u, v) = parted(&r, rows)?;
-        let Some(gr) = gr else {
-            let left = tall_vjp(&q, &u, gq, None)?;
-            let right = create::zeros_like(&matmul(&q, &v)?)?;
-            return one(join::cat(&[&left, &right], -1)?);
-        };
-        let (gu, gv) = parted(gr, rows)?;
-        // Q is also in QᴴY, and Y = Q V.
-        let through = matmul(&matmul(&q, &v)?, &adjoint(&gv)?)?;
-        let gq = gq.map_or(Ok(through.clone()), |gq| add(gq, &through))?;
-        let left = tall_vjp(&q, &u, Some(&gq), Some(&gu))?;
-        one(join::cat(&[&left, &matmul(&q, &gv)?], -1)?)
+        // Of a wide matrix R is a triangle and more, of which only the triangle says what Q is.
+        let square = part::narrow(&r, -1, 0, rows as i64)?;
+        let left = over(&matmul(&q, &skewed(&neg(&m)?)?)?, &square, true)?;
+        let mut beyond = shape::signed(left.layout().shape());
+        if let Some(last) = beyond.last_mut() {
+            *last = (columns - rows) as i64;
+        }
+        let whole = join::cat(&[&left, &create::zeros(&beyond, left.dtype())?], -1)?;
+        one(gr.map_or(Ok(whole.clone()), |gr| add(&whole, &matmul(&q, gr)?))?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

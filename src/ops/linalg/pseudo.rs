@@ -1,8 +1,10 @@
 //! Inverses of matrices that have none.
 
+use std::cmp::Ordering;
+
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, place};
+use super::{Matrices, adjoint, check_square, place, sides};
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -21,6 +23,8 @@ use crate::tensor::{Array, Tensor};
 struct Pinv {
     /// Bounds, and bounds relative to the greatest singular value, of each matrix.
     bounds: [Vec<f64>; 2],
+    /// Whether the lower triangle stands for all of a symmetric matrix. Derivatives are those of any matrix.
+    symmetric: bool,
 }
 
 impl Op for Pinv {
@@ -44,7 +48,21 @@ impl Op for Pinv {
             if matrix.iter().any(|x| !x.magnitude().is_finite()) {
                 return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
             }
-            let found = rotations::singular(matrix, rows, columns, false);
+            let mirrored = |place: usize| {
+                let (row, column) = (place / columns, place % columns);
+                match row.cmp(&column) {
+                    Ordering::Less => matrix[column * columns + row].conj(),
+                    Ordering::Equal => T::of(matrix[place].real()),
+                    Ordering::Greater => matrix[place],
+                }
+            };
+            let found = match self.symmetric {
+                true => {
+                    let matrix: Vec<T> = (0..rows * columns).map(mirrored).collect();
+                    rotations::singular(&matrix, rows, columns, false)
+                }
+                false => rotations::singular(matrix, rows, columns, false),
+            };
             let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
             let bound = absolute.max(relative * found.values.first().copied().unwrap_or(0.0));
             let y = &mut y[item * rows * columns..(item + 1) * rows * columns];
@@ -67,12 +85,24 @@ impl Op for Pinv {
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, y) = (at.load(a)?, at.load(y)?);
         let (yt, gt) = (adjoint(&y)?, adjoint(single(gradients))?);
-        let plain = neg(&matmul(&matmul(&yt, single(gradients))?, &yt)?)?;
-        let left = matmul(&gt, &matmul(&y, &yt)?)?;
-        let right = matmul(&matmul(&yt, &y)?, &gt)?;
-        let left = sub(&left, &matmul(&a, &matmul(&y, &left)?)?)?;
-        let right = sub(&right, &matmul(&matmul(&right, &y)?, &a)?)?;
-        one(add(&plain, &add(&left, &right)?)?)
+        // The smaller products first.
+        let (rows, columns) = sides(&a);
+        one(match rows <= columns {
+            true => {
+                let k = matmul(&gt, &y)?;
+                let across = matmul(&k, &yt)?;
+                let sum = add(&neg(&adjoint(&matmul(&y, &k)?)?)?, &across)?;
+                let sum = sub(&sum, &matmul(&matmul(&a, &y)?, &across)?)?;
+                add(&sum, &matmul(&matmul(&yt, &y)?, &sub(&gt, &matmul(&k, &a)?)?)?)?
+            }
+            false => {
+                let k = matmul(&y, &gt)?;
+                let across = matmul(&yt, &k)?;
+                let beyond = matmul(&matmul(&sub(&gt, &matmul(&a, &k)?)?, &y)?, &yt)?;
+                let sum = add(&add(&neg(&adjoint(&matmul(&k, &y)?)?)?, &beyond)?, &across)?;
+                sub(&sum, &matmul(&matmul(&across, &y)?, &a)?)?
+            }
+        })
     }
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -93,7 +123,12 @@ impl Op for Pinv {
 
 /// The matrices nearest to inverses. Singular values up to `absolute`, or up to `relative` times the
 /// greatest of them, count as zero; both are numbers for each matrix, or one for all.
-pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor) -> Result<Tensor> {
+///
+/// Of matrices that are `symmetric` the lower triangles are read.
+pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -> Result<Tensor> {
+    if symmetric {
+        check_square(a, "linalg.eigh")?;
+    }
     if a.ndim() < 2 || !a.dtype().is_float() && !a.dtype().is_complex() {
         return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
     }
@@ -105,5 +140,5 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor) -> Result<Tensor> 
         let array = crate::ops::copy::as_type(&array, crate::dtype::DType::Float64)?;
         Ok(array.view::<f64>().iter().copied().collect())
     };
-    apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?] }, &[a])
+    apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])
 }

@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, diagonal, sides};
+use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::{Field, rotations};
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
-use crate::ops::batch::{Answer, Call};
+use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
-use crate::ops::{add, div, mul, part, select, sub};
+use crate::ops::{cast, div, mul, part, sub};
 use crate::tensor::Tensor;
 
 /// V Λ Vᴴ = A, of which one triangle is read
@@ -24,13 +24,26 @@ struct Eigh {
     upper: bool,
 }
 
-/// A matrix over the differences of eigenvalues, with zeros on the diagonal.
-fn over_differences(x: &Tensor, values: &Tensor) -> Result<Tensor> {
+/// A matrix over the differences of eigenvalues, with ones in the place of those on the diagonal.
+pub(super) fn over_differences(x: &Tensor, values: &Tensor) -> Result<Tensor> {
     let apart = sub(&as_row(values)?, &as_column(values)?)?;
-    let side = sides(x).0;
-    let diagonal = crate::ops::cast::to_dtype(&super::unit(side, values)?, crate::dtype::DType::Bool)?;
-    let quotient = div(x, &select::masked_fill(&apart, &diagonal, 1.0)?)?;
-    select::masked_fill(&quotient, &diagonal, 0.0)
+    cast::fill_(&part::diagonal(&apart, 0, -2, -1)?, 1.0)?;
+    div(x, &apart)
+}
+
+/// `over_differences` with zeros on the diagonal.
+pub(super) fn apart_from_diagonal(x: &Tensor, values: &Tensor) -> Result<Tensor> {
+    let quotient = over_differences(x, values)?;
+    cast::zero_(&part::diagonal(&quotient, 0, -2, -1)?)?;
+    Ok(quotient)
+}
+
+/// A matrix with this on the diagonal, if it is there: what the matrix had is nothing but rounding.
+pub(super) fn with_diagonal(x: Tensor, diagonal: Option<&Tensor>) -> Result<Tensor> {
+    let Some(diagonal) = diagonal else { return Ok(x) };
+    let x = batch::with_room(x, &[diagonal])?;
+    cast::copy_(&part::diagonal(&x, 0, -2, -1)?, diagonal)?;
+    Ok(x)
 }
 
 impl Op for Eigh {
@@ -80,29 +93,21 @@ impl Op for Eigh {
         if let [Some(g), None] | [Some(g)] = &gradients[..] {
             return one(matmul(&mul(&v, &as_row(g)?)?, &adjoint(&v)?)?);
         }
-        let along = |g: &Tensor| crate::ops::cast::to_dtype(&diagonal(g)?, v.dtype());
-        let along = gradients[0].as_ref().map(along).transpose()?;
-        let turning = |g: &Tensor| {
-            let along = matmul(&adjoint(&v)?, g)?;
-            check_phase(
-                &part::diagonal(&along, 0, -2, -1)?,
-                Error::EigenvectorPhase { operation: "linalg_eigh" },
-            )?;
-            over_differences(&mul(&sub(&along, &adjoint(&along)?)?, 0.5)?, &values)
-        };
-        let turning = gradients.get(1).and_then(Option::as_ref).map(turning).transpose()?;
-        let middle = match (along, turning) {
-            (Some(along), Some(turning)) => add(&along, &turning)?,
-            (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => unreachable!("rules run with a gradient"),
-        };
+        let Some(g) = gradients.get(1).and_then(Option::as_ref) else { return Ok(smallvec![None]) };
+        let along = matmul(&adjoint(&v)?, g)?;
+        check_phase(
+            &part::diagonal(&along, 0, -2, -1)?,
+            Error::EigenvectorPhase { operation: "linalg_eigh" },
+        )?;
+        let skew = mul(&sub(&along, &adjoint(&along)?)?, 0.5)?;
+        let middle = with_diagonal(over_differences(&skew, &values)?, gradients[0].as_ref())?;
         one(matmul(&v, &matmul(&middle, &adjoint(&v)?)?)?)
     }
 
     fn jvp(&self, [values, v]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (values, v) = (at.load(values)?, at.load(v)?);
         let m = matmul(&matmul(&adjoint(&v)?, tangent(tangents))?, &v)?;
-        let dv = matmul(&v, &over_differences(&m, &values)?)?;
+        let dv = matmul(&v, &apart_from_diagonal(&m, &values)?)?;
         Ok(smallvec![Some(real(&part::diagonal(&m, 0, -2, -1)?)?), Some(dv)])
     }
 

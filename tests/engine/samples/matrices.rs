@@ -52,7 +52,7 @@ fn factors() -> Vec<Sample> {
             .push(sample2("qr", vec![signed(shape)], |x| orthogonal::qr(&x[0], orthogonal::Mode::Reduced)));
         samples.push(sample("pinv", vec![signed(shape)], |x| {
             let zero = create::zeros(&[], x[0].dtype())?;
-            pseudo::pinv(&x[0], &zero, &zero)
+            pseudo::pinv(&x[0], &zero, &zero, false)
         }));
         samples.push(sample("svd", vec![signed(shape)], |x| singular::svdvals(&x[0])));
         samples.push(sample("svd", vec![signed(shape)], |x| {

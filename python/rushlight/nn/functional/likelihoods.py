@@ -180,9 +180,8 @@ def poisson_nll_loss(
     else:
         losses = input - target * _nn.add_number(input, eps).log()
     if full:
-        stirling = (
-            target * target.log() - target + _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
-        )
+        half = _nn.mul_number(_nn.mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = target * target.log() - target + half
         losses = losses + stirling.masked_fill(target <= 1, 0)
     return reduced(losses, reduction)
 

@@ -1,0 +1,248 @@
+//! The triangles that matrices are products of: what their gradients and tangents are, and how both are
+//! read from one matrix.
+
+use std::cmp::Ordering;
+
+use smallvec::smallvec;
+
+use super::elimination::exchanges;
+use super::triangular::solve_triangular;
+use super::{adjoint, sides, turned};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::ops::batch::{Answer, Call};
+use crate::ops::matmul::matmul;
+use crate::ops::triangle::{tril, triu};
+use crate::ops::{add, create, join, part, sub};
+use crate::shape::{self, SharedLayout};
+use crate::tensor::Tensor;
+
+/// The factors of matrices.
+pub(super) struct Factors {
+    pub(super) exchange: Tensor,
+    pub(super) lower: Tensor,
+    pub(super) upper: Tensor,
+}
+
+/// The first rows and the others, or columns if there are more of them; both are there if there are others.
+fn parted(x: &Tensor, (rows, columns): (usize, usize)) -> Result<(Tensor, Tensor)> {
+    let (rows, columns) = (rows as i64, columns as i64);
+    let (dim, size, least) = if rows > columns { (-2, rows, columns) } else { (-1, columns, rows) };
+    Ok((part::narrow(x, dim, 0, least)?, part::narrow(x, dim, least, size - least)?))
+}
+
+impl Factors {
+    pub(super) fn sides(&self) -> (usize, usize) {
+        (sides(&self.lower).0, sides(&self.upper).1)
+    }
+
+    /// x U⁻ᴴ, where U is a square.
+    fn over_upper(u: &Tensor, x: &Tensor) -> Result<Tensor> {
+        solve_triangular(&adjoint(u)?, x, false, false, false)
+    }
+
+    /// L⁻ᴴ x, where L is a square.
+    fn under_lower(l: &Tensor, x: &Tensor) -> Result<Tensor> {
+        solve_triangular(&adjoint(l)?, x, true, true, true)
+    }
+
+    /// Lᴴ L̄
+    fn of_lower(&self, gl: &Tensor) -> Result<Tensor> {
+        matmul(&adjoint(&self.lower)?, gl)
+    }
+
+    /// Ū Uᴴ
+    fn of_upper(&self, gu: &Tensor) -> Result<Tensor> {
+        matmul(gu, &adjoint(&self.upper)?)
+    }
+
+    /// The gradient with respect to the matrices from those with respect to the triangles, one of which is
+    /// there.
+    pub(super) fn back(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
+        let (lower, upper) = (&self.lower, &self.upper);
+        let (rows, columns) = self.sides();
+        let join =
+            |a: Option<Tensor>, b: Option<Tensor>, both: fn(&Tensor, &Tensor) -> Result<Tensor>| match (a, b)
+            {
+                (Some(a), Some(b)) => both(&a, &b),
+                (Some(a), None) => Ok(a),
+                (None, Some(b)) => both(&create::zeros_like(&b.detach())?, &b),
+                (None, None) => unreachable!("rules run with a gradient"),
+            };
+        let whole = match rows.cmp(&columns) {
+            Ordering::Equal => {
+                let below = gl.map(|gl| tril(&self.of_lower(gl)?, -1)).transpose()?;
+                let above = gu.map(|gu| triu(&self.of_upper(gu)?, 0)).transpose()?;
+                let middle = match (below, above) {
+                    (None, Some(above)) => above,
+                    (below, above) => join(below, above, |a, b| add(a, b))?,
+                };
+                Factors::under_lower(lower, &Factors::over_upper(upper, &middle)?)?
+            }
+            Ordering::Less => {
+                let (square, _) = parted(upper, (rows, columns))?;
+                let below = gl.map(|gl| self.of_lower(gl)).transpose()?;
+                let above = gu.map(|gu| self.of_upper(&triu(gu, 0)?)).transpose()?;
+                let middle = tril(&join(below, above, |a, b| sub(a, b))?, -1)?;
+                let mut inner = Factors::over_upper(&square, &middle)?;
+                let beside = match gu {
+                    Some(gu) => {
+                        let (first, others) = parted(gu, (rows, columns))?;
+                        inner = add(&inner, &triu(&first, 0)?)?;
+                        others
+                    }
+                    None => create::zeros_like(&parted(&upper.detach(), (rows, columns))?.1)?,
+                };
+                Factors::under_lower(lower, &join::cat(&[&inner, &beside], -1)?)?
+            }
+            Ordering::Greater => {
+                let (square, _) = parted(lower, (rows, columns))?;
+                let above = gu.map(|gu| self.of_upper(gu)).transpose()?;
+                let below = gl.map(|gl| self.of_lower(&tril(gl, -1)?)).transpose()?;
+                let middle = triu(&join(above, below, |a, b| sub(a, b))?, 0)?;
+                let mut inner = Factors::under_lower(&square, &middle)?;
+                let beneath = match gl {
+                    Some(gl) => {
+                        let (first, others) = parted(gl, (rows, columns))?;
+                        inner = add(&inner, &tril(&first, -1)?)?;
+                        others
+                    }
+                    None => create::zeros_like(&parted(&lower.detach(), (rows, columns))?.1)?,
+                };
+                Factors::over_upper(upper, &join::cat(&[&inner, &beneath], -2)?)?
+            }
+        };
+        matmul(&self.exchange, &whole)
+    }
+
+    /// The tangents of both triangles, in one matrix.
+    pub(super) fn forth(&self, t: &Tensor) -> Result<Tensor> {
+        let (rows, columns) = self.sides();
+        let moved = matmul(&turned(&self.exchange)?, t)?;
+        let square = |x: &Tensor| parted(x, (rows, columns)).map(|(square, _)| square);
+        let (l, u) = match rows.cmp(&columns) {
+            Ordering::Greater => (square(&self.lower)?, self.upper.clone()),
+            _ => (self.lower.clone(), square(&self.upper)?),
+        };
+        let (inner, beyond) = parted(&moved, (rows, columns))?;
+        let over_upper = |x: &Tensor| solve_triangular(&u, x, true, false, false);
+        let under_lower = |x: &Tensor| solve_triangular(&l, x, false, true, true);
+        let f = over_upper(&under_lower(&inner)?)?;
+        let (dl, du) = (matmul(&l, &tril(&f, -1)?)?, matmul(&triu(&f, 0)?, &u)?);
+        let whole = add(&dl, &du)?;
+        match rows.cmp(&columns) {
+            Ordering::Equal => Ok(whole),
+            Ordering::Greater => {
+                let (_, known) = parted(&self.lower, (rows, columns))?;
+                join::cat(&[&whole, &over_upper(&sub(&beyond, &matmul(&known, &du)?)?)?], -2)
+            }
+            Ordering::Less => {
+                let (_, known) = parted(&self.upper, (rows, columns))?;
+                join::cat(&[&whole, &under_lower(&sub(&beyond, &matmul(&dl, &known)?)?)?], -1)
+            }
+        }
+    }
+}
+
+/// The lower and the upper triangle.
+pub(super) fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
+    let (rows, columns) = sides(lu);
+    let least = rows.min(columns);
+    let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
+    let ones = crate::ops::create::eye(rows as i64, least as i64, lu.dtype())?;
+    let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
+    Ok((add(&strict, &ones)?, upper))
+}
+
+/// Both triangles that are in one matrix
+///
+/// dL is below the diagonal of dA, dU the rest; Ā is both again, of what L and U are longer by as it is
+#[derive(Clone)]
+struct Unpack;
+
+impl Op for Unpack {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        "LuUnpackBackward0"
+    }
+
+    fn shown(&self, source: &Self::Saved) -> Attributes {
+        let [.., rows, columns] = *source.shape() else { return Attributes::new() };
+        shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (lower, upper) = triangles(&inputs[0].detach())?;
+        Ok([lower, upper].map(|x| Tensor::from_array(x.array())).into_iter().collect())
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let [.., rows, columns] = *source.shape() else { return Ok(smallvec![None]) };
+        let (gl, gu) = (gradients[0].as_ref(), gradients.get(1).and_then(Option::as_ref));
+        let square = |gl: Option<&Tensor>, gu: Option<&Tensor>| {
+            let below = gl.map(|gl| tril(gl, -1)).transpose()?;
+            let above = gu.map(|gu| triu(gu, 0)).transpose()?;
+            match (below, above) {
+                (Some(below), Some(above)) => add(&below, &above),
+                (Some(only), None) | (None, Some(only)) => Ok(only),
+                (None, None) => unreachable!("rules run with a gradient"),
+            }
+        };
+        // One triangle is as large as the matrix, or both are.
+        let whole = rows == columns || if rows > columns { gu.is_none() } else { gl.is_none() };
+        if whole {
+            return one(square(gl, gu)?);
+        }
+        let (tall, dim) = (rows > columns, if rows > columns { -2 } else { -1 });
+        let parts = if tall { gl } else { gu }.map(|longer| parted(longer, (rows, columns))).transpose()?;
+        let (first, others) = match parts {
+            Some((first, others)) => (Some(first), others),
+            None => {
+                let mut sizes = shape::signed(source.shape());
+                let place = (sizes.len() as i64 + dim) as usize;
+                sizes[place] = rows.abs_diff(columns) as i64;
+                (
+                    None,
+                    create::zeros(&sizes, if tall { gu } else { gl }.map_or(DType::Float64, Tensor::dtype))?,
+                )
+            }
+        };
+        let square = if tall { square(first.as_ref(), gu)? } else { square(gl, first.as_ref())? };
+        one(join::cat(&[&square, &others], dim)?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (below, above) = changes(tangent(tangents))?;
+        Ok(smallvec![Some(below), Some(above)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// The tangents of both triangles, from those in one matrix.
+pub(super) fn changes(t: &Tensor) -> Result<(Tensor, Tensor)> {
+    let (rows, columns) = sides(t);
+    let least = rows.min(columns) as i64;
+    Ok((tril(&part::narrow(t, -1, 0, least)?, -1)?, triu(&part::narrow(t, -2, 0, least)?, 0)?))
+}
+
+/// The exchange of rows, and the lower and the upper triangle, of matrices that were factored.
+pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+    let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
+    let (lower, upper) = two(apply(Unpack, &[lu])?);
+    Ok((exchange, lower, upper))
+}
