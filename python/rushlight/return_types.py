@@ -210,3 +210,14 @@ class triangular_solve(_Named):
 class _lu_with_info(_Named):
     __slots__ = ()
     LU, pivots, info = _elements(3)
+
+
+def __getattr__(name: str) -> type[_Named]:
+    """Make the class of results that were written into tensors which the caller gave."""
+    plain = globals().get(name.removesuffix("_out"))
+    if not name.endswith("_out") or not isinstance(plain, type) or not issubclass(plain, _Named):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    fields = dict(zip(plain.__match_args__, _elements(len(plain.__match_args__)), strict=True))
+    made = type(name, (_Named,), {"__slots__": (), "__module__": __name__, **fields})
+    globals()[name] = made
+    return made
