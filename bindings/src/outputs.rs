@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::ops::{cast, resize};
-use std::ffi::CString;
+use rushlight::ops::{cast, reshape, resize};
+use rushlight::shape;
+use std::ffi::{CStr, CString};
 
 mod history;
 mod memory;
@@ -47,18 +48,40 @@ pub(crate) fn write<'py>(
     let history = History::of(arguments.name);
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
     writes::check_out(arguments, out)?;
+    if arguments.name == "ger" {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), GER, 1)?;
+    }
     memory::check(arguments, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
-    let silent = made || SILENT.contains(&arguments.name);
+    let silent = made && arguments.name != "arange" || SILENT.contains(&arguments.name);
     let into = Into { name: arguments.name, source, silent, history };
     let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
     history.record(&inputs, &tensors_in(out))?;
+    if MADE.contains(&arguments.name) && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
+        // What is made requires a gradient if that is asked for.
+        let named = arguments.named()?;
+        let asked = |(name, value): &(&str, Bound<'_, PyAny>)| {
+            *name == "requires_grad" && value.is_truthy().unwrap_or(false)
+        };
+        let asked = named.iter().any(asked);
+        as_tensor(out).map_or(Ok(()), |out| out.set_requires_grad(asked)).map_err(raise)?;
+    }
     Ok(written)
 }
 
+/// What is said of `ger` only here.
+const GER: &CStr =
+    c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.";
+
 /// Operations that give tensors another shape without a word.
 const SILENT: &[&str] = &["addbmm", "bernoulli", "multinomial"];
+
+/// Operations that make tensors from nothing but numbers and have something to say of gradients.
+const MADE: &[&str] = &["arange", "eye", "full", "linspace", "logspace", "ones", "rand", "range", "zeros"];
+
+/// Operations whose results have as many elements as the tensor, whatever its shape is.
+const IN_LINE: &[&str] = &["arange", "linspace", "logspace", "range"];
 
 /// What `write` does, for operations that are written in Python: `found` is what they have calculated, and
 /// `name` the operation as torch's kernels know it. Without `out`, what was found is the answer.
@@ -78,7 +101,7 @@ pub(crate) fn written<'py>(
     }
     let history = History::of(name);
     history.check(name, true, &tensors_in(&found), &tensors_in(&out))?;
-    let into = Into { name, source: None, silent: false, history };
+    let into = Into { name, source: None, silent: name == "range", history };
     history.while_calculating(|| into.deliver(&out, &found)).map(|written| written.into_bound(out.py()))
 }
 
@@ -122,20 +145,36 @@ impl Into<'_> {
         Ok(out.clone().unbind())
     }
 
+    fn warn(&self, py: Python<'_>, text: String) -> PyResult<()> {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
+    }
+
     fn store(&self, py: Python<'_>, out: &Tensor, result: &Tensor) -> PyResult<()> {
         let (old, new) = (out.layout(), result.layout());
         let (old, new) = (old.shape(), new.shape());
         if old == new {
             return cast::copy_(out, result).map_err(raise);
         }
-        if out.numel() > 0 && !self.silent {
+        if IN_LINE.contains(&self.name) && out.numel() == result.numel() {
+            return cast::copy_(out, &reshape::reshape(result, &shape::signed(old)).map_err(raise)?)
+                .map_err(raise);
+        }
+        if out.numel() > 0 && self.name == "arange" {
+            let count = result.numel();
+            self.warn(py, format!(
+                "The number of elements in the out tensor of shape {old:?} is {} which does not match the computed \
+                 number of elements {count}. Note that this may occur as a result of rounding error. The out tensor \
+                 will be resized to a tensor of shape ({count},).",
+                out.numel()
+            ))?;
+        } else if out.numel() > 0 && !self.silent {
             let text = format!(
                 "An output with one or more elements was resized since it had shape {old:?}, which does not match \
                  the required output shape {new:?}. This behavior is deprecated, and in a future PyTorch release \
                  outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor \
                  t by resizing it, inplace, to zero elements with t.resize_(0)."
             );
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)?;
+            self.warn(py, text)?;
         }
         self.history.check_resized(out)?;
         resize::replace(out, result).map_err(raise)

@@ -4,10 +4,10 @@
 use crate::border::raise;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::Tensor;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
 use rushlight::ops::in_place::check_history;
 use rushlight::ops::underived;
+use rushlight::{Error, Tensor};
 
 /// Operations whose results have no gradients.
 const WITHOUT_GRADIENTS: &[&str] = &[
@@ -110,6 +110,9 @@ impl History {
     /// Refuses what cannot be recorded. `alone` says that the operation was given one tensor.
     pub(super) fn check(self, name: &str, alone: bool, inputs: &[Tensor], outs: &[Tensor]) -> PyResult<()> {
         let recorded = |tensors: &[Tensor]| tensors.iter().any(Tensor::requires_grad);
+        if matches!(name, "empty" | "randn") && recorded(outs) {
+            return Err(raise(Error::ResizeRecorded {}.into()));
+        }
         if !is_grad_enabled() {
             return Ok(());
         }

@@ -402,9 +402,6 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let common = result_type([&Numbers::Array(target.clone()), &right]);
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
-    if !dtype.can_cast(target.dtype) {
-        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
-    }
     let overlapping = match &right {
         Numbers::Array(array) if target.overlaps(array) => Some(array),
         _ => None,
@@ -414,6 +411,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     if broadcast.as_slice() != target.layout.shape() {
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
+    }
+    if !dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     let apart = match overlapping {
         Some(array) => Numbers::Array(copy::dense(array)?),
