@@ -113,6 +113,12 @@ impl Rule for Shown {
     }
 }
 
+/// Refuses to show elements of another type.
+pub fn check_source(x: &Tensor, source: &Tensor) -> Result<()> {
+    let (got, expected) = (source.dtype(), x.dtype());
+    if got == expected { Ok(()) } else { Err(Error::SetDType { got, expected }.into()) }
+}
+
 /// Has the tensor itself show what `source` shows, in the same memory.
 pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
     show(x, source, &[x, source])
@@ -126,11 +132,8 @@ pub fn set_empty_(x: &Tensor) -> Result<()> {
 /// `set_`, recorded as an operation on these inputs.
 fn show(x: &Tensor, source: &Tensor, inputs: &[&Tensor]) -> Result<()> {
     let recording = records(inputs);
+    check_source(x, source)?;
     in_place::check_filled(x, recording)?;
-    let (got, expected) = (source.dtype(), x.dtype());
-    if got != expected {
-        return Err(Error::SetDType { got, expected }.into());
-    }
     if mode::special() {
         if innermost(x)?.is_some() || innermost(source)?.is_some() {
             return Err(Error::NoForward { operation: "set", in_place: true }.into());
