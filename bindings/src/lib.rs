@@ -136,7 +136,7 @@ mod _rushlight {
         outer, transform_count, transforms_of,
     };
     #[pymodule_export]
-    use super::whole::as_one;
+    use super::whole::{as_one, record_underived};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

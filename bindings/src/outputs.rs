@@ -6,10 +6,10 @@ use crate::writes;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::ops::{cast, reshape, resize};
 use rushlight::shape;
+use rushlight::{Error, Tensor};
 use std::ffi::{CStr, CString};
 
 mod history;
@@ -55,12 +55,14 @@ pub(crate) fn write<'py>(
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
     let silent = made && arguments.name != "arange" || SILENT.contains(&arguments.name);
-    let into = Into { name: arguments.name, source, silent, history };
+    let named = arguments.named()?;
+    let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
+    let exact = SUMS.contains(&arguments.name) && is_given("dtype");
+    let into = Into { name: arguments.name, source, exact, silent, history };
     let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
     history.record(&inputs, &tensors_in(out))?;
     if MADE.contains(&arguments.name) && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
         // What is made requires a gradient if that is asked for.
-        let named = arguments.named()?;
         let asked = |(name, value): &(&str, Bound<'_, PyAny>)| {
             *name == "requires_grad" && value.is_truthy().unwrap_or(false)
         };
@@ -73,6 +75,9 @@ pub(crate) fn write<'py>(
 /// What is said of `ger` only here.
 const GER: &CStr =
     c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.";
+
+/// Operations that convert what they find unless they are told to what.
+const SUMS: &[&str] = &["cumprod", "cumsum", "prod", "sum"];
 
 /// Operations that give tensors another shape without a word.
 const SILENT: &[&str] = &["addbmm", "bernoulli", "multinomial"];
@@ -101,7 +106,7 @@ pub(crate) fn written<'py>(
     }
     let history = History::of(name);
     history.check(name, true, &tensors_in(&found), &tensors_in(&out))?;
-    let into = Into { name, source: None, silent: name == "range", history };
+    let into = Into { name, source: None, exact: false, silent: name == "range", history };
     history.while_calculating(|| into.deliver(&out, &found)).map(|written| written.into_bound(out.py()))
 }
 
@@ -110,6 +115,8 @@ struct Into<'a> {
     name: &'a str,
     /// The element type of what the result was made of, if that is one tensor.
     source: Option<DType>,
+    /// Whether the caller has named the element type, from which nothing is converted then.
+    exact: bool,
     /// Whether other shapes are not worth a warning.
     silent: bool,
     history: History,
@@ -120,6 +127,10 @@ impl Into<'_> {
     fn deliver<'py>(&self, out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
         let py = out.py();
         if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(result)) {
+            if self.exact && result.dtype() != out.dtype() {
+                let (expected, got) = (result.dtype(), out.dtype());
+                return Err(raise(Error::GatherOutput { expected, got }.into()));
+            }
             types::check(self.name, result.dtype(), out.dtype(), self.source)?;
             self.store(py, out, result)?;
         } else {

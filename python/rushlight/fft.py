@@ -133,7 +133,9 @@ def _several(input: Tensor, s: Any, dim: Any, norm: str | None, forward: bool, o
     input = _inexact(input, True)
     dims, sizes = _dims(input, s, dim)
     input = _resized(input, dims, sizes)
-    return native._written("fft_fftn" if forward else "fft_ifftn", _nn.fft_c2c(input, dims, _scale(norm, forward), forward), out)
+    return native._written(
+        "fft_fftn" if forward else "fft_ifftn", _nn.fft_c2c(input, dims, _scale(norm, forward), forward), out
+    )
 
 
 def fft(
@@ -337,7 +339,9 @@ def ihfftn(
     found = _nn.fft_r2c(input, dims[-1:], _scale(norm, False), True)
     if not dims[:-1]:
         return native._written("fft_ihfftn", found.conj(), out)
-    return native._written("fft_ihfftn", _nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out)
+    return native._written(
+        "fft_ihfftn", _nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out
+    )
 
 
 def hfft2(

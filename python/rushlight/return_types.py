@@ -152,6 +152,16 @@ class linalg_inv_ex(_Named):
     inverse, info = _elements(2)
 
 
+class linalg_ldl_factor(_Named):
+    __slots__ = ()
+    LD, pivots = _elements(2)
+
+
+class linalg_ldl_factor_ex(_Named):
+    __slots__ = ()
+    LD, pivots, info = _elements(3)
+
+
 class linalg_lstsq(_Named):
     __slots__ = ()
     solution, residuals, rank, singular_values = _elements(4)

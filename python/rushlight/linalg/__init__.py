@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._chains import multi_dot
+from .._lazy import on_first_use
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import check_mapped
@@ -23,6 +24,10 @@ from ._norms import cond, matrix_norm, norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ._indefinite import ldl_factor as ldl_factor
+    from ._indefinite import ldl_factor_ex as ldl_factor_ex
+    from ._indefinite import ldl_solve as ldl_solve
 
 __all__ = [
     "LinAlgError",
@@ -39,6 +44,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
@@ -67,6 +75,9 @@ __all__ = [
 ]
 
 _nn = native._nn
+__getattr__, __dir__ = on_first_use(
+    globals(), names=dict.fromkeys(("ldl_factor", "ldl_factor_ex", "ldl_solve"), "._indefinite")
+)
 
 cholesky = _nn.linalg_cholesky
 cross = _nn.linalg_cross
