@@ -24,7 +24,7 @@ use crate::shape;
 use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 pub(super) use numbers::{combine, expanded};
-use numbers::{forward, overwrite};
+use numbers::{forward, overwrite, sizes_first};
 use rule::{Recorded, edges, recorded};
 
 /// A function of two elements, and its derivatives.
@@ -208,8 +208,8 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
     let common = result_type([&left, &right]);
-    op.check(a, b, common)?;
-    let dtype = op.result(common)?;
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     if watch::is_long(left.count().max(right.count()) as u64) {
         return watch::at_length(false, || apply(op, a, b));
     }
@@ -230,8 +230,8 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     }
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
-    op.check(a, b, common)?;
-    let dtype = op.result(common)?;
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     let forward = &mut || match intercept::is_active() {
         true => {
             let forward = Box::new(move |operands: &[Value]| {
