@@ -79,6 +79,7 @@ pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
         return x.set_data(&cast::to_dtype(elements, x.dtype())?);
     }
     let values = cast::to_dtype(elements, x.dtype())?.array();
+    let values = if memory.overlaps(&values) { copy::dense(&values)? } else { values };
     grow(x, &memory, placed)?;
     copy::write(&x.memory(), &values)
 }
