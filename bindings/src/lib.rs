@@ -114,6 +114,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::node::GraphNode;
     #[pymodule_export]
+    use super::outputs::written;
+    #[pymodule_export]
     use super::overrides::{
         Disabling, declining, exchange_state, handle_torch_function, has_torch_function, modes, pop_mode,
         push_mode, redispatch,
@@ -134,7 +136,7 @@ mod _rushlight {
         outer, transform_count, transforms_of,
     };
     #[pymodule_export]
-    use super::whole::as_one;
+    use super::whole::{as_one, record_underived};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

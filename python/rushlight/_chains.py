@@ -21,7 +21,7 @@ _CHAIN = (
 )
 
 
-def chain_matmul(*matrices: Tensor) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices."""
     check_mapped("chain_matmul", *matrices, fallback=False)
     import warnings
@@ -32,7 +32,8 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     for matrix in matrices:
         if matrix.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
-    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+    found = matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+    return native._written("chain_matmul", found, out)
 
 
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:

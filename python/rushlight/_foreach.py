@@ -34,8 +34,23 @@ def _expect_tensors(name: str, tensors: Any, argument: str = "self", position: i
         if not isinstance(tensor, Tensor):
             found = type(tensor).__name__
             raise TypeError(f"expected Tensor as element {number} in argument {position}, but got {found}")
+
+
+def _expect_some(tensors: Any, others: Any = ()) -> None:
     if not tensors:
         raise RuntimeError("Tensor list must have at least one tensor.")
+    if any(len(other) != len(tensors) for other in others):
+        raise RuntimeError("Tensor list must have same number of elements as scalar list.")
+
+
+def _expect_writable(tensors: Any) -> None:
+    """Refuse leaves that require grad, before anything is said of numbers and sizes."""
+    if native.is_grad_enabled():
+        for tensor in tensors:
+            if tensor.requires_grad and tensor.is_leaf:
+                raise RuntimeError(
+                    "a leaf Variable that requires grad is being used in an in-place operation."
+                )
 
 
 def _for_each(name: str, count: int, given: Any, position: int = 1) -> list[Any]:
@@ -55,8 +70,6 @@ def _for_each(name: str, count: int, given: Any, position: int = 1) -> list[Any]
             raise RuntimeError(
                 f"Tensor lists must have the same number of tensors, got {count} and {len(given)}"
             )
-    elif len(given) != count:
-        raise RuntimeError("Tensor list must have same number of elements as scalar list.")
     return list(given)
 
 
@@ -75,11 +88,14 @@ def _pair(
     def made(self: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         _expect_tensors(name, self)
         others, options = columns(name, len(self), *args, **kwargs)
+        _expect_some(self, others)
         return tuple(compute(*each, **options) for each in zip(self, *others, strict=True))
 
     def written(self: Any, *args: Any, **kwargs: Any) -> Any:
         _expect_tensors(f"{name}_", self)
         others, options = columns(f"{name}_", len(self), *args, **kwargs)
+        _expect_writable(self)
+        _expect_some(self, others)
         for each in zip(self, *others, strict=True):
             write(*each, **options)
         return self
@@ -144,6 +160,7 @@ def _foreach_pow(self: Any, exponent: Any) -> tuple[Tensor, ...]:
         powers: tuple[Tensor, ...] = _power(self, exponent)
         return powers
     _expect_tensors("_foreach_pow", exponent, "exponent", 1)
+    _expect_some(exponent)
     return tuple(native.pow(self, one) for one in exponent)
 
 
@@ -155,6 +172,7 @@ def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, .
     (tensor(5.), tensor(2.))
     """
     _expect_tensors("_foreach_norm", self)
+    _expect_some(self)
     if ord in (float("inf"), "inf") and any(x.numel() == 0 for x in self):
         raise RuntimeError(
             "_foreach_norm cannot compute the infinity norm on an empty tensor because the operation does "
@@ -166,6 +184,7 @@ def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, .
 def _foreach_max(self: Any) -> tuple[Tensor, ...]:
     """Return the greatest element of each of the tensors."""
     _expect_tensors("_foreach_max", self)
+    _expect_some(self)
     if any(x.numel() == 0 for x in self):
         raise RuntimeError(
             "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined."
@@ -176,12 +195,15 @@ def _foreach_max(self: Any) -> tuple[Tensor, ...]:
 def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Tensor, ...]:
     """Return a copy of each of the tensors."""
     _expect_tensors("_foreach_clone", self)
+    _expect_some(self)
     return tuple(x.clone() if memory_format is None else x.clone(memory_format=memory_format) for x in self)
 
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Copy each tensor of a list to its partner."""
     _expect_tensors("_foreach_copy_", self)
+    _expect_some(self)
+    _expect_writable(self)
     for target, source in zip(self, _for_each("_foreach_copy_", len(self), src), strict=True):
         target.copy_(source)
     return self
@@ -190,6 +212,7 @@ def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 def _foreach_zero_(self: Any) -> Any:
     """Write zeros to each of the tensors."""
     _expect_tensors("_foreach_zero_", self)
+    _expect_some(self)
     for x in self:
         x.zero_()
     return self

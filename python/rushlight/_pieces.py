@@ -315,7 +315,13 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 
 def range(
-    start: float, end: float | None = None, step: float = 1, *, dtype: DType | None = None, **options: Any
+    start: float,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **options: Any,
 ) -> Tensor:
     """Return the numbers up to the last one, which is among them."""
     import warnings
@@ -327,7 +333,8 @@ def range(
     if (high - low) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = math.floor((high - low) / step) + 1
-    return native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + low
+    found = native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + low
+    return native._written("range", found, out)
 
 
 _RANGE = (

@@ -70,7 +70,7 @@ def of_all_samples(
     level = max((native._maybe_get_level(x) for x in tensors if x is not None), default=-1)
     if level < 0:
         rows = [x if x is None else x.reshape(prod(lead), *x.shape[len(lead) :]) for x in tensors]
-        return [y.reshape(*lead, *y.shape[1:]) for y in compute(*rows)]
+        return [y.reshape((*lead, *y.shape[1:])) for y in compute(*rows)]
     pairs = [(x, None) if x is None else native._unwrap_batched(x, level) for x in tensors]
     size = next((value.shape[dim] for value, dim in pairs if value is not None and dim is not None), None)
     if size == 0:

@@ -99,7 +99,7 @@ def searchsorted(
             )
         input = native.tensor(input)
     found = native._nn.places_among(sorted_sequence, input, right, sorter, out_int32)
-    return found if out is None else out.copy_(found)
+    return native._written("searchsorted", found, out)
 
 
 def bucketize(
@@ -187,7 +187,7 @@ def histc(
     """
     _check_bins(bins, "histogram")
     [found] = of_all_samples("histc", lambda rows: _counted(rows, bins, min, max), [input.detach()])
-    return found if out is None else out.copy_(found)
+    return native._written("histc", found, out)
 
 
 def histogram(

@@ -115,28 +115,27 @@ def _dims(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
     return list(range(rank - len(sizes), rank)) if dims is None else dims, sizes
 
 
-def _answer(found: Tensor, out: Tensor | None) -> Tensor:
-    return found if out is None else out.resize_(found.shape).copy_(found)
-
-
 def _one(
     input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, out: Tensor | None
 ) -> Tensor:
+    name = "fft_fft" if forward else "fft_ifft"
     input = _inexact(input, False)
     dim = _dim(input, dim)
     input = _resized(input, [dim], [-1 if n is None else n])
     if input.is_complex():
-        return _answer(_nn.fft_c2c(input, [dim], _scale(norm, forward), forward), out)
+        return native._written(name, _nn.fft_c2c(input, [dim], _scale(norm, forward), forward), out)
     # The direction counts for the conjugates of the result only.
     found = _nn.fft_r2c(input, [dim], _scale(norm, forward), False)
-    return _answer(found if forward else found.conj(), out)
+    return native._written(name, found if forward else found.conj(), out)
 
 
 def _several(input: Tensor, s: Any, dim: Any, norm: str | None, forward: bool, out: Tensor | None) -> Tensor:
     input = _inexact(input, True)
     dims, sizes = _dims(input, s, dim)
     input = _resized(input, dims, sizes)
-    return _answer(_nn.fft_c2c(input, dims, _scale(norm, forward), forward), out)
+    return native._written(
+        "fft_fftn" if forward else "fft_ifftn", _nn.fft_c2c(input, dims, _scale(norm, forward), forward), out
+    )
 
 
 def fft(
@@ -222,7 +221,7 @@ def rfft(
     >>> torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
     tensor([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    return _answer(_half(_of_real(input, "rfft"), n, dim, norm, True), out)
+    return native._written("fft_rfft", _half(_of_real(input, "rfft"), n, dim, norm, True), out)
 
 
 def _last_size(input: Tensor, n: int | None, dim: int) -> int:
@@ -253,7 +252,7 @@ def irfft(
     >>> torch.fft.irfft(torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0])))
     tensor([1., 2., 3., 4.])
     """
-    return _answer(_of_half(input, n, dim, norm, False), out)
+    return native._written("fft_irfft", _of_half(input, n, dim, norm, False), out)
 
 
 def rfftn(
@@ -265,7 +264,7 @@ def rfftn(
     if not dims:
         raise RuntimeError("rfftn must transform at least one axis")
     input = _resized(input, dims, sizes)
-    return _answer(_nn.fft_r2c(input, dims, _scale(norm, True), True), out)
+    return native._written("fft_rfftn", _nn.fft_r2c(input, dims, _scale(norm, True), True), out)
 
 
 def irfftn(
@@ -278,7 +277,7 @@ def irfftn(
         raise RuntimeError("irfftn must transform at least one axis")
     last = _last_size(input, sizes[-1], dims[-1])
     input = _resized(input, dims, _halves([*sizes[:-1], last]))
-    return _answer(_nn.fft_c2r(input, dims, _scale(norm, False), last), out)
+    return native._written("fft_irfftn", _nn.fft_c2r(input, dims, _scale(norm, False), last), out)
 
 
 def rfft2(
@@ -304,14 +303,14 @@ def hfft(
     >>> torch.fft.hfft(torch.tensor([1.0, 2.0]))
     tensor([ 3., -1.])
     """
-    return _answer(_of_half(input, n, dim, norm, True), out)
+    return native._written("fft_hfft", _of_half(input, n, dim, norm, True), out)
 
 
 def ihfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the half of the numbers whose Fourier transform is real."""
-    return _answer(_half(_of_real(input, "ihfft"), n, dim, norm, False).conj(), out)
+    return native._written("fft_ihfft", _half(_of_real(input, "ihfft"), n, dim, norm, False).conj(), out)
 
 
 def hfftn(
@@ -326,7 +325,7 @@ def hfftn(
     input = _resized(input, dims, _halves([*sizes[:-1], last]))
     if dims[:-1]:
         input = _nn.fft_c2c(input, dims[:-1], _scale(norm, True), True)
-    return _answer(_nn.fft_c2r(input.conj(), dims[-1:], _scale(norm, True), last), out)
+    return native._written("fft_hfftn", _nn.fft_c2r(input.conj(), dims[-1:], _scale(norm, True), last), out)
 
 
 def ihfftn(
@@ -339,8 +338,10 @@ def ihfftn(
     input = _resized(_of_real(input, "ihfftn"), dims, sizes)
     found = _nn.fft_r2c(input, dims[-1:], _scale(norm, False), True)
     if not dims[:-1]:
-        return _answer(found.conj(), out)
-    return _answer(_nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out)
+        return native._written("fft_ihfftn", found.conj(), out)
+    return native._written(
+        "fft_ihfftn", _nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out
+    )
 
 
 def hfft2(
@@ -374,7 +375,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     """
     numbers = _numbers("fftfreq", n, options)
     numbers[(n + 1) // 2 :] -= n
-    return _answer(numbers * (1.0 / (n * d)), out)
+    return native._written("fft_fftfreq", numbers * (1.0 / (n * d)), out)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
@@ -384,7 +385,7 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: An
     >>> torch.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return _answer(_numbers("rfftfreq", n // 2 + 1, options) * (1.0 / (n * d)), out)
+    return native._written("fft_rfftfreq", _numbers("rfftfreq", n // 2 + 1, options) * (1.0 / (n * d)), out)
 
 
 def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:

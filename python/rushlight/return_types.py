@@ -152,6 +152,16 @@ class linalg_inv_ex(_Named):
     inverse, info = _elements(2)
 
 
+class linalg_ldl_factor(_Named):
+    __slots__ = ()
+    LD, pivots = _elements(2)
+
+
+class linalg_ldl_factor_ex(_Named):
+    __slots__ = ()
+    LD, pivots, info = _elements(3)
+
+
 class linalg_lstsq(_Named):
     __slots__ = ()
     solution, residuals, rank, singular_values = _elements(4)
@@ -210,3 +220,14 @@ class triangular_solve(_Named):
 class _lu_with_info(_Named):
     __slots__ = ()
     LU, pivots, info = _elements(3)
+
+
+def __getattr__(name: str) -> type[_Named]:
+    """Make the class of results that were written into tensors which the caller gave."""
+    plain = globals().get(name.removesuffix("_out"))
+    if not name.endswith("_out") or not isinstance(plain, type) or not issubclass(plain, _Named):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    fields = dict(zip(plain.__match_args__, _elements(len(plain.__match_args__)), strict=True))
+    made = type(name, (_Named,), {"__slots__": (), "__module__": __name__, **fields})
+    globals()[name] = made
+    return made

@@ -129,7 +129,7 @@ def _real(input: Tensor) -> Tensor:
     return input if input.is_floating_point() else input.to(native.get_default_dtype())
 
 
-def ndtr(input: Tensor) -> Tensor:
+def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the probability of normal numbers up to each element.
 
     >>> import rushlight as torch
@@ -137,10 +137,11 @@ def ndtr(input: Tensor) -> Tensor:
     tensor([0.5000, 0.9987])
     """
     root = native._nn.mul_number(_real(input), _HALF_ROOT)
-    return native._nn.mul_number(native._nn.add_number(native.erf(root), 1.0), 0.5)
+    found = native._nn.mul_number(native._nn.add_number(native.erf(root), 1.0), 0.5)
+    return native._written("ndtr", found, out)
 
 
-def log_ndtr(input: Tensor) -> Tensor:
+def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of `ndtr`, exact far below zero too.
 
     >>> import rushlight as torch
@@ -151,7 +152,7 @@ def log_ndtr(input: Tensor) -> Tensor:
     (found,) = native._as_one(
         _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
     )
-    return found
+    return native._written("special_log_ndtr", found, out)
 
 
 def _log_ndtr(input: Tensor) -> Tensor:
@@ -173,7 +174,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     return native.round(input, decimals=decimals, out=out)
 
 
-def ndtri(input: Tensor) -> Tensor:
+def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number below which normal numbers are with each probability.
 
     >>> import rushlight as torch
@@ -183,7 +184,7 @@ def ndtri(input: Tensor) -> Tensor:
     (found,) = native._as_one(
         _ndtri, ("special_ndtri", "SpecialNdtriBackward0", "- result"), (1, 0, 0), {}, input
     )
-    return found
+    return native._written("special_ndtri", found, out)
 
 
 def _ndtri(input: Tensor) -> Tensor:

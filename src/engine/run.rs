@@ -51,6 +51,13 @@ pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result
     for (target, gradient) in plan.roots.iter().zip(roots) {
         let node = plan.tasks[target.task as usize].node;
         let gradient = check::fit(gradient.clone(), node, target.output, node, 0)?;
+        let task = &plan.tasks[target.task as usize];
+        if plan.roots.len() == 1 && !task.needed && task.captures.is_empty() {
+            // Hooks see what arrives at a root that stands alone, even if nothing is wanted behind it.
+            let mut shown = Gradients::from_elem(None, node.outputs());
+            shown[target.output as usize] = Some(gradient.clone());
+            tensor_hooks(node, &mut shown, &mut sweep.deposits)?;
+        }
         sweep.arrive(target.task, target.output, Some(gradient))?;
     }
     for (position, &task) in plan.order.iter().enumerate() {

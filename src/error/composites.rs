@@ -4,6 +4,8 @@ macro_rules! composites {
     ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
     /// More elements asked for than there are.
     TopkCount {},
+    /// A dimension of a tensor that has none.
+    PickScalar { operation: &'static str, dim: i64 },
     /// An element picked of a dimension without elements.
     PickEmpty { operation: &'static str, dim: usize },
     /// An element asked for beyond the last.
@@ -115,7 +117,9 @@ macro_rules! composites {
     /// The trace of what is no matrix.
     TraceRank { ndim: usize },
     /// An ellipsis that is none.
-    EinsumEllipsis { index: usize },
+    EinsumEllipsis { place: String, what: &'static str },
+    /// A dimension of an ellipsis that has another size in another operand of `einsum`.
+    EinsumEllipsisBroadcast { dim: usize, size: usize, operand: usize, expected: usize },
     /// A subscript that is no letter.
     EinsumSubscript { index: usize },
     /// Another number of subscripts than of dimensions.

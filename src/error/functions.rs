@@ -19,6 +19,8 @@ macro_rules! functions {
     DirtyNotReturned {},
     /// What a function of the host says to have written to, which is no input, where tangents pass.
     DirtyNoInput {},
+    /// A view of something that is no input, said to be written to.
+    DirtyViewOfOther {},
     /// An input that a function of the host returned as it is, and keeps.
     ReturnedInputKept {},
     /// A tangent of what was written to in place, in whose place another was returned.

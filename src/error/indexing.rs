@@ -63,6 +63,8 @@ macro_rules! indexing {
     BoundariesShape { boundaries: Vec<usize>, values: Vec<usize> },
     /// `index_select` of an element that is not there.
     IndexSelectRange {},
+    /// Elements selected along a dimension that has none.
+    IndexSelectEmpty {},
     /// `index_select` of an element of a matrix that is not there.
     IndexSelectMatrix { index: i64, size: usize },
     /// Another number of indices than of slices.

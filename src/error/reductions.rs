@@ -24,7 +24,7 @@ macro_rules! reductions {
     /// The place of the extreme of no element.
     ArgumentReduceEmpty { operation: &'static str },
     /// Extremes along a dimension without elements.
-    ReduceEmptyDimension { operation: &'static str, dim: usize },
+    ReduceEmptyDimension { operation: &'static str, dim: i64 },
     /// Truth values where numbers are compared.
     BoolInput { operation: &'static str },
 

@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::zip;
-use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -174,21 +173,34 @@ fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
 pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
     check_mapped("mm", [2, 2], a, b)?;
     let shape = check_addmm(x, a, b)?;
-    check_expands(x, &shape)?;
+    expand::check(x, &shape)?;
     apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
 }
 
 /// `addmm` in place of x.
 pub fn addmm_(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<()> {
-    let output = check_addmm(x, a, b)?;
-    if x.layout().shape() != output {
-        let (input, output) = (x.layout().shape().to_vec(), output.to_vec());
-        return Err(Error::ProductInPlace { input, output }.into());
+    in_place::through(x, &[a, b], |x| {
+        check_whole(x, &check_addmm(x, a, b)?)?;
+        addmm(x, a, b, weights)
+    })
+}
+
+/// Whether a product can be added to x in place.
+fn check_whole(x: &Tensor, product: &[usize]) -> Result<()> {
+    let layout = x.layout();
+    if layout.shape() == product {
+        return Ok(());
     }
-    in_place::through(x, &[a, b], |x| addmm(x, a, b, weights))
+    Err(Error::ProductInPlace { input: layout.shape().to_vec(), output: product.to_vec() }.into())
 }
 
 fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
+    if x.dtype() != b.dtype() {
+        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: b.dtype() }.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::LinearDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
     let (left, right) = (a.layout(), b.layout());
     for (layout, argument) in [(&left, "mat1"), (&right, "mat2")] {
         if layout.ndim() != 2 {
@@ -196,22 +208,8 @@ fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
         }
     }
     check_matrix_sizes(left.shape(), right.shape())?;
-    if x.dtype() != b.dtype() {
-        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: b.dtype() }.into());
-    }
-    if a.dtype() != b.dtype() {
-        return Err(Error::LinearDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
-    }
     refuse_bool(a, "addmm_impl_cpu_")?;
     Ok([left.shape()[0], right.shape()[1]])
-}
-
-/// Whether x can be shown as large as the product.
-fn check_expands(x: &Tensor, shape: &[usize]) -> Result<()> {
-    if shape::is_expandable(x.layout().shape(), shape) {
-        return Ok(());
-    }
-    expand::expand(&x.detach(), &shape::signed(shape)).map(drop)
 }
 
 /// `βx + α av` for a matrix a and a vector v.
@@ -237,13 +235,32 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
 /// `βx + α ab` for every pair of matrices of two batches a and b.
 pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
     check_mapped("bmm", [3, 3], a, b)?;
+    check_added(x, a, b)?;
     check_batches(a, b)?;
     let [dtype, dtype1, dtype2] = [x, a, b].map(Tensor::dtype);
     if dtype != dtype1 || dtype1 != dtype2 {
         return Err(Error::BatchDTypes { dtype, dtype1, dtype2 }.into());
     }
     refuse_bool(a, "bmm")?;
-    let (left, right) = (a.layout(), b.layout());
-    check_expands(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
     apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
+}
+
+/// `baddbmm` in place of x.
+pub fn baddbmm_(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[a, b], |x| {
+        check_added(x, a, b)?;
+        check_batches(a, b)?;
+        let (left, right) = (a.layout(), b.layout());
+        check_whole(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
+        baddbmm(x, a, b, weights)
+    })
+}
+
+/// Whether x can be shown as large as the product of two batches, if they are such.
+fn check_added(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
+    let (left, right) = (a.layout(), b.layout());
+    match (left.shape(), right.shape()) {
+        (&[count, rows, ..], &[_, _, columns, ..]) => expand::check(x, &[count, rows, columns]),
+        _ => Ok(()),
+    }
 }

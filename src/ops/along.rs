@@ -156,6 +156,9 @@ pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     if batch::is_batched(index) && ndim > 0 {
         return gather::gather(x, named, &as_elements(index, x, dim)?);
     }
+    if ndim > 1 && x.layout().size(dim) == 0 && index.numel() > 0 {
+        return Err(Error::IndexSelectEmpty {}.into());
+    }
     let slices = Slices::new(x, named, index, false, |index, size| match dim {
         1 => Error::IndexSelectMatrix { index, size },
         _ => Error::IndexSelectRange {},

@@ -182,7 +182,13 @@ pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
         return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
     }
     let value = if common.is_differentiable() { value } else { Scalar::Int(value.to()) };
-    apply(Addcmul { value }, &[x, a, b])
+    apply(Addcmul { value }, &[x, a, b]).or_else(|error| told_in_order(x, a, b).and(Err(error)))
+}
+
+/// Refuses sizes that do not go together, from the first tensor on.
+fn told_in_order(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
+    let shape = crate::shape::broadcast(x.layout().shape(), a.layout().shape())?;
+    crate::shape::broadcast(&shape, b.layout().shape()).map(drop)
 }
 
 /// `addcmul` in place.
@@ -195,7 +201,7 @@ pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
     if !a.dtype().is_differentiable() && !b.dtype().is_differentiable() {
         return Err(Error::AddcdivIntegers {}.into());
     }
-    apply(Addcdiv { value }, &[x, a, b])
+    apply(Addcdiv { value }, &[x, a, b]).or_else(|error| told_in_order(x, a, b).and(Err(error)))
 }
 
 /// `addcdiv` in place.

@@ -324,6 +324,8 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
                 batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })
             }
             (0, None) => overwrite(x, value.item()?, &[x, value], "FillBackward3"),
+            // What is one number for each sample or more of them is copied.
+            (ndim, Some(_)) if batch::is_batched(value) && ndim <= x.ndim() => copy_(x, value),
             (ndim, _) => Err(Error::FillValue { ndim }.into()),
         },
     }

@@ -198,7 +198,7 @@ pub(super) fn integers(dtype: DType) -> std::ops::RangeInclusive<i128> {
 }
 
 /// What C calls the type.
-pub(super) fn name_in_c(dtype: DType) -> &'static str {
+pub fn name_in_c(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
         DType::UInt8 => "uint8_t",

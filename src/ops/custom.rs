@@ -179,6 +179,9 @@ impl Call<'_> {
                     return Err(Error::DirtyViewOfMany {}.into());
                 }
                 check_no_leaf(output)?;
+                if output.is_view() && !is_input {
+                    return Err(Error::DirtyViewOfOther {}.into());
+                }
                 match output.is_view() {
                     true => in_place::rebase(output, edge.node)?,
                     false => output.set_edge(Some(edge)),

@@ -79,6 +79,14 @@ pub(in crate::ops) fn expand_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if x.layout().shape() == shape { Ok(x.clone()) } else { expanded(x, shape) }
 }
 
+/// Whether x can be shown in another shape.
+pub(super) fn check(x: &Tensor, shape: &[usize]) -> Result<()> {
+    if shape::is_expandable(x.layout().shape(), shape) {
+        return Ok(());
+    }
+    expand(&x.detach(), &shape::signed(shape)).map(drop)
+}
+
 /// The tensor in the shape of another.
 pub fn expand_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
     expand(x, &shape::signed(other.layout().shape()))

@@ -106,7 +106,7 @@ fn along(x: &Tensor, dim: i64, keepdim: bool, greatest: bool) -> Result<(Tensor,
 fn check(x: &Tensor, dim: usize, operation: &'static str) -> Result<()> {
     refuse_complex(x, operation)?;
     match x.layout().shape().get(dim) {
-        Some(0) => Err(Error::ReduceEmptyDimension { operation, dim }.into()),
+        Some(0) => Err(Error::ReduceEmptyDimension { operation, dim: dim as i64 }.into()),
         _ => Ok(()),
     }
 }
@@ -168,6 +168,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     if let Some(y) = batched_arg(x, dim, keepdim, operation) {
         return y;
     }
+    refuse_complex(x, operation)?;
     let array = x.array().widened()?;
     let (over, axis) = match dim {
         Some(dim) => {
@@ -175,7 +176,6 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
             check(x, dim, operation)?;
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
-        None if x.dtype().is_complex() => return Err(Error::PlaceOfComplex { operation }.into()),
         None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
         None => (Over::new(None, keepdim, x)?, 0),
     };

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduce as kernels;
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// y = max x, or min x
@@ -159,10 +160,13 @@ fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> R
     op.over = Over::new(dims, keepdim, x)?;
     if x.numel() == 0 {
         let layout = x.layout();
-        match (dims, op.over.dims.iter().find(|&&dim| layout.shape()[dim] == 0)) {
-            (None | Some([]), _) => return Err(Error::ReduceEmpty { operation }.into()),
-            (_, Some(&dim)) => return Err(Error::ReduceEmptyDimension { operation, dim }.into()),
-            _ => {}
+        let Some(dims @ [_, ..]) = dims else { return Err(Error::ReduceEmpty { operation }.into()) };
+        // It is shown as the caller named it.
+        let at = |dim: i64| shape::normalize_dim(dim, layout.ndim()).map(|dim| layout.size(dim));
+        for &dim in dims {
+            if at(dim)? == 0 {
+                return Err(Error::ReduceEmptyDimension { operation, dim }.into());
+            }
         }
     }
     apply_one(op, &[x])

@@ -198,18 +198,18 @@ pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor
         let (source, destination) = (source.to_vec(), destination.to_vec());
         return Err(Error::MovedimCount { source, destination }.into());
     }
-    let normal = |dims: &[i64], argument: &'static str| -> Result<Dims> {
-        let mut normal = Dims::new();
-        for &dim in dims {
-            let dim = shape::normalize_dim(dim, ndim)?;
-            if normal.contains(&dim) {
-                return Err(Error::MovedimRepeated { argument, dims: dims.to_vec() }.into());
-            }
-            normal.push(dim);
-        }
-        Ok(normal)
+    let within = |dims: &[i64]| -> Result<Vec<i64>> {
+        dims.iter().map(|&dim| shape::normalize_dim(dim, ndim).map(|dim| dim as i64)).collect()
     };
-    let (source, destination) = (normal(source, "source")?, normal(destination, "destination")?);
+    let once = |dims: Vec<i64>, argument: &'static str| -> Result<Dims> {
+        let twice = |place: usize| dims[..place].contains(&dims[place]);
+        match (0..dims.len()).any(twice) {
+            true => Err(Error::MovedimRepeated { argument, dims }.into()),
+            false => Ok(dims.into_iter().map(|dim| dim as usize).collect()),
+        }
+    };
+    let (first, second) = (within(source)?, within(destination)?);
+    let (source, destination) = (once(first, "source")?, once(second, "destination")?);
     if ndim == 0 {
         return super::reshape::alias(x);
     }

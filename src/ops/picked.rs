@@ -262,6 +262,15 @@ pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor,
     run(x, Pick::Top { count: count as usize, greatest }, dim, false, "TopkBackward0")
 }
 
+/// The dimension to go along; without elements, every one will do.
+fn whichever(x: &Tensor, dim: i64, operation: &'static str) -> Result<i64> {
+    match x.ndim() {
+        0 if !matches!(dim, -1 | 0) => Err(Error::PickScalar { operation, dim }.into()),
+        _ if x.numel() == 0 => Ok(0),
+        _ => Ok(dim),
+    }
+}
+
 fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usize)> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
     let length = x.layout().size(dim);
@@ -298,11 +307,13 @@ pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
 
 /// The greatest elements so far along a dimension, and where they were.
 pub fn cummax(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = whichever(x, dim, "cummax")?;
     run(x, Pick::Running { greatest: true }, dim, false, "CummaxBackward0")
 }
 
 /// The least elements so far along a dimension, and where they were.
 pub fn cummin(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = whichever(x, dim, "cummin")?;
     run(x, Pick::Running { greatest: false }, dim, false, "CumminBackward0")
 }
 

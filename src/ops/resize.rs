@@ -31,15 +31,19 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     if *memory.layout.shape() == *shape {
         return Ok(());
     }
-    x.bump_version()?;
     let (offset, ordered) = (memory.layout.offset(), Layout::contiguous(&shape));
-    let layout = Layout::strided(ordered.shape().into(), ordered.strides().into(), offset);
-    let (count, had) = (offset + layout.numel(), memory.storage.bytes() / memory.dtype.size());
+    grow(x, &memory, Layout::strided(ordered.shape().into(), ordered.strides().into(), offset))
+}
+
+/// Gives the tensor another layout of its memory, of which there will be enough.
+fn grow(x: &Tensor, memory: &Array, layout: Layout) -> Result<()> {
+    x.bump_version()?;
+    let (count, had) = (layout.offset() + layout.numel(), memory.storage.bytes() / memory.dtype.size());
     if count <= had {
         x.set_layout(layout);
         return Ok(());
     }
-    check_growth(&memory, count)?;
+    check_growth(memory, count)?;
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
     // The elements are moved as they lie in memory, whatever is still to be done when they are read.
     let stored = Array { dtype: memory.dtype.resolved(), ..memory.with_layout(line(had)) };
@@ -57,12 +61,27 @@ fn check_growth(memory: &Array, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Puts other elements, of any shape, in the place of those of a tensor that is given for them.
+/// Puts other elements, of any shape, in the place of those of a tensor that is given for them: into its
+/// memory, from where it begins, or into other memory if there is not enough.
 pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
-    let memory = x.memory();
-    check_growth(&memory, memory.layout.offset() + elements.numel())?;
-    x.bump_version()?;
-    x.set_data(&cast::to_dtype(elements, x.dtype())?)
+    let (memory, layout) = (x.memory(), elements.layout());
+    let (offset, had) = (memory.layout.offset(), memory.storage.bytes() / memory.dtype.size());
+    let strides = match layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel() {
+        true => layout.strides().into(),
+        false => shape::contiguous_strides(layout.shape()),
+    };
+    let placed = Layout::strided(layout.shape().into(), strides, offset);
+    let count = offset + layout.numel();
+    if count > had && offset == 0 {
+        // All of it would be written: what was calculated is taken over.
+        check_growth(&memory, count)?;
+        x.bump_version()?;
+        return x.set_data(&cast::to_dtype(elements, x.dtype())?);
+    }
+    let values = cast::to_dtype(elements, x.dtype())?.array();
+    let values = if memory.overlaps(&values) { copy::dense(&values)? } else { values };
+    grow(x, &memory, placed)?;
+    copy::write(&x.memory(), &values)
 }
 
 /// Gives the tensor itself the shape of another. Samples keep theirs: of each, a view would be resized.
@@ -95,6 +114,12 @@ impl Rule for Shown {
     }
 }
 
+/// Refuses to show elements of another type.
+pub fn check_source(x: &Tensor, source: &Tensor) -> Result<()> {
+    let (got, expected) = (source.dtype(), x.dtype());
+    if got == expected { Ok(()) } else { Err(Error::SetDType { got, expected }.into()) }
+}
+
 /// Has the tensor itself show what `source` shows, in the same memory.
 pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
     show(x, source, &[x, source])
@@ -108,11 +133,8 @@ pub fn set_empty_(x: &Tensor) -> Result<()> {
 /// `set_`, recorded as an operation on these inputs.
 fn show(x: &Tensor, source: &Tensor, inputs: &[&Tensor]) -> Result<()> {
     let recording = records(inputs);
+    check_source(x, source)?;
     in_place::check_filled(x, recording)?;
-    let (got, expected) = (source.dtype(), x.dtype());
-    if got != expected {
-        return Err(Error::SetDType { got, expected }.into());
-    }
     if mode::special() {
         if innermost(x)?.is_some() || innermost(source)?.is_some() {
             return Err(Error::NoForward { operation: "set", in_place: true }.into());

@@ -25,8 +25,8 @@ struct Select<const FILL: bool> {
 }
 
 fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
-    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-    let shape = shape::broadcast(condition.layout.shape(), &shape)?;
+    let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
+    let shape = shape::broadcast(&shape, b.layout.shape())?;
     let in_type = |array: &Array| -> Result<Array> {
         let converted = copy::as_type_in_order(array, dtype)?.into_owned();
         Ok(binary::expanded(&converted, &shape))
@@ -181,19 +181,24 @@ impl Op for Fill {
 
 /// `x` with `value`, a number or a tensor without dimensions, wherever the mask holds.
 pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>) -> Result<Tensor> {
+    // Sizes that do not go together are told first.
+    let fits = || shape::broadcast(mask.layout().shape(), x.layout().shape());
     if mask.dtype() != DType::Bool {
+        fits()?;
         return Err(Error::MaskedFillMask { dtype: mask.dtype() }.into());
     }
-    let (mask, dtype) = (mask.clone(), x.dtype());
+    let (kept, dtype) = (mask.clone(), x.dtype());
     match value.into() {
-        Operand::Scalar(scalar) => apply_one(Fill { mask, value: create::full(&[], scalar, dtype)? }, &[x]),
+        Operand::Scalar(scalar) => {
+            apply_one(Fill { mask: kept, value: create::full(&[], scalar, dtype)? }, &[x])
+        }
         Operand::Tensor(value) if value.ndim() == 0 => {
             if !batch::is_batched(value) {
                 create::check_value(value.item()?, dtype)?;
             }
-            apply_one(Select::<true> { condition: mask, dtype }, &[x, value])
+            apply_one(Select::<true> { condition: kept, dtype }, &[x, value])
         }
-        Operand::Tensor(value) => Err(Error::MaskedFillValue { ndim: value.ndim() }.into()),
+        Operand::Tensor(value) => fits().and(Err(Error::MaskedFillValue { ndim: value.ndim() }.into())),
     }
 }
 

@@ -138,10 +138,11 @@ fn cut(name: &'static str, x: &Tensor, (dim, given): (usize, i64), cuts: Cuts) -
 
 /// The elements of a dimension, which goes.
 pub fn unbind(x: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
-    let dim = (shape::normalize_dim(dim, x.ndim())?, dim);
     if x.ndim() == 0 {
-        return Err(Error::DimOfScalar { dim: 0 }.into());
+        let dim = shape::normalize_dim(dim, 1)? as i64;
+        return Err(Error::DimOfScalar { dim }.into());
     }
+    let dim = (shape::normalize_dim(dim, x.ndim())?, dim);
     cut("UnbindBackward0", x, dim, Cuts::Elements)
 }
 
@@ -156,9 +157,11 @@ fn divided(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usiz
 
 /// Ranges of `length` elements of a dimension; the last may be shorter.
 pub fn split(x: &Tensor, length: i64, dim: i64) -> Result<Vec<Tensor>> {
+    if x.ndim() > 0 && length < 0 {
+        return Err(Error::SplitNegative { size: length }.into());
+    }
     let (at, size) = divided(x, dim, "split")?;
     match length {
-        ..0 => Err(Error::SplitNegative { size: length }.into()),
         0 if size > 0 => Err(Error::SplitZero { size }.into()),
         length => cut("SplitBackward0", x, (at, dim), Cuts::Equal(length as usize)),
     }

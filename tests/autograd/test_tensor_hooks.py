@@ -275,3 +275,29 @@ def test_a_hook_cannot_make_truth_values_of_a_gradient():
         "hook '<lambda>' has changed the type of value (was torch.FloatTensor got CPUBoolType)",
     ):
         x.sum().backward()
+
+
+def test_a_root_that_stands_alone_shows_its_gradient_though_it_leads_to_nothing_wanted():
+    seen = []
+    x, other = leaf(1.0, 2.0), leaf(3.0)
+    y = x * 2
+    for tensor, name in ((x, "x"), (y, "y")):
+        tensor.register_hook(lambda gradient, name=name: seen.append((name, gradient.tolist())))
+    x.register_post_accumulate_grad_hook(lambda tensor: seen.append("accumulated"))
+    y.retain_grad()
+    y.grad_fn.register_prehook(lambda gradients: seen.append("node"))
+    torch.autograd.backward([y], [torch.ones(2)], inputs=[other], retain_graph=True)
+    assert torch.autograd.grad(y, other, torch.ones(2), retain_graph=True, allow_unused=True) == (None,)
+    torch.autograd.backward([x], [torch.ones(2)], inputs=[other])
+    assert seen == [("y", [1.0, 1.0]), ("y", [1.0, 1.0]), ("x", [1.0, 1.0])]
+    assert y.grad.tolist() == [2.0, 2.0]
+    assert x.grad is None
+
+
+def test_of_several_roots_those_that_lead_to_nothing_wanted_show_nothing():
+    seen = []
+    x, other = leaf(1.0, 2.0), leaf(3.0)
+    y, z = x * 2, other * 3
+    y.register_hook(seen.append)
+    torch.autograd.backward([y, z], [torch.ones(2), torch.ones(1)], inputs=[other])
+    assert seen == []

@@ -113,3 +113,15 @@ def test_of_several_things_that_are_no_tensors_the_saved_one_is_named_first():
         made(lambda x: x * 1, setup)(torch.ones(2, requires_grad=True))
     with raises(RuntimeError, "mark_non_differentiable only accepts variable arguments, but got"):
         made(lambda x: x * 1, setup)(torch.ones(2))
+
+
+def test_a_view_of_what_is_no_input_is_not_written_to():
+    base = torch.zeros(4)
+    apply = made(lambda x: base[1:3].copy_(x * 2), mark_output)
+    text = (
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated"
+    )
+    with raises(RuntimeError, text):
+        apply(torch.ones(2, requires_grad=True))
+    assert base.grad_fn is None
+    assert base.tolist() == [0.0, 2.0, 2.0, 0.0]

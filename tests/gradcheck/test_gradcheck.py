@@ -378,3 +378,11 @@ def test_functions_of_the_older_form_may_be_called_in_backward_of_many_gradients
     x = torch.ones(2, requires_grad=True)
     (found,) = torch.autograd.grad(Calling.apply(x), x, 2 * torch.eye(2), is_grads_batched=True)
     assert found.equal(2 * torch.eye(2))
+
+
+def test_without_outputs_to_weigh_nothing_is_left_for_the_function():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        gradgradcheck(lambda x: x.detach(), (x,))
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        gradgradcheck(lambda x: x > 0, (x,), raise_exception=False)

@@ -150,3 +150,12 @@ def test_numbers_of_samples_that_a_transform_follows_have_words_of_their_own(loo
         vmap(grad(lambda x: x * len([look(x)])))(torch.tensor([1.0, 2.0]))
     assert str(caught.value).startswith("vmap: It looks like you're either (1) calling .item()")
     assert str(caught.value).endswith("/issues . For (3): please file an issue.")
+
+
+def test_a_tensor_is_filled_with_as_many_numbers_of_each_sample_as_there_are():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.vmap(lambda x: torch.ones_like(x).fill_(x))(x).equal(x)
+    with pytest.raises(RuntimeError, match=r"^fill_ only supports 0-dimension value tensor"):
+        torch.vmap(lambda x: x.clone().fill_(torch.ones(3)))(x)
+    with pytest.raises(RuntimeError, match=r"^fill_ only supports 0-dimension value tensor"):
+        torch.vmap(lambda x: torch.fill(x, x))(x)

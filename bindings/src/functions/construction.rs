@@ -2,14 +2,17 @@
 //! `tensor::construct` and `tensor::numpy`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::border;
 use crate::callable::{FUNCTION, Function};
 use crate::device::Device;
 use crate::error::raise;
 use crate::returns::ToPython;
 use crate::tensor::{construct, numpy};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use rushlight::dtype::DType;
 use rushlight::{Tensor, ops};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -32,7 +35,7 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "asarray",
         signatures: &[
-            "(object obj, *, dtype? dtype=None, device? device=None, bool? copy=None, bool requires_grad=False)",
+            "(object obj, *, dtype? dtype=None, device? device=None, bool? copy=None, bool? requires_grad=None)",
         ],
         doc: "The object as a tensor, copied always, never or where it must be.",
         body: Body::Any(asarray),
@@ -85,14 +88,46 @@ fn as_tensor(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     check_device(arguments, 2)?;
     let (data, dtype) = (object(arguments, 0)?, arguments.dtype(1));
+    let (copy, requires_grad) = (arguments.optional_boolean(3), arguments.optional_boolean(4));
+    if copy == Some(false) {
+        check_shared(data, dtype)?;
+    }
     let mut made = construct::as_is(data, dtype)?;
-    if arguments.optional_boolean(3) == Some(true) {
+    if copy == Some(true) {
         made = ops::cast::clone(&made).map_err(raise)?;
     }
-    if !arguments.boolean(4) && made.requires_grad() {
-        made = made.detach();
+    match requires_grad {
+        None if made.requires_grad() => warn_of_gradient(arguments.py())?,
+        Some(false) if made.requires_grad() => made = made.detach(),
+        _ => {}
     }
-    finished(arguments, made, arguments.boolean(4))
+    finished(arguments, made, requires_grad == Some(true))
+}
+
+/// Refuses what cannot become a tensor without a copy.
+fn check_shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<()> {
+    if border::as_tensor(data).is_none() && !numpy::is_array(data) {
+        return Err(PyValueError::new_err("can't alias arbitrary sequence into a tensor."));
+    }
+    let (from, to) = (construct::as_is(data, None)?.dtype(), dtype);
+    match to.filter(|to| *to != from) {
+        Some(to) => Err(PyValueError::new_err(format!(
+            "can't alias tensor with dtype '{}' into dtype '{}'.",
+            from.title(),
+            to.title()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Says once that a gradient may be required because the object does.
+fn warn_of_gradient(py: Python<'_>) -> PyResult<()> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let text = c"torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False explicitly to get the old behavior and silence this warning.";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
 }
 
 fn from_numpy(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

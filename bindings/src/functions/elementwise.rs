@@ -7,9 +7,11 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use crate::writes::warn_repeated;
 use pyo3::prelude::*;
+use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
+use rushlight::ops::in_place::check_history;
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
@@ -111,6 +113,9 @@ fn divided(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn divided_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (x, q) = target(a)?;
+    if is_grad_enabled() {
+        check_history(x).map_err(raise)?;
+    }
     let result = match rounding_mode(a)? {
         None => rushlight::ops::div_(x, q),
         Some(rounding) => division::div_rounded_(x, q, rounding),

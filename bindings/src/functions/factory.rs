@@ -49,11 +49,11 @@ pub(super) fn made(
     }
     let dtype = arguments.dtype(first).unwrap_or(dtype);
     let requires_grad = arguments.boolean(first + 4);
+    let mut tensor = make(dtype).map_err(raise)?;
     if requires_grad && !dtype.is_differentiable() {
         let text = "Only Tensors of floating point and complex dtype can require gradients";
         return Err(PyRuntimeError::new_err(text));
     }
-    let mut tensor = make(dtype).map_err(raise)?;
     // What is made like a tensor of many samples has room for all of them.
     if let Some(like) = arguments.optional_tensor(0).filter(|like| like.is_batched() && !tensor.is_batched())
     {

@@ -5,7 +5,7 @@ use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm};
+use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm, baddbmm_};
 use rushlight::ops::matmul::{inner, matmul, outer};
 use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
 use rushlight::ops::{in_place, linear};
@@ -107,11 +107,7 @@ pub(super) const TABLE: &[Function] = &[
             in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
         })
     }),
-    entry("baddbmm_", METHOD, BADDBMM, "`baddbmm` in place.", |a| {
-        added_in_place(a, |x, batch1, batch2, weights| {
-            in_place::through(x, &[batch1, batch2], |x| baddbmm(x, batch1, batch2, weights))
-        })
-    }),
+    entry("baddbmm_", METHOD, BADDBMM, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
 ];
 
 /// The factors and the weights. The deprecated overload has `beta` before the factors.

@@ -13,6 +13,7 @@ const OVER: &[&str] = &[
     "(Tensor input, *, dtype? dtype=None)",
     "(Tensor input, int[1]? dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
 ];
+const MEAN: &[&str] = &["(Tensor input, *, dtype? dtype=None, Tensor out=None)", OVER[1]];
 const TRUTH: &[&str] = &[
     "(Tensor input, *, Tensor out=None)",
     "(Tensor input, int[]? dim=None, bool keepdim=False, *, Tensor out=None)",
@@ -28,7 +29,7 @@ pub(super) const TABLE: &[Function] = &[
         let (dims, keepdim, dtype) = over(a)?;
         reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     }),
-    both("mean", OVER, "The mean of all elements, or of those along some dimensions.", |a| {
+    both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     }),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "TopkCount": (RuntimeError, "selected index k out of range"),
+    "PickScalar": (IndexError, "{operation}(): Expected reduction dim -1 or 0 for scalar but got {dim}"),
     "PickEmpty": (IndexError, "{operation}(): Expected reduction dim {dim} to have non-zero size."),
     "KthvalueCount": (RuntimeError, "kthvalue(): selected number k out of range for dimension {dim}"),
     "TakeAlongDType": (
@@ -135,9 +136,11 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         "For integral input tensors, argument {argument} must not be a floating point number.",
     ),
     "TraceRank": (RuntimeError, "trace: expected a matrix, but got tensor with dim {ndim}"),
-    "EinsumEllipsis": (
+    "EinsumEllipsis": (RuntimeError, "einsum(): found '.' for {place} {what}"),
+    "EinsumEllipsisBroadcast": (
         RuntimeError,
-        "einsum(): found '.' for operand at index {index} that is not part of any ellipsis",
+        "einsum(): dimension {dim} covered by ellipsis in operand {operand}has size {size} which does not "
+        "broadcast with previously seen ellipsis with size {expected} for the respective dimension",
     ),
     "EinsumSubscript": (
         RuntimeError,

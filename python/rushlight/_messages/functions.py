@@ -56,6 +56,11 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "Some elements marked as dirty during the forward method were not returned as output. The inputs "
         "that are modified inplace must all be outputs of the Function.",
     ),
+    "DirtyViewOfOther": (
+        RuntimeError,
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+        "should be passed to ctx.mark_dirty().",
+    ),
     "DirtyNoInput": (
         RuntimeError,
         "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no "

@@ -234,6 +234,10 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         "input value tensor {values}",
     ),
     "IndexSelectRange": (IndexError, "index out of range in self"),
+    "IndexSelectEmpty": (
+        RuntimeError,
+        "index_select(): self indexing axis dim should be positive",
+    ),
     "TakeRange": (IndexError, "out of range: tried to access index {index} on a tensor of {numel} elements."),
     "NotOfScalar": (IndexError, "{operation}() cannot be applied to a 0-dim tensor."),
     "NarrowScalar": (RuntimeError, "narrow() cannot be applied to a 0-dim tensor."),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._chains import multi_dot
+from .._lazy import on_first_use
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import check_mapped
@@ -23,6 +24,10 @@ from ._norms import cond, matrix_norm, norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ._indefinite import ldl_factor as ldl_factor
+    from ._indefinite import ldl_factor_ex as ldl_factor_ex
+    from ._indefinite import ldl_solve as ldl_solve
 
 __all__ = [
     "LinAlgError",
@@ -39,6 +44,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
@@ -67,6 +75,9 @@ __all__ = [
 ]
 
 _nn = native._nn
+__getattr__, __dir__ = on_first_use(
+    globals(), names=dict.fromkeys(("ldl_factor", "ldl_factor_ex", "ldl_solve"), "._indefinite")
+)
 
 cholesky = _nn.linalg_cholesky
 cross = _nn.linalg_cross
@@ -150,7 +161,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
         A,
         tau,
     )
-    return product
+    return native._written("linalg_householder_product", product, out)
 
 
 def _reflected(A: Tensor, tau: Tensor) -> Tensor:
@@ -182,7 +193,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     return native.cat([native.ones_like(x), x.expand(*x.shape[:-1], count - 1).cumprod(-1)], -1)
 
 
-def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the tensor that undoes the products over the first `ind` dimensions.
 
     >>> import rushlight as torch
@@ -202,10 +213,13 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
             f"but got {prod(last)} != {prod(first)}"
         )
-    return inv(A.reshape(prod(last), prod(first))).reshape(*last, *first)
+    found = inv(A.reshape(prod(last), prod(first))).reshape(*last, *first)
+    return native._written("tensorinv", found, out)
 
 
-def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+def tensorsolve(
+    A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Return the solution of linear equations whose unknowns have several dimensions.
 
     >>> import rushlight as torch
@@ -222,4 +236,5 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(A.shape[: B.dim()])}"
         )
-    return solve(A.reshape(B.numel(), prod(shape)), B.flatten()).reshape(shape)
+    found = solve(A.reshape(B.numel(), prod(shape)), B.flatten()).reshape(shape)
+    return native._written("tensorsolve", found, out)

@@ -27,8 +27,10 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
                 f"linalg.inv_ex: {place}The diagonal element {step} is zero, the inversion could not be "
                 "completed because the input matrix is singular."
             )
-        return return_types.linalg_inv_ex((native.full_like(A, inf), info))
-    return return_types.linalg_inv_ex((native._nn.linalg_inv(A), info))
+        found = native.full_like(A, inf)
+    else:
+        found = native._nn.linalg_inv(A)
+    return native._written("linalg_inv_ex", return_types.linalg_inv_ex((found, info)), out)
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
@@ -45,8 +47,10 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
             raise LinAlgError(
                 f"torch.linalg.solve_ex: {place}The solver failed because the input matrix is singular."
             )
-        return return_types.linalg_solve_ex((native.full_like(B, inf), info))
-    return return_types.linalg_solve_ex((native._nn.linalg_solve(A, B, left=left), info))
+        found = native.full_like(B, inf)
+    else:
+        found = native._nn.linalg_solve(A, B, left=left)
+    return native._written("linalg_solve_ex", return_types.linalg_solve_ex((found, info)), out)
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
@@ -66,8 +70,9 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
         parts = [_positive(matrix, upper) for matrix in flat.unbind(0)]
         factor = native.stack([part for part, _ in parts]).view(A.shape)
         info = native.tensor([order for _, order in parts], dtype=native.int32).view(A.shape[:-2])
-        return return_types.linalg_cholesky_ex((factor, info))
-    return return_types.linalg_cholesky_ex((factor, native.zeros(A.shape[:-2], dtype=native.int32)))
+    else:
+        info = native.zeros(A.shape[:-2], dtype=native.int32)
+    return native._written("linalg_cholesky_ex", return_types.linalg_cholesky_ex((factor, info)), out)
 
 
 def _positive(matrix: Tensor, upper: bool) -> tuple[Tensor, int]:

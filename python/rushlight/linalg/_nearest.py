@@ -44,7 +44,7 @@ def pinv(
     """
     absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
     found = native._nn.linalg_pinv(A, absolute, relative, hermitian)
-    return found if out is None else out.copy_(found)
+    return native._written("linalg_pinv", found, out)
 
 
 def matrix_rank(
@@ -54,6 +54,7 @@ def matrix_rank(
     *,
     atol: Any = None,
     rtol: Any = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return how many singular values are not nearly zero.
 
@@ -68,14 +69,14 @@ def matrix_rank(
     if not _is_inexact(A):
         raise RuntimeError("This function doesn't handle types other than float and double")
     if 0 in A.shape:
-        return native.zeros(A.shape[:-2], dtype=native.int64)
+        return native._written("matrix_rank", native.zeros(A.shape[:-2], dtype=native.int64), out)
     if tol is not None:
         absolute, relative = _tolerances(A, tol, 0.0)
     else:
         absolute, relative = _tolerances(A, atol, rtol)
     values = native._nn.linalg_eigvalsh(A).abs() if hermitian else native._nn.linalg_svdvals(A)
     bound = native.maximum(absolute.double(), relative.double() * native.amax(values, -1))
-    return (values > bound.unsqueeze(-1)).sum(-1)
+    return native._written("matrix_rank", (values > bound.unsqueeze(-1)).sum(-1), out)
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:

@@ -118,13 +118,17 @@ def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> 
     return _matrix_norm(A, ord, dims, keepdim, dtype)
 
 
-def cond(A: Tensor, p: Any = None) -> Tensor:
+def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Return by how much matrices may enlarge relative errors, in the norm `p`.
 
     >>> import rushlight as torch
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """
+    return native._written("cond", _condition(A, p), out)
+
+
+def _condition(A: Tensor, p: Any) -> Tensor:
     if A.dim() < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if isinstance(p, str) and p not in ("fro", "nuc"):

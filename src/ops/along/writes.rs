@@ -317,6 +317,9 @@ fn filling<'a>(
     index: &Tensor,
     value: Operand<'a>,
 ) -> Result<(IndexWrite, Inputs<'a>)> {
+    if let Some(value) = value.tensor().filter(|value| value.ndim() > 0) {
+        return Err(Error::IndexFillValue { ndim: value.ndim() }.into());
+    }
     let (named, dim) = (dim, shape::normalize_dim(dim, x.ndim())?);
     if index.dtype() != DType::Int64 {
         return Err(Error::IndexFillDType {}.into());
@@ -325,9 +328,6 @@ fn filling<'a>(
         return Err(Error::IndexFillVector {}.into());
     }
     let (mode, inputs) = match value {
-        Operand::Tensor(value) if value.ndim() > 0 => {
-            return Err(Error::IndexFillValue { ndim: value.ndim() }.into());
-        }
         Operand::Tensor(value) => (Mode::Fill, smallvec![x, value]),
         Operand::Scalar(value) => {
             create::check_value(value, x.dtype())?;

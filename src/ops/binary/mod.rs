@@ -24,7 +24,7 @@ use crate::shape;
 use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 pub(super) use numbers::{combine, expanded};
-use numbers::{forward, overwrite};
+use numbers::{forward, overwrite, sizes_first};
 use rule::{Recorded, edges, recorded};
 
 /// A function of two elements, and its derivatives.
@@ -227,8 +227,8 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
     let common = result_type([&left, &right]);
-    op.check(a, b, common)?;
-    let dtype = op.result(common)?;
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     if watch::is_long(left.count().max(right.count()) as u64) {
         return watch::at_length(false, || apply(op, a, b));
     }
@@ -249,8 +249,8 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
     }
     let (left, right) = (a.numbers(), b.numbers());
     let common = result_type([&left, &right]);
-    op.check(a, b, common)?;
-    let dtype = op.result(common)?;
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     let forward = &mut || match intercept::is_active() {
         true => {
             let forward = Box::new(move |operands: &[Value]| {
@@ -421,9 +421,6 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let common = result_type([&Numbers::Array(target.clone()), &right]);
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
-    if !dtype.can_cast(target.dtype) {
-        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
-    }
     let overlapping = match &right {
         Numbers::Array(array) if target.overlaps(array) => Some(array),
         _ => None,
@@ -433,6 +430,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     if broadcast.as_slice() != target.layout.shape() {
         let output = target.layout.shape().to_vec();
         return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
+    }
+    if !dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
     let apart = match overlapping {
         Some(array) => Numbers::Array(copy::dense(array)?),

@@ -3,7 +3,7 @@
 
 use super::Elementwise2;
 use crate::dtype::{Bool, Complex, DType, Element, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::{map, zip};
 use crate::ops::memory_order::MemoryOrder;
 use crate::ops::operand::Numbers;
@@ -21,7 +21,7 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
     }
     if dtype.is_complex() {
         if !E::COMPLEX {
-            return Err(op.refusal(dtype).into());
+            return Err(sizes_first(op.refusal(dtype).into(), a, b));
         }
         let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
@@ -34,11 +34,22 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         }
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
             if op.boolean(false, false).is_none() {
-                return Err(op.refusal(dtype).into());
+                return Err(sizes_first(op.refusal(dtype).into(), a, b));
             }
             combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
         })
     })
+}
+
+/// What is told of operands that an operation has no kernel for: their sizes, if these do not go together.
+#[cold]
+pub(super) fn sizes_first(error: Box<Error>, left: &Numbers, right: &Numbers) -> Box<Error> {
+    match *error {
+        Error::NotImplementedFor { .. } => {
+            shape::broadcast(left.shape(), right.shape()).err().unwrap_or(error)
+        }
+        _ => error,
+    }
 }
 
 /// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.

@@ -8,7 +8,7 @@ use crate::ops::arithmetic::times;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::{add, cast, mul, permute, pow, products, reduce, reshape, squeeze, view};
+use crate::ops::{add, cast, expand, mul, permute, pow, products, reduce, reshape, squeeze, view};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -79,6 +79,9 @@ fn sum_of_products(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// `beta · x + alpha · Σ a[i] b[i]` over the matrices of two batches.
 pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    if let (&[_, rows, ..], &[_, _, columns, ..]) = (a.layout().shape(), b.layout().shape()) {
+        expand::check(x, &[rows, columns])?;
+    }
     products::check_batches(a, b)?;
     if x.dtype() != a.dtype() {
         return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: a.dtype() }.into());

@@ -11,17 +11,25 @@ use crate::tensor::Tensor;
 /// What stands for a dimension of the ellipsis, counted from the last; letters are below.
 const ELLIPSIS: u32 = 1000;
 
-/// The labels of one operand as they are written, with a place for the ellipsis.
-fn labels(text: &[char], offset: usize) -> Result<Vec<Option<char>>> {
+/// The labels of one operand, or of the output if there is no `operand`, as they are written, with a place for
+/// the ellipsis.
+fn labels(text: &[char], offset: usize, operand: Option<usize>) -> Result<Vec<Option<char>>> {
     let mut labels = Vec::new();
     let mut place = 0;
     while place < text.len() {
         match text[place] {
             ' ' => {}
             '.' => {
-                let dots = text[place..].starts_with(&['.', '.', '.']);
-                if !dots || labels.contains(&None) {
-                    return Err(Error::EinsumEllipsis { index: offset + place }.into());
+                let wrong = match (labels.contains(&None), text[place..].starts_with(&['.', '.', '.'])) {
+                    (false, true) => None,
+                    (true, _) if operand.is_none() => Some("but an ellipsis (...) was already found"),
+                    (true, _) => Some("for which an ellipsis was already found"),
+                    _ if operand.is_none() => Some("that is not part of any ellipsis (...)"),
+                    _ => Some("that is not part of any ellipsis"),
+                };
+                if let Some(what) = wrong {
+                    let place = operand.map_or("output".to_owned(), |number| format!("operand {number}"));
+                    return Err(Error::EinsumEllipsis { place, what }.into());
                 }
                 labels.push(None);
                 place += 2;
@@ -189,8 +197,8 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
     let (left, right) = (&text[..arrow.unwrap_or(text.len())], arrow.map(|arrow| &text[arrow + 2..]));
     let mut written = Vec::new();
     let mut offset = 0;
-    for part in left.split(|&letter| letter == ',') {
-        written.push(labels(part, offset)?);
+    for (operand, part) in left.split(|&letter| letter == ',').enumerate() {
+        written.push(labels(part, offset, Some(operand))?);
         offset += part.len() + 1;
     }
     if operands.is_empty() {
@@ -208,7 +216,7 @@ pub fn einsum(equation: &str, operands: &[&Tensor]) -> Result<Tensor> {
         terms.iter().flat_map(|term| &term.labels).filter(|&&label| label >= ELLIPSIS).max().copied();
     let dots: Vec<u32> = ellipsis.map_or(Vec::new(), |most| (ELLIPSIS..=most).rev().collect());
     let output = match right {
-        Some(text) => wanted_labels(&labels(text, arrow.unwrap_or(0) + 2)?, &dots, &terms)?,
+        Some(text) => wanted_labels(&labels(text, arrow.unwrap_or(0) + 2, None)?, &dots, &terms)?,
         None => {
             // What stands once, in the order of the alphabet.
             let all: Vec<u32> = written.iter().flatten().flatten().map(|&letter| u32::from(letter)).collect();
@@ -238,6 +246,11 @@ fn check_sizes(terms: &[Term]) -> Result<()> {
             match seen.iter_mut().find(|(other, _)| *other == label) {
                 Some((_, expected)) if *expected == size || size == 1 => {}
                 Some((_, expected)) if *expected == 1 => *expected = size,
+                Some(&mut (_, expected)) if label >= ELLIPSIS => {
+                    let dots = term.labels.iter().filter(|&&label| label >= ELLIPSIS).count();
+                    let dim = dots - 1 - (label - ELLIPSIS) as usize;
+                    return Err(Error::EinsumEllipsisBroadcast { dim, size, operand, expected }.into());
+                }
                 Some(&mut (_, expected)) => {
                     let letter = char::from_u32(label).filter(char::is_ascii_alphabetic);
                     let error = match letter.map(String::from) {

@@ -157,6 +157,7 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
             let fill = Whole::new("fill", "FillBackward0", &names[..2], 1, parts);
             whole_one(Whole { linear: 0b1, ..fill }, &[x])
         }
+        Operand::Tensor(number) if number.ndim() > 0 => Err(Error::FillValue { ndim: number.ndim() }.into()),
         Operand::Tensor(number) => {
             let parts = |inputs: &[&Tensor]| {
                 let copy = batch::with_room(cast::clone(inputs[0])?, &[inputs[1]])?;

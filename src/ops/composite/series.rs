@@ -198,6 +198,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if a.ndim() != b.ndim() {
         return Err(Error::CrossRank {}.into());
     }
+    if a.ndim() == 0 {
+        return Err(Error::DimOfScalar { dim }.into());
+    }
     let place = shape::normalize_dim(dim, a.ndim())?;
     let (left, right) = (a.layout().size(place), b.layout().size(place));
     if left != 3 || right != 3 {

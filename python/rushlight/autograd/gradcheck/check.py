@@ -143,7 +143,8 @@ def gradgradcheck(
         weights = tuple(_weight(output, gen_non_contig_grad_outputs) for output in recorded)
     else:
         weights = as_tuple(grad_outputs)
-    count = len(arguments)
+    # Nothing to weigh leaves nothing for the function: all that is given stands for weights then.
+    count = len(arguments) if weights else 0
     chosen = [place for place, tensor in enumerate(arguments + weights) if requires_grad(tensor)]
 
     def gradients(*everything: Any) -> tuple[Tensor, ...]:

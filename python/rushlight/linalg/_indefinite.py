@@ -1,0 +1,250 @@
+"""Symmetric matrices of either sign: `A = L D Lᵀ`, with blocks of one or two rows in D.
+
+Pivots are chosen as Bunch and Kaufman do. A block of one row has the number of the row that it was exchanged
+with, from one on; both rows of a larger block have it with a minus.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+from .. import return_types
+from .._rushlight import Tensor
+from .._samples import any_of_all, of_all_samples
+from .._typename import scalar_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Below this share of what is beside it an element of the diagonal is no pivot: it lets elements grow least.
+_SHARE = (1 + 17**0.5) / 8
+
+
+def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+    """Return both factors in one matrix, with the exchanges of rows.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.ldl_factor(torch.tensor([[2.0, 1.0], [1.0, 3.0]])).LD
+    tensor([[2.0000, 0.0000],
+            [0.5000, 2.5000]])
+    """
+    LD, pivots, info = _factored(A, hermitian)
+    _check_info("ldl_factor", info)
+    return native._written("linalg_ldl_factor", return_types.linalg_ldl_factor((LD, pivots)), out)
+
+
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """Return what `ldl_factor` does, and zero, or the number of the first block that is zero.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
+    tensor(1, dtype=torch.int32)
+    """
+    LD, pivots, info = _factored(A, hermitian)
+    if check_errors:
+        _check_info("ldl_factor_ex", info)
+    made = return_types.linalg_ldl_factor_ex((LD, pivots, info))
+    return native._written("linalg_ldl_factor_ex", made, out)
+
+
+def ldl_solve(
+    LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """Return the solutions of linear equations whose matrix `ldl_factor` has taken apart.
+
+    >>> import rushlight as torch
+    >>> factors = torch.linalg.ldl_factor(torch.tensor([[2.0, 0.0], [0.0, -4.0]]))
+    >>> torch.linalg.ldl_solve(*factors, torch.tensor([[2.0], [2.0]]))
+    tensor([[ 1.0000],
+            [-0.5000]])
+    """
+    _check_matrices("ldl_solve", LD)
+    size = LD.shape[-1]
+    if LD.dtype != B.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {scalar_name(B)} and A of type "
+            f"{scalar_name(LD)} instead."
+        )
+    if B.dim() < 2:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-max(B.dim(), 1)}, "
+            f"{max(B.dim(), 1) - 1}], but got -2)"
+        )
+    if B.shape[-2] != size:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is {size} by {size} but "
+            f"each b matrix is {B.shape[-2]} by {B.shape[-1]}"
+        )
+    if pivots.shape != LD.shape[:-1]:
+        raise RuntimeError(
+            "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots "
+            f"with shape {list(pivots.shape)} instead"
+        )
+    if pivots.is_floating_point() or pivots.is_complex() or pivots.dtype == native.bool:
+        raise RuntimeError(
+            f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {scalar_name(pivots)}"
+        )
+    batch = native.broadcast_tensors([native.empty(x.shape[:-2]) for x in (B, LD)])[0].shape
+
+    def compute(*samples: Tensor) -> list[Tensor]:
+        count = samples[0].shape[0]
+
+        def rows_of(x: Tensor, kept: int) -> Tensor:
+            own, rest = x.shape[1 : x.dim() - kept], x.shape[x.dim() - kept :]
+            aligned = x.reshape(count, *[1] * (len(batch) - len(own)), *own, *rest)
+            return aligned.expand(count, *batch, *rest).reshape(-1, *rest)
+
+        rows = zip(*(rows_of(x, kept) for x, kept in zip(samples, (2, 1, 2), strict=True)), strict=True)
+        found = [_solved(one, moves.tolist(), right.clone(), hermitian) for one, moves, right in rows]
+        return [_together(found, samples[2], (count, *batch, *B.shape[-2:]))]
+
+    (solution,) = of_all_samples("linalg_ldl_solve", compute, [LD.detach(), pivots, B.detach()])
+    native._record_underived("linalg_ldl_solve", [solution], [LD, B])
+    return native._written("linalg_ldl_solve", solution, out)
+
+
+def _check_matrices(operation: str, A: Tensor) -> None:
+    if A.dim() < 2:
+        raise RuntimeError(f"torch.linalg.{operation}: The input tensor A must have at least 2 dimensions.")
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(
+            f"torch.linalg.{operation}: A must be batches of square matrices, but they are {A.shape[-2]} by "
+            f"{A.shape[-1]} matrices"
+        )
+    if not (A.is_floating_point() or A.is_complex()):
+        raise RuntimeError(
+            f"torch.linalg.{operation}: Expected a floating point or complex tensor as input. Got "
+            f"{scalar_name(A)}"
+        )
+    if A.dtype in (native.float16, native.bfloat16):
+        kernel = operation.removesuffix("_ex")
+        raise NotImplementedError(f"\"{kernel}_kernel_cpu\" not implemented for '{scalar_name(A)}'")
+
+
+def _check_info(operation: str, info: Tensor) -> None:
+    if any_of_all(info):
+        number = next(filter(None, info.flatten().tolist()))
+        raise RuntimeError(f"torch.linalg.{operation}: Unknown error code: {number}.")
+
+
+def _factored(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
+    _check_matrices("ldl_factor_ex", A)
+    hermitian = hermitian and A.is_complex()
+
+    def compute(samples: Tensor) -> list[Tensor]:
+        parts = [_Factors(matrix, hermitian) for matrix in samples.reshape(-1, *samples.shape[-2:])]
+        pivots = native.tensor([part.pivots for part in parts], dtype=native.int32)
+        failed = native.tensor([part.failed for part in parts], dtype=native.int32)
+        return [
+            _together([part.matrix.tril() for part in parts], samples, samples.shape),
+            pivots.view(samples.shape[:-1]),
+            failed.view(samples.shape[:-2]),
+        ]
+
+    LD, pivots, info = of_all_samples("linalg_ldl_factor_ex", compute, [A.detach()])
+    native._record_underived("linalg_ldl_factor_ex", [LD], [A])
+    return LD, pivots, info
+
+
+def _together(matrices: list[Tensor], like: Tensor, shape: Any) -> Tensor:
+    """Put matrices together into a batch, column by column in memory."""
+    if not matrices:
+        return like.detach().new_zeros(shape)
+    return native.stack([matrix.mT for matrix in matrices]).view(*shape[:-2], shape[-1], shape[-2]).mT
+
+
+class _Factors:
+    """The factors of one matrix, whose lower half is read, in its place."""
+
+    def __init__(self, matrix: Tensor, hermitian: bool) -> None:
+        turned: Callable[[Tensor], Tensor] = native.conj_physical if hermitian else native.clone
+        lower = matrix.tril()
+        self.matrix = lower + turned(matrix.tril(-1)).mT
+        self.size = matrix.shape[-1]
+        self.turned = turned
+        if hermitian:
+            self.matrix.diagonal().imag.zero_()
+        self.pivots = list(range(1, self.size + 1))
+        self.failed = 0
+        step = 0
+        while step < self.size:
+            step += self._take(step)
+
+    def _largest(self, column: Tensor) -> tuple[float, int]:
+        """Return the greatest magnitude in a column, and its place."""
+        if not column.numel():
+            return 0.0, 0
+        parts = native.view_as_real(column).abs().sum(-1) if column.is_complex() else column.abs()
+        most, place = parts.max(0)
+        return most.item(), int(place.item())
+
+    def _take(self, step: int) -> int:
+        """Take the next block out of what is left; return how many rows it has."""
+        left = self.matrix
+        own, _ = self._largest(left[step, step].reshape(1))
+        below, place = self._largest(left[step + 1 :, step])
+        row, count = step, 1
+        if max(own, below) == 0:
+            self.failed = self.failed or step + 1
+            return 1
+        if own < _SHARE * below:
+            other = step + 1 + place
+            beside = max(
+                self._largest(left[other, step:other])[0], self._largest(left[other + 1 :, other])[0]
+            )
+            diagonal, _ = self._largest(left[other, other].reshape(1))
+            if own < _SHARE * below * (below / beside):
+                row, count = other, 1 if diagonal >= _SHARE * beside else 2
+        last = step + count - 1
+        self._exchange(step, last, row)
+        self.pivots[step : last + 1] = [row + 1 if count == 1 else -(row + 1)] * count
+        rest = slice(step + count, self.size)
+        columns = left[rest, step : step + count].clone()
+        scaled = columns @ _inverse(left[step : step + count, step : step + count])
+        left[rest, rest] -= scaled @ self.turned(columns).mT
+        left[rest, step : step + count] = scaled
+        return count
+
+    def _exchange(self, step: int, first: int, second: int) -> None:
+        """Exchange two rows and columns of what is left."""
+        if first != second:
+            order = list(range(step, self.size))
+            order[first - step], order[second - step] = order[second - step], order[first - step]
+            rest = slice(step, self.size)
+            self.matrix[rest, rest] = self.matrix[order][:, order]
+
+
+def _solved(factors: Tensor, pivots: list[int], right: Tensor, hermitian: bool) -> Tensor:
+    """Solve equations with one matrix in place of the right sides."""
+    turned = native.conj_physical if hermitian and factors.is_complex() else native.clone
+    size = len(pivots)
+    step = 0
+    blocks = []
+    while step < size:
+        count = 1 if pivots[step] > 0 else 2
+        last, rest = step + count - 1, slice(step + count, size)
+        block = slice(step, step + count)
+        _exchange_rows(right, last, abs(pivots[step]) - 1)
+        right[rest] -= factors[rest, block] @ right[block]
+        diagonal = factors[block, block].tril()
+        right[block] = _inverse(diagonal + turned(diagonal.tril(-1)).mT) @ right[block]
+        blocks.append((block, rest, last, abs(pivots[step]) - 1))
+        step += count
+    for block, rest, last, row in reversed(blocks):
+        right[block] -= turned(factors[rest, block]).mT @ right[rest]
+        _exchange_rows(right, last, row)
+    return right
+
+
+def _inverse(block: Tensor) -> Tensor:
+    """Return the inverse of one or two rows; it is not finite if there is none."""
+    if block.shape[0] == 1:
+        return block.reciprocal()
+    (a, b), (c, d) = block[0].unbind(), block[1].unbind()
+    return native.stack([d, -b, -c, a]).view(2, 2) / (a * d - b * c)
+
+
+def _exchange_rows(matrix: Tensor, first: int, second: int) -> None:
+    if first != second:
+        matrix[[first, second]] = matrix[[second, first]]

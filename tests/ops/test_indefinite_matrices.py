@@ -1,0 +1,99 @@
+"""Symmetric matrices of either sign: `ldl_factor` and `ldl_solve`."""
+
+import pytest
+import rushlight as torch
+from support import raises
+
+linalg = torch.linalg
+SIZES = pytest.mark.parametrize("size", [1, 2, 3, 6])
+KINDS = pytest.mark.parametrize(
+    ("dtype", "hermitian"),
+    [(torch.float64, False), (torch.complex128, False), (torch.complex128, True)],
+)
+
+
+def symmetric(size, dtype, hermitian, shape=()):
+    torch.manual_seed(size)
+    A = torch.randn(*shape, size, size, dtype=dtype)
+    return A + (A.mH if hermitian else A.mT)
+
+
+@SIZES
+@KINDS
+@pytest.mark.parametrize("diagonal", [0.0, 0.1, 1.0])
+def test_what_is_taken_apart_solves_equations(size, dtype, hermitian, diagonal):
+    A = symmetric(size, dtype, hermitian)
+    if size > 1:
+        A.diagonal().mul_(diagonal)
+    B = torch.randn(size, 2, dtype=dtype)
+    x = linalg.ldl_solve(*linalg.ldl_factor(A, hermitian=hermitian), B, hermitian=hermitian)
+    assert torch.allclose(A @ x, B, atol=1e-8)
+
+
+def test_blocks_of_two_rows_are_told_by_the_sign_of_their_pivots():
+    A = torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    factors = linalg.ldl_factor(A)
+    assert factors.pivots.tolist() == [-3, -3, 3]
+    assert factors.LD.tolist() == [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.5, 0.5, -3.0]]
+    assert factors.LD.stride() == (1, 3)
+
+
+def test_a_matrix_that_is_zero_has_a_number_for_that():
+    found = linalg.ldl_factor_ex(torch.zeros(2, 2, 2))
+    assert found.info.tolist() == [1, 1]
+    assert found.pivots.tolist() == [[1, 2], [1, 2]]
+    with pytest.raises(RuntimeError, match=r"torch\.linalg\.ldl_factor: Unknown error code: 1\."):
+        linalg.ldl_factor(torch.zeros(2, 2))
+
+
+def test_batches_meet_as_they_broadcast():
+    A = symmetric(3, torch.float64, False, shape=(4,))
+    B = torch.randn(3, 2, dtype=torch.float64)
+    x = linalg.ldl_solve(*linalg.ldl_factor(A), B)
+    assert x.shape == (4, 3, 2)
+    assert torch.allclose(A @ x, B.expand(4, 3, 2))
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_samples_are_taken_apart_one_by_one():
+    A = symmetric(3, torch.float64, False, shape=(4,))
+    found = torch.vmap(lambda one: linalg.ldl_factor(one).LD)(A)
+    assert found.equal(linalg.ldl_factor(A).LD)
+
+
+def test_there_is_no_derivative():
+    A = symmetric(2, torch.float64, False).requires_grad_()
+    with raises(RuntimeError, "derivative for aten::linalg_ldl_factor_ex is not implemented"):
+        linalg.ldl_factor(A).LD.sum().backward()
+
+
+def test_what_does_not_fit_is_refused():
+    A, one = torch.eye(2), torch.tensor([1, 2])
+    for call, text in (
+        (
+            lambda: linalg.ldl_factor(torch.ones(2, 3)),
+            "torch.linalg.ldl_factor_ex: A must be batches of square",
+        ),
+        (
+            lambda: linalg.ldl_factor(A.long()),
+            "torch.linalg.ldl_factor_ex: Expected a floating point or complex",
+        ),
+        (
+            lambda: linalg.ldl_solve(A, one.float(), A),
+            "torch.linalg.ldl_solve: Expected pivots to be integers",
+        ),
+        (
+            lambda: linalg.ldl_solve(A, one[:1], A),
+            "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots",
+        ),
+        (
+            lambda: linalg.ldl_solve(A, one, A.double()),
+            "Expected b and A to have the same dtype, but found b of",
+        ),
+        (
+            lambda: linalg.ldl_solve(A, one, torch.ones(3, 1)),
+            "Incompatible matrix sizes for torch.linalg.ldl_solve",
+        ),
+    ):
+        with raises(RuntimeError, text):
+            call()
