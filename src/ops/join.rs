@@ -6,7 +6,7 @@ use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
 use super::batch::{self, Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
-use super::{copy, create, reshape, squeeze};
+use super::{copy, create, memory_order, reshape, squeeze};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -51,7 +51,10 @@ impl Op for Join {
                 copy::write(&part.of(&y), &input.array())?;
             }
         }
-        Ok(smallvec![Tensor::from_array(y)])
+        let is_stack = matches!(self.places.first(), Some(Some(Part::Select { .. })));
+        let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
+        let images = !is_stack && inputs.iter().all(last);
+        Ok(smallvec![Tensor::from_array(if images { memory_order::channels_last(y)? } else { y })])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {

@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::{convolution_gradients, pad};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
@@ -15,7 +16,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
-use crate::ops::{add, cast, mul, reduce, reshape, squeeze, sub};
+use crate::ops::{add, cast, memory_order, mul, reduce, reshape, squeeze, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -75,9 +76,13 @@ impl Op for Convolution {
         let y = Tensor::from_array(self.correlation.numbers(&inputs[0].array(), &inputs[1].array())?);
         if self.biased {
             crate::ops::add_(&y, &Self::spread(&inputs[2].detach(), y.ndim())?)?;
-            return Ok(smallvec![Tensor::from_array(y.array())]);
         }
-        Ok(smallvec![y])
+        // In double precision the channels never come last.
+        let spatial = y.ndim() - 2;
+        let last = |x: &Tensor| x.dtype() != DType::Float64 && memory_order::has_channels_last(&x.layout(), spatial);
+        let y = y.array();
+        let y = if last(inputs[0]) || last(inputs[1]) { memory_order::channels_last(y)? } else { y };
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

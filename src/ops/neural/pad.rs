@@ -12,7 +12,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::copy;
+use crate::ops::{copy, memory_order};
 use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -87,6 +87,10 @@ impl Op for ConstantPad {
         copy::fill(&y, self.value)?;
         let (source, target) = self.common(&x.layout, &y.layout);
         copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        let y = match self.pad.iter().all(|&pad| pad == 0) {
+            true => memory_order::like(y, &x.layout)?,
+            false => memory_order::as_images(y, &x.layout, 2)?,
+        };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -146,7 +150,7 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
             return Err(Error::PadTooSmall { size, output: size + before + behind, dim }.into());
         }
         let source = |place: i64| match place - before {
-            at if kind == Inner::Replication => at.clamp(0, size - 1),
+            at if kind == Inner::Replication => at.min(size - 1).max(0),
             at if at < 0 => -at,
             at if at >= size => 2 * (size - 1) - at,
             at => at,
