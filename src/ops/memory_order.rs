@@ -49,15 +49,6 @@ pub(super) fn like(y: Array, x: &Layout) -> Result<Array> {
     if x.is_plain() && y.layout.is_plain() { Ok(y) } else { settled_as(y, &SharedLayout::new(x.packed())) }
 }
 
-/// A fresh result of the shape of an operand, without gaps and with its dimensions in the order of that.
-pub(super) fn sorted_like(y: Array, x: &Layout) -> Result<Array> {
-    if x.is_plain() && y.layout.is_plain() {
-        return Ok(y);
-    }
-    let strides = shape::dense_strides(x.shape(), x.strides());
-    settled_as(y, &SharedLayout::new(Layout::strided(x.shape().into(), strides, 0)))
-}
-
 /// A fresh result in row-major order.
 pub(super) fn in_order(y: Array) -> Result<Array> {
     if y.layout.is_plain() {
@@ -96,6 +87,17 @@ pub(super) fn channels_last(y: Array) -> Result<Array> {
 /// A fresh result of images, laid out as the operand suggests.
 pub(super) fn as_images(y: Array, x: &Layout, spatial: usize) -> Result<Array> {
     if !x.is_plain() && has_channels_last(x, spatial) { channels_last(y) } else { Ok(y) }
+}
+
+/// A fresh result of matrices, the last two dimensions, of which one column lies behind the other.
+pub(super) fn by_columns(y: Array) -> Result<Array> {
+    let mut strides = shape::contiguous_strides(y.layout.shape());
+    if let [.., rows, _] = *y.layout.shape() {
+        let last = strides.len() - 1;
+        (strides[last - 1], strides[last]) = (1, rows.max(1));
+    }
+    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0));
+    settled_as(y, &layout)
 }
 
 /// A fresh result in this layout, which starts at its start and is without gaps: moved only if elements have to.

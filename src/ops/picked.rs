@@ -197,7 +197,7 @@ impl Op for Picked {
         let plain = |y: Tensor| -> Result<Tensor> {
             let y = self.settled(&y, ndim)?.array();
             Ok(Tensor::from_array(match self.pick {
-                Pick::Sorted { .. } => memory_order::sorted_like(y, &inputs[0].layout())?,
+                Pick::Sorted { .. } => memory_order::like(y, &inputs[0].layout())?,
                 _ => y,
             }))
         };

@@ -2,11 +2,12 @@
 
 use super::binary::{Elementwise2, Needs};
 use super::integer::Integer;
-use super::operand::{Kept, Numbers, Operand, Value};
+use super::operand::{Kept, Operand, Value};
 use super::select::where_;
 use super::{cast, compare, conjugate, copy, create, logical, memory_order, mul, pow, pow_, sub, unary};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// y = aᵇ,  ∂y/∂a = b aᵇ⁻¹, and 0 for b = 0,  ∂y/∂b = y ln a, and 0 for a = 0 ≤ b
@@ -85,10 +86,10 @@ impl Elementwise2 for Pow {
     }
 
     /// An exponent that is a number says nothing about the result, a base that is one leaves it in order.
-    fn laid_out(&self, y: Array, a: &Numbers, b: &Numbers) -> Result<Array> {
-        match (a, b) {
-            (Numbers::Array(a), Numbers::Scalar(_)) => memory_order::settled(y, &[&a.layout]),
-            (Numbers::Scalar(_), Numbers::Array(_)) => memory_order::in_order(y),
+    fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
+        match operands {
+            [Some(base), None] => memory_order::settled(y, &[base]),
+            [None, Some(_)] => memory_order::in_order(y),
             _ => Ok(y),
         }
     }

@@ -10,8 +10,7 @@ mod shared;
 
 pub use layout::Layout;
 pub use order::{
-    channels_last_strides, dense_strides, is_channels_last, order_of_strides, result_strides,
-    suggests_channels_last,
+    channels_last_strides, is_channels_last, order_of_strides, result_strides, suggests_channels_last,
 };
 pub use shared::SharedLayout;
 

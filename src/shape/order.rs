@@ -52,7 +52,7 @@ fn strides_in(order: &[usize], size: impl Fn(usize) -> usize) -> Dims {
 }
 
 /// The strides without gaps and repetitions that leave dimensions in the order in which these strides have them.
-pub fn dense_strides(shape: &[usize], strides: &[usize]) -> Dims {
+pub(super) fn dense_strides(shape: &[usize], strides: &[usize]) -> Dims {
     strides_in(&memory_order(shape, &[strides]), |dim| shape[dim].max(1))
 }
 

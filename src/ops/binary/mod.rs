@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{Attributes, Edge, SavedTensor, check_kept, mode};
 use crate::kernels::{map, zip};
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 pub(super) use numbers::{combine, expanded};
@@ -136,9 +136,8 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         None
     }
 
-    /// The result as it lies in memory, where that is not by the rule for results.
-    #[allow(private_interfaces, reason = "nobody outside implements it")]
-    fn laid_out(&self, y: Array, _a: &Numbers, _b: &Numbers) -> Result<Array> {
+    /// The result as it lies in memory, where that is not by the rule for results. Numbers have no layout.
+    fn laid_out(&self, y: Array, _operands: [Option<&Layout>; 2]) -> Result<Array> {
         Ok(y)
     }
 

@@ -13,7 +13,11 @@ use crate::tensor::Array;
 
 /// A fresh array of the function of two operands, calculated in this type.
 pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
-    op.laid_out(calculate(op, a, b, dtype)?, a, b)
+    let layouts = [a, b].map(|operand| match operand {
+        Numbers::Array(array) => Some(&*array.layout),
+        Numbers::Scalar(_) => None,
+    });
+    op.laid_out(calculate(op, a, b, dtype)?, layouts)
 }
 
 fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {

@@ -79,7 +79,11 @@ impl Op for Convolution {
         }
         // In double precision the channels never come last.
         let spatial = y.ndim() - 2;
-        let last = |x: &Tensor| x.dtype() != DType::Float64 && memory_order::has_channels_last(&x.layout(), spatial);
+        let last = |x: &Tensor| {
+            let layout = x.layout();
+            let lies = spatial != 1 || layout.is_contiguous();
+            x.dtype() != DType::Float64 && lies && memory_order::has_channels_last(&layout, spatial)
+        };
         let y = y.array();
         let y = if last(inputs[0]) || last(inputs[1]) { memory_order::channels_last(y)? } else { y };
         Ok(smallvec![Tensor::from_array(y)])

@@ -45,6 +45,11 @@ pub(super) struct Resample {
 }
 
 impl Resample {
+    /// How many dimensions images have. Windows take those of one dimension for images of one row.
+    fn spatial(&self) -> usize {
+        if self.operation.contains("pool") { self.axes.len() } else { 2 }
+    }
+
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
     fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
@@ -96,13 +101,13 @@ impl Op for Resample {
                     unreachable!("the parts of complex numbers are floating-point numbers")
                 })
             };
-            let y = memory_order::as_images(by_parts(&x, parts)?, &layout, self.axes.len())?;
+            let y = memory_order::as_images(by_parts(&x, parts)?, &layout, self.spatial())?;
             return Ok(smallvec![Tensor::from_array(y)]);
         }
         let y = dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(memory_order::as_images(y, &layout, self.axes.len())?)])
+        Ok(smallvec![Tensor::from_array(memory_order::as_images(y, &layout, self.spatial())?)])
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
