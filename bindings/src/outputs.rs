@@ -57,7 +57,16 @@ pub(crate) fn write<'py>(
     let written = out.clone().unbind();
     if let (Some(out), Some(result)) = (as_tensor(out), as_tensor(&result)) {
         types::check(arguments.name, result.dtype(), out.dtype(), source)?;
-        store(py, out, result, silent)?;
+        // Older operations copy element by element what newer ones find in the tensor itself.
+        let copies = match arguments.name {
+            "cholesky" | "cholesky_solve" => true,
+            "cholesky_inverse" => out.numel() > 0 || out.dtype() != result.dtype(),
+            _ => false,
+        };
+        match copies {
+            true => store(py, out, &cast::contiguous(result).map_err(raise)?, silent)?,
+            false => store(py, out, result, silent)?,
+        }
         return Ok(written);
     }
     let (results, outs) = (result.cast::<PyTuple>()?, out.try_iter()?.collect::<PyResult<Vec<_>>>()?);

@@ -91,7 +91,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
             vector = vectors[..., step : step + 1]
             scale = tau[..., step, None, None]
             found = found - (scale.conj() if adjoint else scale) * (vector @ (vector.mH @ found))
-        return found if left else found.mH
+        return linalg.by_columns(found if left else found.mH)
 
     names = ("ormqr", "OrmqrBackward0", "self input2 input3 result")
     parameters = {"left": left, "transpose": transpose}

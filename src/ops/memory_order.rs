@@ -100,6 +100,36 @@ pub(super) fn by_columns(y: Array) -> Result<Array> {
     settled_as(y, &layout)
 }
 
+/// The layout of a Fourier transform of this shape: the other dimensions of the operand first, in the order in
+/// which they lie in memory, and behind them those that are transformed, the last of them as they are given.
+pub(super) fn transformed(shape: &[usize], x: &Layout, dims: &[usize], given: usize) -> SharedLayout {
+    // The others move to the front as a partition by exchange leaves them.
+    let mut order: Dims = (0..shape.len()).collect();
+    let mut front = 0;
+    let mut behind = shape.len();
+    loop {
+        while front < behind && !dims.contains(&order[front]) {
+            front += 1;
+        }
+        while front < behind && dims.contains(&order[behind - 1]) {
+            behind -= 1;
+        }
+        if front >= behind {
+            break;
+        }
+        order.swap(front, behind - 1);
+    }
+    let stride = |dim: &usize| std::cmp::Reverse(x.strides()[*dim]);
+    order.truncate(front);
+    order.sort_by_key(stride);
+    let mut sorted: Dims = dims.into();
+    let free = dims.len().saturating_sub(given);
+    sorted[..free].sort_by_key(stride);
+    order.extend(sorted);
+    let strides = shape::strides_in(&order, |dim| shape[dim]);
+    SharedLayout::new(Layout::strided(shape.into(), strides, 0))
+}
+
 /// A fresh result in this layout, which starts at its start and is without gaps: moved only if elements have to.
 pub(super) fn settled_as(y: Array, layout: &SharedLayout) -> Result<Array> {
     let sizes = y.layout.shape().iter();

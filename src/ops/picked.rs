@@ -221,7 +221,7 @@ impl Op for Picked {
             return one(gather::scatter(&zeros, self.dim as i64, &index, &aligned)?);
         }
         let sums = gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?;
-        one(super::reshape::reshape(&sums, &shape)?)
+        one(if ndim == 0 { super::reshape::reshape(&sums, &shape)? } else { sums })
     }
 
     fn jvp(

@@ -42,7 +42,7 @@ fn memory_order(shape: &[usize], operands: &[&[usize]]) -> Dims {
 }
 
 /// The strides of elements without gaps, the dimensions in this order, outermost first.
-fn strides_in(order: &[usize], size: impl Fn(usize) -> usize) -> Dims {
+pub fn strides_in(order: &[usize], size: impl Fn(usize) -> usize) -> Dims {
     let (mut strides, mut next): (Dims, usize) = (SmallVec::from_elem(1, order.len()), 1);
     for &dim in order.iter().rev() {
         strides[dim] = next;

@@ -73,10 +73,10 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
             return ops::create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
         }
         if !first.is_instance_of::<PyInt>() {
+            if !first.is_instance_of::<PyList>() && is_a(Kind::Storage, &first) {
+                return elements_of(&first, default);
+            }
             if !is_sequence(&first) && !numpy::is_array(&first) {
-                if is_a(Kind::Storage, &first) {
-                    return elements_of(&first, default);
-                }
                 let found = type_name(&first);
                 return Err(PyTypeError::new_err(format!("new(): data must be a sequence (got {found})")));
             }

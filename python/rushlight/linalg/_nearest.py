@@ -94,6 +94,11 @@ def matrix_rank(
     return (values > bound.unsqueeze(-1)).sum(-1)
 
 
+def by_columns(x: Tensor) -> Tensor:
+    """Return matrices as results of linear algebra lie in memory: one column behind the other."""
+    return x.mT.contiguous().mT
+
+
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """Return what comes nearest to the solutions of linear equations.
 
@@ -119,7 +124,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         )
 
     def nearest(A: Tensor, right: Tensor) -> Tensor:
-        return pinv(A, rtol=rcond) @ right
+        return by_columns(pinv(A, rtol=rcond) @ right)
 
     (found,) = native._as_one(
         nearest, ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution"), (2, 0, 0), {}, A, right

@@ -104,7 +104,7 @@ impl Op for Elimination {
         let (l, u) = parts.square()?;
         let (square, beyond) = parts.parted(single(gradients))?;
         let (mut of_lower, mut of_upper) = (tril(&square, -1)?, triu(&square, 0)?);
-        let over_upper = |x: &Tensor| adjoint(&solve_triangular(&u, &adjoint(x)?, true, true, false)?);
+        let over_upper = |x: &Tensor| solve_triangular(&adjoint(&u)?, x, false, false, false);
         let under_lower = |x: &Tensor| solve_triangular(&adjoint(&l)?, x, true, true, true);
         let mut others = None;
         if parts.rows > parts.columns {

@@ -54,7 +54,7 @@ fn mirrored(m: &Tensor) -> Result<Tensor> {
 /// x R⁻¹, or x R⁻ᴴ.
 fn over(x: &Tensor, r: &Tensor, adjoined: bool) -> Result<Tensor> {
     match adjoined {
-        true => adjoint(&solve_triangular(r, &adjoint(x)?, true, true, false)?),
+        true => solve_triangular(&adjoint(r)?, x, false, false, false),
         false => solve_triangular(r, x, true, false, false),
     }
 }

@@ -8,7 +8,6 @@ use smallvec::{SmallVec, smallvec};
 
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::{convolution_gradients, pad};
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
@@ -77,12 +76,11 @@ impl Op for Convolution {
         if self.biased {
             crate::ops::add_(&y, &Self::spread(&inputs[2].detach(), y.ndim())?)?;
         }
-        // In double precision the channels never come last.
         let spatial = y.ndim() - 2;
         let last = |x: &Tensor| {
             let layout = x.layout();
-            let lies = spatial != 1 || layout.is_contiguous();
-            x.dtype() != DType::Float64 && lies && memory_order::has_channels_last(&layout, spatial)
+            // One row is laid out in order first.
+            (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
         };
         let y = y.array();
         let y = if last(inputs[0]) || last(inputs[1]) { memory_order::channels_last(y)? } else { y };
