@@ -100,17 +100,16 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     if gradient.is_minded() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
         return super::minded::detach(&gradient);
     }
-    let fits = {
-        let layout = gradient.layout();
-        layout.offset() == 0 && lies_as(&layout, like)
-            || !mode::flags().gradient_layout && layout.is_non_overlapping()
-    };
+    let own = gradient.layout();
+    let lies = own.offset() == 0 && lies_as(&own, like);
+    let fits = lies || !mode::flags().gradient_layout && own.is_non_overlapping();
     // torch takes over what shares its memory too, as a view that nobody else holds.
     let (taken, shared) = (fits && gradient.is_only_handle(), !gradient.is_sole());
     let first = match taken && !shared {
         true if mode::special() => super::minded::detach(&gradient)?,
         true => gradient.detach(),
-        false => copy_like(&gradient, like)?,
+        // What shares its memory is copied, and looks as if it had been taken over.
+        false => copy_like(&gradient, if taken && lies { &own } else { like })?,
     };
     if taken && mode::special() {
         // A copy has the tangents of the gradient; what is taken over loses them with its history.

@@ -271,7 +271,8 @@ pub trait Overwrite: Op {
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let layout = if self.keeps_order() { x.layout.packed() } else { Layout::contiguous(x.layout.shape()) };
+        let layout =
+            if self.keeps_order() { x.layout.packed() } else { Layout::contiguous(x.layout.shape()) };
         let copy = copy::laid_out(&x, &SharedLayout::new(layout))?;
         self.overwrite(&copy, inputs)?;
         Ok(smallvec![Tensor::from_array(copy)])

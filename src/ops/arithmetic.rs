@@ -1,9 +1,9 @@
 //! Sums, differences, products, quotients. Quotients that are rounded are in `division`.
 
 use super::binary::{self, Elementwise2, Needs};
-use super::{memory_order, mul};
 use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
+use super::{memory_order, mul};
 use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;

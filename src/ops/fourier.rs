@@ -210,7 +210,8 @@ impl Op for RealFourier {
                 line
             });
         }
-        let layout = memory_order::transformed(&y.shape, &inputs[0].layout(), &self.plan.dims, usize::from(self.half));
+        let layout =
+            memory_order::transformed(&y.shape, &inputs[0].layout(), &self.plan.dims, usize::from(self.half));
         Ok(smallvec![y.made(inputs[0].dtype().to_complex(), &layout)?])
     }
 

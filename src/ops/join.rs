@@ -58,7 +58,9 @@ impl Op for Join {
         // What is stacked is joined along the dimension behind the new one, if there is one.
         let mut joined: Dims = self.shape.clone();
         let new = match self.places.first() {
-            Some(Some(Part::Select { dim, .. })) if dim + 1 < joined.len() => Some((*dim, joined.remove(*dim))),
+            Some(Some(Part::Select { dim, .. })) if dim + 1 < joined.len() => {
+                Some((*dim, joined.remove(*dim)))
+            }
             _ => None,
         };
         if joined.len() != 4 {

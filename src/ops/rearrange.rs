@@ -8,7 +8,8 @@ use super::batch::{Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::part::Part;
 use super::{
-    along, batch, binary, cast, copy, create, expand, join, memory_order, part, ranges, reduce, reshape, squeeze,
+    along, batch, binary, cast, copy, create, expand, join, memory_order, part, ranges, reduce, reshape,
+    squeeze,
 };
 use crate::dtype::DType;
 use crate::error::{Error, Result};

@@ -302,7 +302,10 @@ pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
         let (shown, dims) = (shown! { dim: over.given(), keepdim: keepdim }, dims.to_vec());
         let parts = move |inputs: &[&Tensor]| Ok(smallvec![complex_logsumexp(inputs[0], &dims, keepdim)?]);
         let names = &["self", "result"];
-        return whole_one(Whole { shown, ..Whole::new("logsumexp", "LogsumexpBackward0", names, 1, parts) }, &[x]);
+        return whole_one(
+            Whole { shown, ..Whole::new("logsumexp", "LogsumexpBackward0", names, 1, parts) },
+            &[x],
+        );
     }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

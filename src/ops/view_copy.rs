@@ -179,7 +179,12 @@ impl Written {
         }
         // Nobody has seen the copy, so that this is no write that counts.
         let (array, _off) = (x.array(), mode::GradModeGuard::off());
-        let repeats = array.layout.shape().iter().zip(array.layout.strides()).any(|(&size, &stride)| size > 1 && stride == 0);
+        let repeats = array
+            .layout
+            .shape()
+            .iter()
+            .zip(array.layout.strides())
+            .any(|(&size, &stride)| size > 1 && stride == 0);
         let copy = match repeats {
             true => copy::laid_out(&array, &SharedLayout::new(array.layout.packed()))?,
             false => copy::whole(&array)?,

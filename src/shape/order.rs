@@ -116,7 +116,8 @@ pub fn result_strides(shape: &[usize], operands: &[&Layout]) -> Option<Dims> {
     if shape.len() < 2 {
         return None;
     }
-    let shown: SmallVec<[Dims; 3]> = operands.iter().map(|operand| repeated_strides(operand, shape)).collect();
+    let shown: SmallVec<[Dims; 3]> =
+        operands.iter().map(|operand| repeated_strides(operand, shape)).collect();
     let shown: SmallVec<[&[usize]; 3]> = shown.iter().map(|strides| strides.as_slice()).collect();
     let order = memory_order(shape, &shown);
     let row_major = order.iter().enumerate().all(|(place, &dim)| place == dim);

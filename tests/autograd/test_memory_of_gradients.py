@@ -48,3 +48,9 @@ def test_gradients_of_factors_lie_column_by_column_where_equations_are_solved_la
     x = torch.arange(6.0, dtype=torch.float64).reshape(3, 2).requires_grad_()
     q, _ = torch.linalg.qr(torch.complex(x, x.cos()))
     assert torch.autograd.grad(q.real.contiguous().sum(), x)[0].stride() == (1, 3)
+
+
+def test_a_gradient_that_shows_other_memory_is_kept_as_it_lies():
+    x = leaf((2, 1, 3), (3, 7, 1))
+    (x @ torch.ones(3, 2)).sum().backward()
+    assert x.grad.stride() == (3, 3, 1)

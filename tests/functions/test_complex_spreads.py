@@ -20,4 +20,6 @@ def test_a_sum_of_exponentials_of_complex_numbers_is_one_node():
     assert y.grad_fn.name() == "LogsumexpBackward0"
     assert y.grad_fn._saved_keepdim is False
     torch.testing.assert_close(y.detach(), x.detach().exp().sum().log())
-    assert torch.autograd.gradcheck(lambda x: x.logsumexp(0), x.detach().to(torch.complex128).requires_grad_())
+    assert torch.autograd.gradcheck(
+        lambda x: x.logsumexp(0), x.detach().to(torch.complex128).requires_grad_()
+    )

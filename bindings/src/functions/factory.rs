@@ -1,9 +1,9 @@
 //! What every function that makes a tensor takes: element type, layout, device, pinned memory, and
 //! whether gradients are wanted.
+use super::conversion;
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::Function;
-use super::conversion;
 use crate::device::Device;
 use crate::error::raise;
 use crate::generator::Generator;

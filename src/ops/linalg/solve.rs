@@ -159,6 +159,9 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     let (a_layout, b_layout) = (a.layout(), b.layout());
     let lead = &a_layout.shape()[..a_layout.ndim() - 1];
     let vector = b_layout.ndim() == 1 || b_layout.ndim() + 1 == a_layout.ndim() && b_layout.shape() == lead;
+    if !vector && b_layout.ndim() < 2 {
+        return Err(Error::LinearArgumentRank { operation: "linalg.solve", argument: "B" }.into());
+    }
     let solve = Solve { left, vector };
     let (rows, width) = {
         let shape = b_layout.shape();

@@ -248,7 +248,11 @@ impl Op for Normalise {
         }
         let y = memory_order::in_order(y.array())?;
         let images = self.name != "NativeLayerNormBackward0";
-        Ok(smallvec![Tensor::from_array(if images { memory_order::as_images(y, &x.layout(), 2)? } else { y })])
+        Ok(smallvec![Tensor::from_array(if images {
+            memory_order::as_images(y, &x.layout(), 2)?
+        } else {
+            y
+        })])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

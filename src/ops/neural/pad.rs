@@ -139,6 +139,12 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
     check(x, pad)?;
     let layout = x.layout();
     let spatial = pad.len() / 2;
+    // The first dimension may be that of samples, of which there may be none.
+    let sizes = &layout.shape()[usize::from(layout.ndim() == spatial + 2)..];
+    if sizes.contains(&0) {
+        let (least, most, shape) = (spatial + 1, spatial + 2, layout.shape().to_vec());
+        return Err(Error::PadNothing { least, most, shape }.into());
+    }
     let axis = |pair: usize| -> Result<Axis> {
         let dim = layout.ndim() - 1 - pair;
         let (size, before, behind) = (layout.shape()[dim] as i64, pad[2 * pair], pad[2 * pair + 1]);
@@ -150,7 +156,7 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
             return Err(Error::PadTooSmall { size, output: size + before + behind, dim }.into());
         }
         let source = |place: i64| match place - before {
-            at if kind == Inner::Replication => at.min(size - 1).max(0),
+            at if kind == Inner::Replication => at.clamp(0, size - 1),
             at if at < 0 => -at,
             at if at >= size => 2 * (size - 1) - at,
             at => at,
