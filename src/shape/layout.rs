@@ -26,8 +26,8 @@ impl Layout {
     /// Any geometry. Strides and offset count elements.
     pub fn strided(shape: Dims, strides: Dims, offset: usize) -> Layout {
         let numel = shape.iter().product();
-        let contiguous = is_contiguous(&shape, &strides);
-        let row_major = contiguous && order::is_row_major(&shape, &strides);
+        let row_major = order::is_row_major(&shape, &strides);
+        let contiguous = row_major || is_contiguous(&shape, &strides);
         Layout { shape, strides, offset, numel, contiguous, row_major }
     }
 

@@ -18,7 +18,7 @@ from .._samples import check_mapped
 from .._typename import scalar_name
 from . import _results
 from ._checked import cholesky_ex, inv_ex, solve_ex
-from ._nearest import by_columns, lstsq, matrix_rank, pinv
+from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _reflected(A: Tensor, tau: Tensor) -> Tensor:
         vector = vectors[..., step : step + 1]
         scale = tau[..., step, None, None]
         result = result - scale * (vector @ (vector.mH @ result))
-    return by_columns(result)
+    return _results.by_columns(result)
 
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:

@@ -8,6 +8,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all
+from ._results import by_columns
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
@@ -92,11 +93,6 @@ def matrix_rank(
     values = native._nn.linalg_eigvalsh(A).abs() if hermitian else native._nn.linalg_svdvals(A)
     bound = native.maximum(absolute.double(), relative.double() * native.amax(values, -1))
     return (values > bound.unsqueeze(-1)).sum(-1)
-
-
-def by_columns(x: Tensor) -> Tensor:
-    """Return matrices as results of linear algebra lie in memory: one column behind the other."""
-    return x.mT.contiguous().mT
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
