@@ -234,11 +234,6 @@ impl MemoryFormat {
     pub(crate) fn name(&self) -> &'static str {
         self.0
     }
-
-    /// Whether it asks for row-major order.
-    pub(crate) fn is_row_major(&self) -> bool {
-        self.0 == "contiguous_format"
-    }
 }
 
 #[pymethods]

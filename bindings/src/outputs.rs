@@ -132,7 +132,16 @@ impl Into<'_> {
                 return Err(raise(Error::GatherOutput { expected, got }.into()));
             }
             types::check(self.name, result.dtype(), out.dtype(), self.source)?;
-            self.store(py, out, result)?;
+            // Older operations copy element by element what newer ones find in the tensor itself.
+            let copies = match self.name {
+                "cholesky" | "cholesky_solve" => true,
+                "cholesky_inverse" => out.numel() > 0 || out.dtype() != result.dtype(),
+                _ => false,
+            };
+            match copies {
+                true => self.store(py, out, &cast::contiguous(result).map_err(raise)?)?,
+                false => self.store(py, out, result)?,
+            }
         } else {
             let (results, outs) = (result.cast::<PyTuple>()?, out.try_iter()?.collect::<PyResult<Vec<_>>>()?);
             if results.len() != outs.len() {

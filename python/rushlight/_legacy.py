@@ -95,6 +95,10 @@ def _make(dtype: native.dtype, *args: Any, device: Any = None, **named: Any) -> 
         given += [f"{name}={type(one).__name__}" for name, one in named.items()]
         raise TypeError(_COMBINATIONS.format(", ".join(given), ", ".join(named)))
     if len(args) == 1 and type(args[0]) is not int and not isinstance(args[0], Size):
+        from .storage import _Storage
+
+        if isinstance(args[0], _Storage):
+            return native.empty(0, dtype=dtype).set_(args[0])
         found = type(args[0]).__name__
         wrong = "invalid data type 'str'" if found == "str" else f"data must be a sequence (got {found})"
         raise TypeError(f"new(): {wrong}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from . import _rushlight as native
 from . import linalg
 from ._samples import check_mapped
+from .linalg._results import by_columns
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -91,7 +92,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
             vector = vectors[..., step : step + 1]
             scale = tau[..., step, None, None]
             found = found - (scale.conj() if adjoint else scale) * (vector @ (vector.mH @ found))
-        return found if left else found.mH
+        return by_columns(found if left else found.mH)
 
     names = ("ormqr", "OrmqrBackward0", "self input2 input3 result")
     parameters = {"left": left, "transpose": transpose}

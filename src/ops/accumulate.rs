@@ -83,12 +83,15 @@ fn add_elements(a: &Array, b: &Array) -> bool {
     }, else { false })
 }
 
-/// Whether elements in row-major order lie as those of a leaf that are in row-major order too, which may have
-/// been given another shape since.
-fn lies_in(gradient: &Layout, leaf: &Layout) -> bool {
-    let dims = || gradient.shape().iter().zip(gradient.strides()).zip(leaf.strides());
-    gradient.shape() == leaf.shape()
-        || gradient.ndim() == leaf.ndim() && dims().all(|((&size, own), leaf)| size == 1 || own == leaf)
+/// Whether a gradient lies as that of a leaf is to lie: as the leaf does, if that has neither gaps nor
+/// repetitions, and in row-major order otherwise.
+fn lies_as(gradient: &Layout, leaf: &Layout) -> bool {
+    if !leaf.is_dense() {
+        return gradient.is_contiguous();
+    }
+    let mut dims = gradient.shape().iter().zip(gradient.strides()).zip(leaf.strides());
+    gradient.ndim() == leaf.ndim()
+        && dims.all(|((&size, &own), &leaf)| if size == 1 { own != 0 } else { own == leaf })
 }
 
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
@@ -97,17 +100,16 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     if gradient.is_minded() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
         return super::minded::detach(&gradient);
     }
-    let fits = {
-        let layout = gradient.layout();
-        layout.is_plain() && (like.is_contiguous() && lies_in(&layout, like) || !like.is_dense())
-            || !mode::flags().gradient_layout && layout.is_non_overlapping()
-    };
+    let own = gradient.layout();
+    let lies = own.offset() == 0 && lies_as(&own, like);
+    let fits = lies || !mode::flags().gradient_layout && own.is_non_overlapping();
     // torch takes over what shares its memory too, as a view that nobody else holds.
     let (taken, shared) = (fits && gradient.is_only_handle(), !gradient.is_sole());
     let first = match taken && !shared {
         true if mode::special() => super::minded::detach(&gradient)?,
         true => gradient.detach(),
-        false => copy_like(&gradient, like)?,
+        // What shares its memory is copied, and looks as if it had been taken over.
+        false => copy_like(&gradient, if taken && lies { &own } else { like })?,
     };
     if taken && mode::special() {
         // A copy has the tangents of the gradient; what is taken over loses them with its history.

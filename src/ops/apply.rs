@@ -17,6 +17,7 @@ pub use keep::{Keep, Keepsake};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
@@ -253,6 +254,11 @@ pub trait Overwrite: Op {
         false
     }
 
+    /// Whether what is not done in place leaves the dimensions in the order in which the first input has them.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
     /// Writes the new elements into memory that holds the first input. The target shows none of the
     /// memory of the other inputs.
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
@@ -264,7 +270,10 @@ pub trait Overwrite: Op {
 
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let copy = copy::dense(&inputs[0].array())?;
+        let x = inputs[0].array();
+        let layout =
+            if self.keeps_order() { x.layout.packed() } else { Layout::contiguous(x.layout.shape()) };
+        let copy = copy::laid_out(&x, &SharedLayout::new(layout))?;
         self.overwrite(&copy, inputs)?;
         Ok(smallvec![Tensor::from_array(copy)])
     }

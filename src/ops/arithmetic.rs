@@ -1,14 +1,15 @@
 //! Sums, differences, products, quotients. Quotients that are rounded are in `division`.
 
 use super::binary::{self, Elementwise2, Needs};
-use super::mul;
 use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
+use super::{memory_order, mul};
 use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::tensor::Tensor;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 /// t · factor, without a multiplication by one
 pub(super) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
@@ -236,6 +237,14 @@ impl Elementwise2 for Rsub {
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
         check_difference(a, b, self.alpha, common)
+    }
+
+    /// torch takes the second operand first.
+    fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
+        match operands {
+            [Some(a), Some(b)] => memory_order::settled(y, &[b, a]),
+            _ => Ok(y),
+        }
     }
 
     fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {

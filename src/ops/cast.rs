@@ -11,7 +11,7 @@ use super::{batch, binary, copy, in_place, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
-use crate::shape::{Dims, Layout, SharedLayout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
 /// y = x, in memory of its own with this layout
@@ -82,30 +82,29 @@ pub fn clone_contiguous(x: &Tensor) -> Result<Tensor> {
     apply_one(Clone { layout, packed: false }, &[x])
 }
 
-/// The strides with which the second dimension, that of channels, comes last in memory.
-fn channels_last(shape: &[usize], ndim: usize) -> Result<Dims> {
-    if shape.len() != ndim {
-        let format = if ndim == 4 { "channels_last" } else { "channels_last_3d" };
-        return Err(Error::FormatRank { ndim, format }.into());
+/// Whether channels can come last in tensors of so many dimensions.
+fn check_rank(shape: &[usize], ndim: usize) -> Result<()> {
+    match shape.len() == ndim {
+        true => Ok(()),
+        false => {
+            let format = if ndim == 4 { "channels_last" } else { "channels_last_3d" };
+            Err(Error::FormatRank { ndim, format }.into())
+        }
     }
-    let (mut strides, mut stride) = (Dims::from_elem(0, ndim), 1);
-    for dim in std::iter::once(1).chain((2..ndim).rev()).chain([0]) {
-        strides[dim] = stride;
-        stride *= shape[dim].max(1);
-    }
-    Ok(strides)
 }
 
 /// Whether the channels of a tensor of so many dimensions come last in memory.
 pub fn is_channels_last(x: &Tensor, ndim: usize) -> Result<bool> {
     let layout = x.layout();
-    Ok(*layout.strides() == *channels_last(layout.shape(), ndim)?)
+    check_rank(layout.shape(), ndim)?;
+    Ok(shape::is_channels_last(layout.shape(), layout.strides()))
 }
 
 /// A copy in memory of its own with the channels last.
 pub fn clone_channels_last(x: &Tensor, ndim: usize) -> Result<Tensor> {
     let layout = x.layout();
-    let strides = channels_last(layout.shape(), ndim)?;
+    check_rank(layout.shape(), ndim)?;
+    let strides = shape::channels_last_strides(layout.shape());
     let layout = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0));
     apply_one(Clone { layout, packed: false }, &[x])
 }
@@ -114,6 +113,12 @@ pub fn clone_channels_last(x: &Tensor, ndim: usize) -> Result<Tensor> {
 pub(super) fn clone_as(x: &Tensor, like: &Layout) -> Result<Tensor> {
     let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
     apply_one(Clone { layout, packed: false }, &[x])
+}
+
+/// A tensor as it would lie in memory if it were a copy of what has the layout `like`: itself if it does.
+pub(super) fn clone_like(x: &Tensor, like: &Layout) -> Result<Tensor> {
+    let like = like.packed();
+    if x.layout().strides() == like.strides() { Ok(x.clone()) } else { clone_as(x, &like) }
 }
 
 /// The tensor itself if its elements lie in row-major order, else a copy.
@@ -146,7 +151,10 @@ impl Order {
         Ok(match self {
             Order::Kept => None,
             Order::RowMajor => Some(Layout::contiguous(shape)),
-            Order::ChannelsLast(ndim) => Some(Layout::strided(shape.into(), channels_last(shape, ndim)?, 0)),
+            Order::ChannelsLast(ndim) => {
+                check_rank(shape, ndim)?;
+                Some(Layout::strided(shape.into(), shape::channels_last_strides(shape), 0))
+            }
         })
     }
 }

@@ -7,10 +7,11 @@ use super::batch::{Answer, Call};
 use super::compare::{ge, gt, le, lt};
 use super::operand::{Numbers, Operand, Value, result_type};
 use super::select::where_;
-use super::{binary, copy, create, in_place, logical, unary, view};
+use super::{binary, copy, create, in_place, logical, memory_order, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::Tensor;
 
 /// A bound of `clamp`.
@@ -182,7 +183,7 @@ impl Op for Clamp {
         let y = dispatch!(number dtype, T => match (min, max) {
             (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
                 let (min, max): (T, T) = (min.to(), max.to());
-                let x = copy::as_type(&x, dtype)?;
+                let x = copy::as_type_in_order(&x, dtype)?;
                 unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
             }
             (min, max) => {
@@ -196,7 +197,9 @@ impl Op for Clamp {
                 }
             }
         }, else { return Err(Error::NotImplementedFor { operation: "clamp_cpu", dtype }.into()) });
-        Ok(smallvec![Tensor::from_array(y)])
+        let layouts: SmallVec<[SharedLayout; 3]> = inputs.iter().map(|input| input.layout()).collect();
+        let layouts: SmallVec<[&Layout; 3]> = layouts.iter().map(|layout| &**layout).collect();
+        Ok(smallvec![Tensor::from_array(memory_order::settled(y, &layouts)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

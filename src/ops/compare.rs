@@ -37,7 +37,7 @@ impl Question {
 /// The operand with elements of the type in which it is compared, numbers included.
 fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     Ok(match numbers {
-        Numbers::Array(array) => Numbers::Array(copy::as_type(&array, dtype)?.into_owned()),
+        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(&array, dtype)?.into_owned()),
         Numbers::Scalar(scalar) => {
             Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar()))
         }

@@ -20,7 +20,7 @@ use super::conjugate::{conj, imag, real};
 use super::record::records;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{binary, compare, copy, div, mul, sub};
+use super::{binary, compare, copy, div, memory_order, mul, sub};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -39,7 +39,8 @@ fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> 
     let elements: Vec<Complex<f64>> =
         left.view::<f64>().iter().zip(right.view::<f64>().iter()).map(|(&a, &b)| f(a, b)).collect();
     let y = Array::from_slice(&shape, &elements)?;
-    Ok(copy::as_type(&y, a.dtype.to_complex())?.into_owned())
+    let y = copy::as_type(&y, a.dtype.to_complex())?.into_owned();
+    memory_order::settled(y, &[&a.layout, &b.layout])
 }
 
 /// Whether two tensors can be the parts of complex numbers.

@@ -18,6 +18,13 @@ pub(crate) fn dense(array: &Array) -> Result<Array> {
     Ok(copy)
 }
 
+/// A copy of all memory that the elements lie in, in which they lie as before.
+pub(super) fn whole(array: &Array) -> Result<Array> {
+    let count = array.storage.bytes() / array.dtype.size();
+    let copy = dense(&array.with_layout(Layout::contiguous(&[count])))?;
+    Ok(Array { layout: array.layout.clone(), ..copy })
+}
+
 /// The array where its elements lie in row-major order, else a copy where they do.
 pub(super) fn in_order(array: &Array) -> Result<Cow<'_, Array>> {
     if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { dense(array).map(Cow::Owned) }

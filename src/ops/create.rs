@@ -128,7 +128,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
 
 fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     let layout = x.layout();
-    if layout.is_contiguous() {
+    if layout.is_plain() {
         return filled(&layout, value, dtype);
     }
     let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;

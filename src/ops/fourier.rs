@@ -6,13 +6,13 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call};
 use super::conjugate::real;
-use super::{cast, copy, create, in_place, part};
+use super::{cast, copy, create, in_place, memory_order, part};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::fourier::Transform;
-use crate::shape;
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// By what the sums are divided.
@@ -78,14 +78,15 @@ impl Numbers {
         }
     }
 
-    fn made(self, dtype: DType) -> Result<Tensor> {
+    fn made(self, dtype: DType, layout: &SharedLayout) -> Result<Tensor> {
         let array = match dtype.is_complex() {
             true => Array::from_slice(&self.shape, &self.numbers)?,
             false => {
                 Array::from_slice(&self.shape, &self.numbers.iter().map(|x| x.re).collect::<Vec<f64>>())?
             }
         };
-        Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+        let array = copy::as_type(&array, dtype)?.into_owned();
+        Ok(Tensor::from_array(memory_order::settled_as(array, layout)?))
     }
 }
 
@@ -154,7 +155,8 @@ impl Op for Fourier {
         let mut x = Numbers::of(inputs[0])?;
         x.transform(&self.plan.dims, self.forward);
         let shape = x.shape.clone();
-        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype())?])
+        let layout = memory_order::transformed(&shape, &inputs[0].layout(), &self.plan.dims, 0);
+        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype(), &layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -207,7 +209,9 @@ impl Op for RealFourier {
                 line
             });
         }
-        Ok(smallvec![y.made(inputs[0].dtype().to_complex())?])
+        let layout =
+            memory_order::transformed(&y.shape, &inputs[0].layout(), &self.plan.dims, usize::from(self.half));
+        Ok(smallvec![y.made(inputs[0].dtype().to_complex(), &layout)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -280,7 +284,14 @@ impl Op for HalfFourier {
             transform.of(&line)
         });
         let shape = x.shape.clone();
-        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype().to_real())?])
+        // As in torch two transforms, of which the second finds what the first leaves.
+        let (given, others) = (inputs[0].layout(), &self.plan.dims[..self.plan.dims.len() - 1]);
+        let between = match others {
+            [] => given,
+            others => memory_order::transformed(given.shape(), &given, others, 0),
+        };
+        let layout = memory_order::transformed(&shape, &between, &[last], 1);
+        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype().to_real(), &layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -293,6 +293,10 @@ impl Overwrite for IndexPut {
         true
     }
 
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     fn in_place_name(&self) -> &'static str {
         "index_put_"
     }

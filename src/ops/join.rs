@@ -6,11 +6,11 @@ use super::apply::{Keep, Keepsake, Op, Outputs, apply_one};
 use super::batch::{self, Answer, Call};
 use super::operand::{Numbers, Operand, result_type};
 use super::part::{Part, take};
-use super::{copy, create, reshape, squeeze};
+use super::{copy, create, memory_order, reshape, squeeze};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::shape::{self, Dims};
+use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// What a joining operation keeps: which part of the output each input is, `None` for one that
@@ -51,7 +51,30 @@ impl Op for Join {
                 copy::write(&part.of(&y), &input.array())?;
             }
         }
-        Ok(smallvec![Tensor::from_array(y)])
+        let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
+        if !inputs.iter().all(last) {
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
+        // What is stacked is joined along the dimension behind the new one, if there is one.
+        let mut joined: Dims = self.shape.clone();
+        let new = match self.places.first() {
+            Some(Some(Part::Select { dim, .. })) if dim + 1 < joined.len() => {
+                Some((*dim, joined.remove(*dim)))
+            }
+            _ => None,
+        };
+        if joined.len() != 4 {
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
+        if let Some((dim, count)) = new {
+            joined[dim] *= count;
+        }
+        let flat = y.with_layout(Layout::contiguous(&joined));
+        drop(y);
+        let y = memory_order::channels_last(flat)?;
+        let strides = shape::view_strides(&joined, y.layout.strides(), &self.shape);
+        let strides = strides.unwrap_or_else(|| unreachable!("a dimension is parted in two"));
+        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::strided(self.shape.clone(), strides, 0)))])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {

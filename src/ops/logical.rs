@@ -82,7 +82,7 @@ pub fn not(x: &Tensor) -> Result<Tensor> {
         return y;
     }
     let x = x.array();
-    let truths = copy::as_type(&x, DType::Bool)?;
+    let truths = copy::as_type_in_order(&x, DType::Bool)?;
     unary::compute::<Bool, Bool>(&truths, DType::Bool, |x| Bool::new(!x.get())).map(Tensor::from_array)
 }
 

@@ -354,7 +354,8 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
             let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
             let (source, index) = (line(inputs[1])?, line(inputs[2])?);
             let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
-            Ok(smallvec![reshape::reshape_to(&y, inputs[0].layout().shape())?])
+            let y = reshape::reshape_to(&y, inputs[0].layout().shape())?;
+            Ok(smallvec![super::cast::clone_like(&y, &inputs[0].layout())?])
         })
     };
     whole_one(operation, &[x, source, index])

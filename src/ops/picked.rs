@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::apply::{Keep, Op, Outputs, apply, one, tangent};
 use super::batch::{Answer, Call};
-use super::{copy, create, gather, squeeze};
+use super::{copy, create, gather, memory_order, squeeze};
 use crate::dtype::{DType, Ordered};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -194,7 +194,13 @@ impl Op for Picked {
         };
         let index = Tensor::from_array(index);
         let values = gather::gather(&x, self.dim as i64, &index)?;
-        let plain = |y: Tensor| self.settled(&y, ndim).map(|y| Tensor::from_array(y.array()));
+        let plain = |y: Tensor| -> Result<Tensor> {
+            let y = self.settled(&y, ndim)?.array();
+            Ok(Tensor::from_array(match self.pick {
+                Pick::Sorted { .. } => memory_order::like(y, &inputs[0].layout())?,
+                _ => y,
+            }))
+        };
         Ok(smallvec![plain(values)?, plain(index)?])
     }
 

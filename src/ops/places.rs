@@ -6,7 +6,7 @@ use std::iter::repeat_n;
 
 use super::index::is_mask;
 use super::part::from_end;
-use super::{binary, copy, permute};
+use super::{binary, copy, memory_order, permute};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
@@ -28,6 +28,8 @@ pub(super) struct Places {
     picked: Dims,
     /// The named elements of the indexed dimensions taken as one.
     positions: Vec<i64>,
+    /// How the indices lie in memory.
+    lie: Vec<Layout>,
 }
 
 /// One index for each dimension that a tensor of indices stands for.
@@ -77,7 +79,9 @@ impl Places {
         order.extend_from_slice(&indexed);
         order.extend((before..shape.len()).filter(others));
         let sizes: Dims = order.iter().map(|&dim| shape[dim]).collect();
-        let mut places = Places { order, sizes, before, count: indexed.len(), picked, positions: Vec::new() };
+        let lie = arrays.iter().map(|(_, array)| Layout::clone(&array.layout)).collect();
+        let count = indexed.len();
+        let mut places = Places { order, sizes, before, count, picked, positions: Vec::new(), lie };
         places.locate(&arrays)?;
         Ok(places)
     }
@@ -163,7 +167,31 @@ impl Places {
         dispatch!(bits array.dtype, T => {
             gather::index_select(merged.view::<T>(), self.before, &self.positions, y.fresh::<T>());
         });
-        Ok(y)
+        if array.layout.is_row_major() && self.lie.iter().all(Layout::is_row_major) {
+            return Ok(y);
+        }
+        let operands = self.shown(&array.layout);
+        memory_order::settled(y, &operands.iter().collect::<Vec<_>>())
+    }
+
+    /// What is read as operands of the shape of the result: the array, which is the same for all elements of the
+    /// indices, and those, which are the same for all others.
+    fn shown(&self, array: &Layout) -> Vec<Layout> {
+        let (shape, behind) = (self.result(), self.before + self.picked.len());
+        let source = permute::reordered(array, &self.order);
+        let own = |range: std::ops::Range<usize>| source.strides()[range].iter().copied();
+        let rest = self.before + self.count..source.ndim();
+        let strides = own(0..self.before).chain(repeat_n(0, self.picked.len())).chain(own(rest)).collect();
+        let mut operands = vec![Layout::strided(shape.clone(), strides, 0)];
+        for index in &self.lie {
+            let own = shape::expanded_strides(index.shape(), index.strides(), &self.picked);
+            let mut sizes: Dims = SmallVec::from_elem(1, shape.len());
+            sizes[self.before..behind].copy_from_slice(&self.picked);
+            if let Some(strides) = shape::view_strides(&self.picked, &own, &sizes) {
+                operands.push(Layout::strided(sizes, strides, 0));
+            }
+        }
+        operands
     }
 
     /// Writes values, which broadcast to what is named, to the named elements, or adds them.

@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::kept::{self, Kept, Saved};
+use super::memory_order;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
+use crate::shape::{Layout, SharedLayout};
 use crate::tensor::Tensor;
 
 /// An elementwise operation of several tensors.
@@ -57,7 +59,10 @@ impl<P: Pointwise> Op for Recordable<P> {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
-        self.0.value(&plain).map(|y| SmallVec::from_elem(y, 1))
+        let y = self.0.value(&plain)?.array();
+        let layouts: SmallVec<[SharedLayout; 4]> = inputs.iter().map(|input| input.layout()).collect();
+        let layouts: SmallVec<[&Layout; 4]> = layouts.iter().map(|layout| &**layout).collect();
+        Ok(SmallVec::from_elem(Tensor::from_array(memory_order::settled(y, &layouts)?), 1))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Saved {

@@ -4,9 +4,10 @@ use super::binary::{Elementwise2, Needs};
 use super::integer::Integer;
 use super::operand::{Kept, Operand, Value};
 use super::select::where_;
-use super::{cast, compare, conjugate, copy, create, logical, mul, pow, pow_, sub, unary};
+use super::{cast, compare, conjugate, copy, create, logical, memory_order, mul, pow, pow_, sub, unary};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// y = aᵇ,  ∂y/∂a = b aᵇ⁻¹, and 0 for b = 0,  ∂y/∂b = y ln a, and 0 for a = 0 ≤ b
@@ -72,7 +73,7 @@ impl Elementwise2 for Pow {
         if ![-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&exponent) {
             return None;
         }
-        Some(copy::as_type(a, dtype).and_then(|a| {
+        Some(copy::as_type_in_order(a, dtype).and_then(|a| {
             dispatch!(float dtype, T => match exponent {
                 -2.0 => unary::compute::<T, T>(&a, dtype, |x| (x * x).recip()),
                 -1.0 => unary::compute::<T, T>(&a, dtype, T::recip),
@@ -82,6 +83,15 @@ impl Elementwise2 for Pow {
                 _ => unary::compute::<T, T>(&a, dtype, |x| x * x * x),
             }, else { unreachable!("only floating-point types come here") })
         }))
+    }
+
+    /// An exponent that is a number says nothing about the result, a base that is one leaves it in order.
+    fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
+        match operands {
+            [Some(base), None] => memory_order::settled(y, &[base]),
+            [None, Some(_)] => memory_order::in_order(y),
+            _ => Ok(y),
+        }
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

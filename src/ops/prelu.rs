@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, one, single, two};
 use super::batch::{Answer, Call};
 use super::compare::{ge, gt};
 use super::select::where_;
-use super::{add, mul, reshape};
+use super::{add, memory_order, mul, reshape};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::shape;
@@ -29,7 +29,8 @@ impl Op for Prelu {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let [x, w] = [0, 1].map(|index: usize| inputs[index].detach());
-        Ok(smallvec![where_(&gt(&x, 0)?, &x, &mul(&x, &w)?)?])
+        let y = where_(&gt(&x, 0)?, &x, &mul(&x, &w)?)?;
+        Ok(smallvec![Tensor::from_array(memory_order::settled(y.array(), &[&x.layout(), &w.layout()])?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -221,10 +221,8 @@ pub fn normal(
             let spread = if let Given(std) = std { super::mul(&drawn, std)? } else { drawn };
             return super::add(&spread, mean);
         }
-        let y = match common {
-            Some(shape) => draw(&shape::signed(&shape), like.dtype(), &standard, generator)?,
-            None => draw_like(like, like.dtype(), &standard, generator)?,
-        };
+        let shape = common.unwrap_or_else(|| like.layout().shape().into());
+        let y = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
         if let Given(std) = std {
             super::mul_(&y, std)?;
         }
@@ -248,7 +246,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
         let y = batch::drawn_from(probabilities, &|p| bernoulli(p, generator))?;
         return Ok(y);
     }
-    let y = create::zeros_like(probabilities)?;
+    let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
     trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn {
         name: "BernoulliBackward0",
@@ -261,10 +259,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
 pub fn bernoulli_like(x: &Tensor, probability: f64, generator: Option<&Generator>) -> Result<Tensor> {
     batch::refuse_same(&[x])?;
     let distribution = Distribution::Bernoulli { probability };
-    let y = match batch::is_mapping() {
-        true => draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?,
-        false => draw_like(x, x.dtype(), &distribution, generator)?,
-    };
+    let y = draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?;
     unknown(&[x], std::slice::from_ref(&y), "bernoulli")?;
     Ok(y)
 }

@@ -7,7 +7,10 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::part::Part;
-use super::{along, batch, binary, cast, copy, create, expand, join, part, ranges, reduce, reshape, squeeze};
+use super::{
+    along, batch, binary, cast, copy, create, expand, join, memory_order, part, ranges, reduce, reshape,
+    squeeze,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -52,7 +55,7 @@ impl Op for Flip {
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
             moves::gather(view, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![Tensor::from_array(memory_order::like(y, &x.layout)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -102,7 +105,12 @@ impl Roll {
             copy::write(&part(0, shift).of(&y), &part(size - shift, shift).of(&x))?;
             x = y;
         }
-        Ok(x.with_layout(Layout::contiguous(array.layout.shape())))
+        let y = x.with_layout(Layout::contiguous(array.layout.shape()));
+        match (self.flat, array.layout.numel()) {
+            (true, _) => Ok(y),
+            (false, 0) => memory_order::like(y, &array.layout),
+            (false, _) => memory_order::as_images(y, &array.layout, 2),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use super::select::where_;
-use super::unary::{Elementwise, Integers, Keeps, Twice};
+use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
 use super::{add, clamp, compare, fixed, mul};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -91,6 +91,7 @@ pub struct Hardtanh {
 
 impl Elementwise for Hardtanh {
     const NAME: &'static str = "hardtanh";
+    const LIES: Lies = Lies::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
     const TWICE: Option<Twice> = Some(("HardtanhBackwardBackward0", &["", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;

@@ -98,14 +98,18 @@ impl Over {
             // The common case, a gradient on its way back: no view that anybody sees.
             let array = result.array();
             let mut strides = Dims::from_elem(0, input.len());
-            let mut kept = array.layout.strides().iter();
+            let mut kept = array.layout.shape().iter().zip(array.layout.strides());
             for (dim, stride) in strides.iter_mut().enumerate() {
                 let reduced = self.dims.contains(&dim);
-                if (self.keepdim || !reduced)
-                    && let Some(&own) = kept.next()
-                    && !reduced
-                {
-                    *stride = own;
+                // A dimension of size one that went comes back as `unsqueeze` leaves it: nothing is repeated.
+                let next = || kept.clone().next().map_or(1, |(&size, &own)| size * own);
+                match (reduced, self.keepdim) {
+                    (true, false) if input[dim] == 1 && array.layout.ndim() > 0 => *stride = next(),
+                    (true, false) => {}
+                    (reduced, _) => match kept.next() {
+                        Some((_, &own)) if !reduced || input[dim] == 1 => *stride = own,
+                        _ => {}
+                    },
                 }
             }
             let layout = Layout::strided(input.into(), strides, array.layout.offset());

@@ -142,7 +142,12 @@ impl Op for Cumsum {
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
     fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(self.onward(single(gradients), at.tracking)?)
+        // As in torch, where there is nothing to add the gradient itself is handed on.
+        let g = single(gradients);
+        match g.layout().numel() <= 1 || g.layout().size(self.way.dim) == 1 {
+            true => one(g.clone()),
+            false => one(self.onward(g, at.tracking)?),
+        }
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
-use super::memory_order::MemoryOrder;
+use super::memory_order::{self, MemoryOrder};
 use super::operand::{Operand, result_type};
 use super::record::records;
 use super::{batch, binary, cast, copy, create, in_place, masked, reduce, view};
@@ -27,24 +27,20 @@ struct Select<const FILL: bool> {
 fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
     let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
     let shape = shape::broadcast(&shape, b.layout.shape())?;
-    let in_type = |array: &Array| -> Result<Array> {
-        let converted = copy::as_type_in_order(array, dtype)?.into_owned();
-        Ok(binary::expanded(&converted, &shape))
+    let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
+    let order = MemoryOrder::of(&shape, &[&condition.layout, &a.layout, &b.layout]);
+    let shown = |array: &Array| {
+        let array = binary::expanded(array, &shape);
+        order.as_ref().map_or_else(|| array.clone(), |order| order.sorted(&array))
     };
-    let shown = |array| binary::expanded(array, &shape);
-    let order = MemoryOrder::of(&[&shown(condition), &shown(a), &shown(b)]);
-    let (condition, a, b) = (shown(condition), in_type(a)?, in_type(b)?);
-    let (condition, a, b) = match &order {
-        Some(order) => (order.sorted(&condition), order.sorted(&a), order.sorted(&b)),
-        None => (condition, a, b),
-    };
+    let (condition, a, b) = (shown(condition), shown(&a), shown(&b));
     let mut y = Array::uninit_shape(a.layout.shape(), dtype)?;
     dispatch!(bits dtype, T => {
         let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };
         zip::zip3(condition.view::<Bool>(), a.view::<T>(), b.view::<T>(), y.fresh::<T>(), pick);
     });
     Ok(match order {
-        Some(order) => order.restored(&y),
+        Some(order) => order.restored(y),
         None => y,
     })
 }
@@ -60,7 +56,8 @@ impl<const FILL: bool> Op for Select<FILL> {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (a, b) = (inputs[usize::from(FILL)].array(), inputs[usize::from(!FILL)].array());
-        Ok(smallvec![Tensor::from_array(choose(&self.condition.array(), &a, &b, self.dtype)?)])
+        let y = choose(&self.condition.array(), &a, &b, self.dtype)?;
+        Ok(smallvec![Tensor::from_array(if FILL { memory_order::in_order(y)? } else { y })])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
@@ -151,7 +148,8 @@ impl Op for Fill {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        Ok(smallvec![Tensor::from_array(choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?)])
+        let y = choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?;
+        Ok(smallvec![Tensor::from_array(memory_order::in_order(y)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {

@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use super::power::square;
 use super::select::where_;
-use super::unary::{self, Elementwise, Integers, Keeps, Twice};
+use super::unary::{self, Elementwise, Integers, Keeps, Lies, Twice};
 use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -233,6 +233,7 @@ pub struct LogSigmoid;
 
 impl Elementwise for LogSigmoid {
     const NAME: &'static str = "log_sigmoid_cpu";
+    const LIES: Lies = Lies::InOrder;
     const NODE: &'static str = "LogSigmoidBackward0";
     const TWICE: Option<Twice> =
         Some(("LogSigmoidBackwardBackward0", &["grad_output", "self", "buffer", ""]));

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call};
 use super::reduce::Over;
+use super::whole::{Whole, whole_one};
 use super::{cast, copy, default_dtype, exp, mul, sub};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -297,7 +298,14 @@ fn complex_logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> 
 /// The logarithm of the sum of exponentials over some dimensions.
 pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     if x.dtype().is_complex() {
-        return complex_logsumexp(x, dims, keepdim);
+        let over = Over::new(Some(dims), keepdim, x)?;
+        let (shown, dims) = (shown! { dim: over.given(), keepdim: keepdim }, dims.to_vec());
+        let parts = move |inputs: &[&Tensor]| Ok(smallvec![complex_logsumexp(inputs[0], &dims, keepdim)?]);
+        let names = &["self", "result"];
+        return whole_one(
+            Whole { shown, ..Whole::new("logsumexp", "LogsumexpBackward0", names, 1, parts) },
+            &[x],
+        );
     }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }

@@ -6,7 +6,7 @@ use super::compare::{eq, ge, gt, le};
 use super::logical;
 use super::power::square;
 use super::select::where_;
-use super::unary::{self, Elementwise, Integers, Keeps};
+use super::unary::{self, Elementwise, Integers, Keeps, Lies};
 use super::{
     abs, add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
     squeeze, sub,
@@ -322,6 +322,7 @@ pub struct NanToNum {
 
 impl Elementwise for NanToNum {
     const NAME: &'static str = "nan_to_num";
+    const LIES: Lies = Lies::LikeInput;
     const NODE: &'static str = "NanToNumBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
@@ -365,6 +366,7 @@ pub struct Angle<const TO_DEGREES: bool>;
 
 impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
     const NAME: &'static str = if TO_DEGREES { "rad2deg" } else { "deg2rad" };
+    const LIES: Lies = Lies::LikeInput;
     const NODE: &'static str = if TO_DEGREES { "Rad2DegBackward0" } else { "Deg2RadBackward0" };
     const KEEPS: Keeps = Keeps::Nothing;
 

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
-use super::memory_order::MemoryOrder;
+use super::memory_order::{self, MemoryOrder};
 use super::operand::Value;
 use super::record::{record_new, trace};
 use super::{
@@ -47,6 +47,17 @@ pub enum Integers {
     Only,
 }
 
+/// How a result lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// By the rule for results: see `memory_order`.
+    InOwnWay,
+    /// As a copy of the input does.
+    LikeInput,
+    /// In row-major order.
+    InOrder,
+}
+
 /// A function of every element, and its derivative.
 pub trait Elementwise: Copy + Send + Sync + 'static {
     /// The name in error messages.
@@ -70,6 +81,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
 
     /// Whether there are results of integer types, for which kernels have to be compiled.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);
+
+    /// How the result lies in memory.
+    const LIES: Lies = Lies::InOwnWay;
 
     /// Whether complex numbers are taken.
     const COMPLEX: bool = false;
@@ -441,6 +455,14 @@ fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
 }
 
 fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
+    match const { E::LIES } {
+        Lies::InOwnWay => calculate(op, x),
+        Lies::LikeInput => memory_order::like(calculate(op, x)?, &x.layout),
+        Lies::InOrder => memory_order::in_order(calculate(op, x)?),
+    }
+}
+
+fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let dtype = result_type(op, x.dtype)?;
     let x = copy::as_type_in_order(x, dtype)?;
     let op = *op;
@@ -449,7 +471,7 @@ fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     }
     dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
         if dtype.is_half() {
-            let y = forward(&op, &x.widened()?)?;
+            let y = calculate(&op, &x.widened()?)?;
             return copy::converted_in_order(&y, dtype);
         }
         if !E::LEAVES_INTEGERS {
@@ -479,7 +501,7 @@ pub(super) fn compute<S: Element, T: Element>(
     let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
     map::map_slice(elements, y.fresh(), f);
     Ok(match order {
-        Some(order) => order.restored(&y),
+        Some(order) => order.restored(y),
         None => y,
     })
 }
@@ -487,7 +509,7 @@ pub(super) fn compute<S: Element, T: Element>(
 /// The operand with its elements one after another, room for the result, and the order in which the
 /// result's dimensions then are, if it is not that of the operand.
 fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
-    let order = MemoryOrder::of(&[x]);
+    let order = if x.layout.is_contiguous() { None } else { MemoryOrder::of(x.layout.shape(), &[&x.layout]) };
     let x = match &order {
         Some(order) => Cow::Owned(order.sorted(x)),
         None => Cow::Borrowed(x),

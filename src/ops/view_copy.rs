@@ -8,11 +8,12 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
+use super::record::records;
 use super::stretch::Stretch;
-use super::{cast, create, intercept, join, part, split};
+use super::{binary, cast, copy, create, intercept, join, part, split};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients};
+use crate::graph::{At, Attributes, Gradients, mode};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -94,6 +95,14 @@ pub fn copied(
     copies.pop().ok_or_else(|| unreachable!("there is a view"))
 }
 
+/// Refuses what torch does not differentiate: a complex result, like the first input, that would be recorded.
+pub fn refuse_complex(inputs: &[&Tensor], operation: &'static str) -> Result<()> {
+    match inputs[0].dtype().is_complex() && records(inputs) {
+        true => Err(Error::ComplexGradient { operation }.into()),
+        false => Ok(()),
+    }
+}
+
 /// What several views show, each in memory of its own.
 pub fn all_copied(x: &Tensor, name: &'static str, views: Views) -> Result<Vec<Tensor>> {
     let seen = views(x)?;
@@ -156,8 +165,26 @@ struct Written {
 
 impl Written {
     fn into(&self, x: &Tensor, values: &Tensor) -> Result<Tensor> {
-        let copy = batch::with_room(cast::clone(x)?, &[values])?;
-        cast::copy_(&(self.view)(&copy)?, values)?;
+        if batch::highest([x, values]).is_some() {
+            let copy = batch::with_room(cast::clone(x)?, &[values])?;
+            cast::copy_(&(self.view)(&copy)?, values)?;
+            return Ok(copy);
+        }
+        // Nobody has seen the copy, so that this is no write that counts.
+        let (array, _off) = (x.array(), mode::GradModeGuard::off());
+        let repeats = array
+            .layout
+            .shape()
+            .iter()
+            .zip(array.layout.strides())
+            .any(|(&size, &stride)| size > 1 && stride == 0);
+        let copy = match repeats {
+            true => copy::laid_out(&array, &SharedLayout::new(array.layout.packed()))?,
+            false => copy::whole(&array)?,
+        };
+        let copy = Tensor::from_array(copy);
+        let window = (self.view)(&copy)?.memory();
+        copy::write(&window, &binary::expanded(&values.array(), window.layout.shape()))?;
         Ok(copy)
     }
 

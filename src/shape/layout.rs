@@ -1,8 +1,6 @@
 //! `Layout`, the geometry that tensors share: sizes, strides, and where they begin.
 
-use smallvec::SmallVec;
-
-use super::{Dims, contiguous_strides, is_contiguous};
+use super::{Dims, contiguous_strides, is_contiguous, order};
 
 /// Where the elements of a tensor lie in its storage. Immutable and shared: the result of an
 /// elementwise operation usually has the layout of its operand, which then costs nothing: see `SharedLayout`.
@@ -13,20 +11,24 @@ pub struct Layout {
     offset: usize,
     numel: usize,
     contiguous: bool,
+    /// Whether dimensions of size one have the strides of fresh elements too.
+    row_major: bool,
 }
 
 impl Layout {
     /// Row-major elements from the start of the storage.
     pub fn contiguous(shape: &[usize]) -> Layout {
         let numel = shape.iter().product();
-        Layout { shape: shape.into(), strides: contiguous_strides(shape), offset: 0, numel, contiguous: true }
+        let strides = contiguous_strides(shape);
+        Layout { shape: shape.into(), strides, offset: 0, numel, contiguous: true, row_major: true }
     }
 
     /// Any geometry. Strides and offset count elements.
     pub fn strided(shape: Dims, strides: Dims, offset: usize) -> Layout {
         let numel = shape.iter().product();
-        let contiguous = is_contiguous(&shape, &strides);
-        Layout { shape, strides, offset, numel, contiguous }
+        let row_major = order::is_row_major(&shape, &strides);
+        let contiguous = row_major || is_contiguous(&shape, &strides);
+        Layout { shape, strides, offset, numel, contiguous, row_major }
     }
 
     /// Size by dimension.
@@ -64,9 +66,15 @@ impl Layout {
         self.contiguous
     }
 
+    /// Whether the elements lie in row-major order with the strides of a fresh tensor, also in dimensions of
+    /// size one, where they say nothing.
+    pub fn is_row_major(&self) -> bool {
+        self.row_major
+    }
+
     /// Whether this is the layout of a fresh tensor: row-major from the start of its storage.
     pub fn is_plain(&self) -> bool {
-        self.contiguous && self.offset == 0
+        self.row_major && self.offset == 0
     }
 
     /// Whether this is how the first element of a storage is repeated in all dimensions: the gradients of
@@ -113,35 +121,12 @@ impl Layout {
     }
 
     /// The shape in the same order of dimensions in memory, without gaps and repetitions: how a copy
-    /// of such a tensor lies.
+    /// of such a tensor lies. What has neither keeps its strides, also where they say nothing.
     pub fn packed(&self) -> Layout {
-        if self.contiguous {
-            return Layout::contiguous(&self.shape);
-        }
-        if self.is_dense() {
-            return Layout::strided(self.shape.clone(), self.strides.clone(), 0);
-        }
-        // From the innermost dimension to the outermost; repeated ones keep their place.
-        let mut order: Dims = (0..self.ndim()).rev().collect();
-        for at in 1..order.len() {
-            for place in (0..at).rev() {
-                let (inner, outer) = (order[place], order[place + 1]);
-                let key = |dim: usize| (self.strides[dim], self.shape[dim]);
-                if self.strides[inner] == 0 || self.strides[outer] == 0 {
-                    continue;
-                }
-                if key(inner) <= key(outer) {
-                    break;
-                }
-                order.swap(place, place + 1);
-            }
-        }
-        let mut strides: Dims = SmallVec::from_elem(1, self.ndim());
-        let mut next = 1;
-        for dim in order {
-            strides[dim] = next;
-            next *= self.shape[dim].max(1);
-        }
+        let strides = match self.is_dense() {
+            true => self.strides.clone(),
+            false => order::dense_strides(&self.shape, &self.strides),
+        };
         Layout::strided(self.shape.clone(), strides, 0)
     }
 

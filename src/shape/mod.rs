@@ -1,15 +1,18 @@
 //! Shapes and strides: pure functions on slices. `Layout` puts them together. No memory here.
 
-use std::cmp::Ordering;
-
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 
 mod layout;
+mod order;
 mod shared;
 
 pub use layout::Layout;
+pub use order::{
+    channels_last_strides, is_channels_last, order_of_strides, result_strides, strides_in,
+    suggests_channels_last,
+};
 pub use shared::SharedLayout;
 
 /// Sizes, strides or dimension numbers; inline up to four.
@@ -22,41 +25,6 @@ pub fn contiguous_strides(shape: &[usize]) -> Dims {
         strides[dim - 1] = strides[dim] * shape[dim].max(1);
     }
     strides
-}
-
-/// The order of dimensions in memory, outermost first, of a result of operands that are shown in one
-/// shape with these strides; `None` if it is row-major. The first operand that tells two dimensions
-/// apart decides; repeated elements (stride 0) tell nothing.
-pub fn memory_order(shape: &[usize], operands: &[&[usize]]) -> Option<Dims> {
-    // Innermost first while sorting.
-    let mut order: Dims = (0..shape.len()).rev().collect();
-    let compare = |inner: usize, outer: usize| {
-        for strides in operands {
-            match (strides[inner], strides[outer]) {
-                (0, _) | (_, 0) => {}
-                (a, b) if a != b => return a.cmp(&b),
-                _ if shape[inner] > shape[outer] => return Ordering::Greater,
-                _ => {}
-            }
-        }
-        Ordering::Equal
-    };
-    for start in 1..order.len() {
-        let mut outer = start;
-        for inner in (0..start).rev() {
-            match compare(order[inner], order[outer]) {
-                Ordering::Greater => {
-                    order.swap(inner, outer);
-                    outer = inner;
-                }
-                Ordering::Less => break,
-                Ordering::Equal => {}
-            }
-        }
-    }
-    order.reverse();
-    let row_major = order.iter().enumerate().all(|(place, &dim)| place == dim);
-    (!row_major).then_some(order)
 }
 
 /// Whether the strides are row-major, whatever the strides of dimensions of size one say.

@@ -120,6 +120,12 @@ impl Tensor {
         self.0.core.read().edge.is_none()
     }
 
+    /// Which output of the operation that made it the tensor is, as far as is known: a view whose base was
+    /// written since is not asked again.
+    pub fn known_output(&self) -> u32 {
+        self.0.core.read().edge.as_ref().map_or(0, |edge| edge.output)
+    }
+
     /// The recorded operation that made this tensor.
     pub fn edge(&self) -> Result<Option<Edge>> {
         if self.is_view() {

@@ -6,11 +6,16 @@ use super::Array;
 use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
 use crate::kernels::{map, moves};
-use crate::shape::{Layout, SharedLayout};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
 
-/// The numbers in memory of their own, with nothing left to be done.
+/// The numbers in memory of their own with the dimensions in the same order, with nothing left to be done.
 pub(super) fn resolve(array: &Array) -> Result<Array> {
+    let layout = SharedLayout::new(array.layout.packed());
+    let order = shape::order_of_strides(layout.shape(), layout.strides());
+    let pick = |values: &[usize]| -> Dims { order.iter().map(|&dim| values[dim]).collect() };
+    let own = &array.layout;
+    let array = &array.with_layout(Layout::strided(pick(own.shape()), pick(own.strides()), own.offset()));
     let mut numbers = Array::uninit(&array.layout, array.dtype.resolved())?;
     match array.dtype {
         DType::Conjugate64 => map::map(array.view(), numbers.fresh(), |x: Complex<f32>| x.conj()),
@@ -19,7 +24,7 @@ pub(super) fn resolve(array: &Array) -> Result<Array> {
         DType::Negative64 => map::map(array.view(), numbers.fresh(), |x: f64| -x),
         dtype => unreachable!("nothing is to be done with {dtype:?}"),
     }
-    Ok(numbers)
+    Ok(Array { layout, ..numbers })
 }
 
 /// Numbers of a half type in single precision, in memory of their own with the dimensions in the same

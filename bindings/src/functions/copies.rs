@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
-use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
+use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, refuse_complex, unsafe_parts};
 use rushlight::ops::{
-    cast, conjugate, expand, part, permute, reinterpret, reshape, split, strided, underived, view,
+    cast, conjugate, expand, part, permute, reinterpret, reshape, split, strided, underived,
 };
 use rushlight::{Result, Tensor};
 
@@ -69,6 +69,7 @@ pub(super) const TABLE: &[Function] = &[
         "`select`, copied.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
+            refuse_complex(&[a.tensor(0)?], "select_copy").map_err(raise)?;
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     ),
@@ -78,6 +79,7 @@ pub(super) const TABLE: &[Function] = &[
         "A range of a dimension, copied.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
+            refuse_complex(&[a.tensor(0)?], "slice_copy").map_err(raise)?;
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     ),
@@ -136,11 +138,8 @@ pub(super) const TABLE: &[Function] = &[
         |a| match a.overload() {
             0 => {
                 let size = a.ints(1)?.to_vec();
-                // Samples are copied first, into an order that any view fits.
-                copy(a, "ViewBackward0_copy", move |x| match x.is_batched() {
-                    true => reshape::reshape(x, &size),
-                    false => view::view(x, &size),
-                })
+                // What no view fits is copied first, into an order that any does.
+                copy(a, "ViewBackward0_copy", move |x| reshape::reshape(x, &size))
             }
             _ => {
                 let dtype = a.element_type(1)?;

@@ -1,9 +1,10 @@
 //! What every function that makes a tensor takes: element type, layout, device, pinned memory, and
 //! whether gradients are wanted.
+use super::conversion;
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::Function;
-use crate::device::{Device, MemoryFormat};
+use crate::device::Device;
 use crate::error::raise;
 use crate::generator::Generator;
 use crate::returns::ToPython;
@@ -74,15 +75,11 @@ pub(super) fn made_like(
     make: impl FnOnce(&Tensor, DType) -> Result<Tensor>,
 ) -> PyResult<Py<PyAny>> {
     let x = arguments.tensor(0)?;
-    let row_major = arguments
-        .object(format)
-        .and_then(|format| format.cast::<MemoryFormat>().ok())
-        .is_some_and(|format| format.get().is_row_major());
-    made(arguments, first, x.dtype(), |dtype| {
-        if row_major && !x.is_contiguous() {
-            return make(&rushlight::ops::cast::contiguous(&x.detach())?, dtype);
-        }
-        make(x, dtype)
+    let format = conversion::format(arguments, format).filter(|&format| format != "preserve_format");
+    made(arguments, first, x.dtype(), |dtype| match format {
+        None => make(x, dtype),
+        Some("contiguous_format") if x.layout().is_row_major() => make(x, dtype),
+        format => make(&conversion::cloned(&x.detach(), format)?, dtype),
     })
 }
 

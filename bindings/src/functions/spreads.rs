@@ -96,7 +96,8 @@ fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResul
     };
     let count: usize = dims.iter().map(|&dim| layout.shape()[dim]).product();
     let results = layout.numel() > 0 || count == 0;
-    if !results || count as f64 > correction || !arguments.tensor(0)?.dtype().is_float() {
+    let dtype = arguments.tensor(0)?.dtype();
+    if !results || count as f64 > correction || !dtype.is_differentiable() {
         return Ok(());
     }
     let text = format!(
@@ -104,8 +105,12 @@ fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResul
          (input numel divided by output numel).",
         arguments.name
     );
-    let py = arguments.py();
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
+    let (py, text) = (arguments.py(), CString::new(text)?);
+    // Of complex numbers both parts are looked at.
+    for _ in 0..=usize::from(dtype.is_complex()) {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+    }
+    Ok(())
 }
 
 /// The order of a norm: a number, or a word for one.

@@ -14,8 +14,10 @@ use rushlight::{Tensor, dispatch};
 
 use super::object::as_tensor;
 use super::{numpy, values};
-use crate::border::type_name;
+use crate::border::{is_a, type_name};
 use crate::error::raise;
+use crate::memory::elements_of;
+use crate::signature::Kind;
 use crate::size::is_size;
 
 /// The most dimensions that a nested sequence may have.
@@ -71,6 +73,9 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
             return ops::create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
         }
         if !first.is_instance_of::<PyInt>() {
+            if !first.is_instance_of::<PyList>() && is_a(Kind::Storage, &first) {
+                return elements_of(&first, default);
+            }
             if !is_sequence(&first) && !numpy::is_array(&first) {
                 let found = type_name(&first);
                 return Err(PyTypeError::new_err(format!("new(): data must be a sequence (got {found})")));

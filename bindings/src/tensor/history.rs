@@ -164,8 +164,8 @@ impl TensorBase {
 
     /// Which of the outputs of the operation that made it the tensor is.
     #[getter]
-    fn output_nr(&self) -> PyResult<u32> {
-        Ok(self.tensor().edge().map_err(raise)?.map_or(0, |edge| edge.output))
+    fn output_nr(&self) -> u32 {
+        self.tensor().known_output()
     }
 
     /// The accumulated gradient, or `None`.

@@ -118,6 +118,11 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "dimension, but got: padding "
         "({padding:listed}) at dimension {dim} of input {shape}",
     ),
+    "PadNothing": (
+        RuntimeError,
+        "Expected {least}D or {most}D (batch mode) tensor with possibly 0 batch size and other "
+        "non-zero dimensions for input, but got: {shape}",
+    ),
     "PadTooSmall": (
         RuntimeError,
         "input (size {size} at dimension {dim}) is too small. Calculated output size: {output}",

@@ -172,7 +172,7 @@ def _reflected(A: Tensor, tau: Tensor) -> Tensor:
         vector = vectors[..., step : step + 1]
         scale = tau[..., step, None, None]
         result = result - scale * (vector @ (vector.mH @ result))
-    return result
+    return _results.by_columns(result)
 
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:

@@ -8,6 +8,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all
+from ._results import by_columns
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
@@ -111,7 +112,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     measured = rows > columns and (full or driver == "gels")
 
     def nearest(A: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        found = pinv(A, rtol=rcond) @ right
+        found = by_columns(pinv(A, rtol=rcond) @ right)
         if not measured:
             return found, found.real.flatten()[:0]
         missing = A @ found - right

@@ -29,3 +29,8 @@ def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | N
         # Resizes it, as every operation does, with a warning if it has elements.
         native.add(found.detach(), 0, out=out)
     return out.copy_(found)
+
+
+def by_columns(x: Tensor) -> Tensor:
+    """Return matrices as results of linear algebra lie in memory: one column behind the other."""
+    return x.mT.contiguous().mT

@@ -160,6 +160,10 @@ impl Overwrite for IndexWrite {
         !matches!(self.mode, Mode::Fill | Mode::FillNumber(_))
     }
 
+    fn keeps_order(&self) -> bool {
+        matches!(self.mode, Mode::Fill | Mode::FillNumber(_))
+    }
+
     fn in_place_name(&self) -> &'static str {
         match self.mode {
             Mode::Add(_) => "index_add_",

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{Attributes, Edge, SavedTensor, check_kept, mode};
 use crate::kernels::{map, zip};
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Mapping, Reading, Tensor};
 
 pub(super) use numbers::{combine, expanded};
@@ -134,6 +134,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// A quicker way for a first operand of type `dtype` and a few numbers as the second.
     fn with_number(&self, _a: &Array, _b: Scalar, _dtype: DType) -> Option<Result<Array>> {
         None
+    }
+
+    /// The result as it lies in memory, where that is not by the rule for results. Numbers have no layout.
+    fn laid_out(&self, y: Array, _operands: [Option<&Layout>; 2]) -> Result<Array> {
+        Ok(y)
     }
 
     /// `t · ∂y/∂a`. Of the operands only those are there that `LEFT_NEEDS` names.
@@ -320,7 +325,7 @@ fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result
     let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
     let (p, q) = (left.array(), right.as_ref().map_or(left.array(), |right| right.array()));
     let dtype = p.dtype;
-    let same = p.layout.is_contiguous()
+    let same = p.layout.is_row_major()
         && (p.layout.is(&q.layout) || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
     if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
         return Ok(Plain::IsNot);

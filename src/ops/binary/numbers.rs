@@ -5,7 +5,7 @@ use super::Elementwise2;
 use crate::dtype::{Bool, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::{map, zip};
-use crate::ops::memory_order::MemoryOrder;
+use crate::ops::memory_order::{self, MemoryOrder};
 use crate::ops::operand::Numbers;
 use crate::ops::{copy, repeated, unary};
 use crate::shape::{self, Layout};
@@ -13,6 +13,14 @@ use crate::tensor::Array;
 
 /// A fresh array of the function of two operands, calculated in this type.
 pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+    let layouts = [a, b].map(|operand| match operand {
+        Numbers::Array(array) => Some(&*array.layout),
+        Numbers::Scalar(_) => None,
+    });
+    op.laid_out(calculate(op, a, b, dtype)?, layouts)
+}
+
+fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
     let op = *op;
     if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
         && let Some(result) = op.with_number(a, *b, dtype)
@@ -29,7 +37,7 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
     dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
         if dtype.is_half() {
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
-            let y = forward(&op.in_half(dtype), &a, &b, dtype.wide())?;
+            let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
             return copy::converted_in_order(&y, dtype);
         }
         dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
@@ -78,29 +86,39 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
-    if const { !T::DTYPE.is_float() } {
-        return match (a, b) {
-            (Numbers::Array(a), Numbers::Array(b)) => combine_arrays(a, b, f),
+    let y = if const { !T::DTYPE.is_float() } {
+        match (a, b) {
+            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
             (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, f),
             (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, f),
             (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
-        };
-    }
-    if let Some((a, b)) = as_scalars(a, b) {
-        return combine(&a, &b, f);
-    }
-    match (a, b) {
-        (Numbers::Array(a), Numbers::Array(b)) => combine_arrays(a, b, f),
-        (Numbers::Array(a), Numbers::Scalar(b)) => {
-            let b: T = b.to();
-            unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
         }
-        (Numbers::Scalar(a), Numbers::Array(b)) => {
-            let a: T = a.to();
-            unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+    } else {
+        let scalars = as_scalars(a, b);
+        match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
+            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
+            (Numbers::Array(a), Numbers::Scalar(b)) => {
+                let b: T = b.to();
+                unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+            }
+            (Numbers::Scalar(a), Numbers::Array(b)) => {
+                let a: T = a.to();
+                unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+            }
+            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
         }
-        (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
-    }
+    };
+    settled_beside(y?, [a, b])
+}
+
+/// What was calculated of an array and a number, laid out as the result of both.
+fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array> {
+    let number = Layout::contiguous(&[]);
+    let layouts = operands.map(|operand| match operand {
+        Numbers::Array(array) => &*array.layout,
+        Numbers::Scalar(_) => &number,
+    });
+    memory_order::settled(y, &layouts)
 }
 
 /// A number as an array that goes with another: as many times as that has elements, if they lie in order.
@@ -129,7 +147,7 @@ fn combine_arrays<T: Element, U: Element>(
         _ => unreachable!("other types are laid out in order"),
     }
     Ok(match order {
-        Some(order) => order.restored(&y),
+        Some(order) => order.restored(y),
         None => y,
     })
 }
@@ -142,14 +160,14 @@ fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<M
         return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
     }
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-    let order = MemoryOrder::of(&[&expanded(a, &shape), &expanded(b, &shape)]);
     // Converted before they are repeated, not after.
-    let shown = |x: &Array| -> Result<Array> {
-        let x = if x.dtype == dtype { x.clone() } else { copy::converted_in_order(x, dtype)? };
-        let x = expanded(&x, &shape);
-        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
+    let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
+    let order = MemoryOrder::of(&shape, &[&a.layout, &b.layout]);
+    let shown = |x: &Array| {
+        let x = expanded(x, &shape);
+        order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x))
     };
-    let (a, b) = (shown(a)?, shown(b)?);
+    let (a, b) = (shown(&a), shown(&b));
     Ok((a, b, order))
 }
 

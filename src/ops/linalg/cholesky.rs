@@ -14,7 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
-use crate::ops::{add, cast, mul, neg, sub};
+use crate::ops::{add, cast, memory_order, mul, neg, sub};
 use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
@@ -84,7 +84,8 @@ impl Op for Cholesky {
         let triangle =
             dispatch!(float a.dtype, T => triangles::<T>(&a)?, else { triangles::<Complex<f64>>(&a)? });
         let triangle = settled(triangle, inputs[0])?;
-        Ok(smallvec![if self.upper { cast::clone(&adjoint(&triangle)?)? } else { triangle }])
+        let triangle = if self.upper { cast::clone(&adjoint(&triangle)?)? } else { triangle };
+        Ok(smallvec![Tensor::from_array(memory_order::by_columns(triangle.array())?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

@@ -13,7 +13,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
 use crate::ops::matmul::matmul;
-use crate::ops::{cast, copy, mul, part, sub};
+use crate::ops::{cast, copy, memory_order, mul, part, sub};
 use crate::tensor::{Array, Tensor};
 
 /// A V = V Λ, where the columns of V have length one
@@ -100,11 +100,13 @@ impl Op for Eigen {
             values.extend(some);
             vectors.extend((0..n * n).map(|place| columns[place % n * n + place / n]));
         }
-        let made = |shape: &[usize], numbers: &[Complex<f64>]| -> Result<Tensor> {
+        let made = |shape: &[usize], numbers: &[Complex<f64>]| -> Result<Array> {
             let array = Array::from_slice(shape, numbers)?;
-            Ok(Tensor::from_array(copy::as_type(&array, dtype.to_complex())?.into_owned()))
+            Ok(copy::as_type(&array, dtype.to_complex())?.into_owned())
         };
-        Ok(smallvec![made(&shape[..shape.len() - 1], &values)?, made(&shape, &vectors)?])
+        let vectors = memory_order::by_columns(made(&shape, &vectors)?)?;
+        let values = made(&shape[..shape.len() - 1], &values)?;
+        Ok(smallvec![Tensor::from_array(values), Tensor::from_array(vectors)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

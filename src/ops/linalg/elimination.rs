@@ -66,7 +66,7 @@ impl Op for Elimination {
                 triangles.extend(found.triangles);
                 pivots.extend(found.pivots.iter().map(|&row| row as i32 + 1));
             }
-            a.made(&[a.rows, a.columns], &triangles)?
+            a.made_by_columns(&[a.rows, a.columns], &triangles)?
         });
         let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
         Ok(smallvec![triangles, Tensor::from_array(Array::from_slice(&shape, &pivots)?)])

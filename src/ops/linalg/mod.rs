@@ -35,7 +35,7 @@ use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
-use crate::ops::{copy, create, mul, part, permute, squeeze, triangle};
+use crate::ops::{copy, create, memory_order, mul, part, permute, squeeze, triangle};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
@@ -80,6 +80,11 @@ impl Matrices {
     /// `made` of magnitudes: real numbers, whatever the matrices are of.
     fn made_real(&self, shape: &[usize], numbers: &[f64]) -> Result<Tensor> {
         self.made_in(self.dtype.to_real(), shape, numbers)
+    }
+
+    /// `made` of matrices that lie column by column.
+    fn made_by_columns<T: Element>(&self, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
+        memory_order::by_columns(self.made(shape, numbers)?.array()).map(Tensor::from_array)
     }
 
     fn made_in<T: Element>(&self, dtype: DType, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
@@ -220,6 +225,11 @@ fn elements<T: Element>(array: &Array) -> &[T] {
 /// A result in the type of the operand.
 fn settled(y: Array, like: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_array(crate::ops::copy::as_type(&y, like.dtype())?.into_owned()))
+}
+
+/// `settled` of matrices, which lie column by column.
+fn settled_by_columns(y: Array, like: &Tensor) -> Result<Tensor> {
+    memory_order::by_columns(settled(y, like)?.array()).map(Tensor::from_array)
 }
 
 /// The elements in order, in the type in which matrices are factored.

@@ -11,7 +11,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, neg, sub, triangle};
+use crate::ops::{add, cast, memory_order, neg, sub, triangle};
 use crate::tensor::Tensor;
 
 /// C X = B, where C is a triangle A or its transpose, and A once more
@@ -59,7 +59,8 @@ impl Op for TriangularSolve {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (b, a) = (inputs[0].detach(), inputs[1].detach());
         let x = self.solve(&a, &b)?;
-        Ok(smallvec![Tensor::from_array(x.array()), Tensor::from_array(cast::clone(&a)?.array())])
+        let a = memory_order::by_columns(cast::clone(&a)?.array())?;
+        Ok(smallvec![Tensor::from_array(x.array()), Tensor::from_array(a)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -164,9 +164,9 @@ impl Op for Qr {
             }
             let q = match self.mode {
                 Mode::Triangle => create::empty(&[0], a.dtype)?,
-                _ => a.made(&[rows, height], &q)?,
+                _ => a.made_by_columns(&[rows, height], &q)?,
             };
-            Ok(smallvec![q, a.made(&[height, columns], &r)?])
+            Ok(smallvec![q, a.made_by_columns(&[height, columns], &r)?])
         })
     }
 
@@ -235,7 +235,7 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
             packed.extend(found.packed);
             scales.extend(found.scales);
         }
-        let made = [a.made(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?];
+        let made = [a.made_by_columns(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?];
         underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
         Ok(made.into())
     })

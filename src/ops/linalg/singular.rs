@@ -131,7 +131,11 @@ impl Op for Svd {
                 vh.extend(found.right.into_iter().map(Field::conj));
             }
             let s = a.made_real(&[least], &s)?;
-            Ok(smallvec![a.made(&[rows, high], &u)?, s, a.made(&[wide, columns], &vh)?])
+            Ok(smallvec![
+                a.made_by_columns(&[rows, high], &u)?,
+                s,
+                a.made_by_columns(&[wide, columns], &vh)?
+            ])
         })
     }
 

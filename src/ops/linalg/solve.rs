@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{adjoint, check_square, elements, in_order, settled, turned};
+use super::{adjoint, check_square, elements, in_order, settled_by_columns, turned};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
@@ -10,7 +10,7 @@ use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{cast, create, neg, squeeze, sub, view};
+use crate::ops::{create, neg, squeeze, sub, view};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -113,8 +113,8 @@ impl Op for Solve {
         let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, "torch.linalg.solve")?, else {
             numbers::<Complex<f64>>(&a, &b, "torch.linalg.solve")?
         });
-        let x = cast::contiguous(&self.given(&settled(x, inputs[0])?)?)?;
-        Ok(smallvec![Tensor::from_array(x.array())])
+        // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
+        Ok(smallvec![Tensor::from_array(self.given(&settled_by_columns(x, inputs[0])?)?.array())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -159,6 +159,9 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     let (a_layout, b_layout) = (a.layout(), b.layout());
     let lead = &a_layout.shape()[..a_layout.ndim() - 1];
     let vector = b_layout.ndim() == 1 || b_layout.ndim() + 1 == a_layout.ndim() && b_layout.shape() == lead;
+    if !vector && b_layout.ndim() < 2 {
+        return Err(Error::LinearArgumentRank { operation: "linalg.solve", argument: "B" }.into());
+    }
     let solve = Solve { left, vector };
     let (rows, width) = {
         let shape = b_layout.shape();
@@ -204,7 +207,7 @@ impl Op for Inverse {
         let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, "linalg.inv")?, else {
             numbers::<Complex<f64>>(&a, &unit, "linalg.inv")?
         });
-        Ok(smallvec![settled(y, inputs[0])?])
+        Ok(smallvec![settled_by_columns(y, inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

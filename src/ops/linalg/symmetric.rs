@@ -80,7 +80,7 @@ impl Op for Eigh {
                 values.extend(found.values);
                 vectors.extend((0..n * n).map(|place| found.vectors[place % n * n + place / n]));
             }
-            Ok(smallvec![a.made_real(&[n], &values)?, a.made(&[n, n], &vectors)?])
+            Ok(smallvec![a.made_real(&[n], &values)?, a.made_by_columns(&[n, n], &vectors)?])
         })
     }
 

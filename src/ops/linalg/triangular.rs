@@ -10,7 +10,7 @@ use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{cast, neg, sub, triangle};
+use crate::ops::{memory_order, neg, sub, triangle};
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
@@ -66,7 +66,7 @@ impl Op for SolveTriangular {
             }
             b.made(&[b.rows, b.columns], &x)?
         });
-        Ok(smallvec![Tensor::from_array(cast::contiguous(&self.seen(&x)?)?.array())])
+        Ok(smallvec![Tensor::from_array(memory_order::by_columns(self.seen(&x)?.array())?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -8,7 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, compare, div, fixed, mul, select, sub, whole};
+use crate::ops::{abs, compare, div, fixed, memory_order, mul, select, sub, whole};
 use crate::tensor::Tensor;
 
 /// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
@@ -76,7 +76,11 @@ impl Op for RobustLoss {
             true => select::where_(&compare::lt(&z, bound)?, &div(&half, bound)?, &beyond)?,
             false => select::where_(&compare::le(&z, bound)?, &half, &mul(&beyond, bound)?)?,
         };
-        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses.array())?)])
+        let losses = match self.smooth || inputs[0].layout().shape() != losses.layout().shape() {
+            true => losses.array(),
+            false => memory_order::like(losses.array(), &inputs[0].layout())?,
+        };
+        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -175,8 +175,7 @@ impl Attention {
 
 /// The result, in memory as the queries are.
 fn laid_as(y: Tensor, q: &Tensor) -> Result<Tensor> {
-    let like = q.layout().packed();
-    if y.layout().strides() == like.strides() { Ok(y) } else { cast::clone_as(&y, &like) }
+    cast::clone_like(&y, &q.layout())
 }
 
 /// ln Σ eˢ from the scores and weights of each query: of its greatest score e^(s - ln Σ eˢ) is the weight. A

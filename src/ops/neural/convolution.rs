@@ -15,7 +15,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
-use crate::ops::{add, cast, mul, reduce, reshape, squeeze, sub};
+use crate::ops::{add, cast, memory_order, mul, reduce, reshape, squeeze, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -75,9 +75,16 @@ impl Op for Convolution {
         let y = Tensor::from_array(self.correlation.numbers(&inputs[0].array(), &inputs[1].array())?);
         if self.biased {
             crate::ops::add_(&y, &Self::spread(&inputs[2].detach(), y.ndim())?)?;
-            return Ok(smallvec![Tensor::from_array(y.array())]);
         }
-        Ok(smallvec![y])
+        let spatial = y.ndim() - 2;
+        let last = |x: &Tensor| {
+            let layout = x.layout();
+            // One row is laid out in order first.
+            (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
+        };
+        let y = y.array();
+        let y = if last(inputs[0]) || last(inputs[1]) { memory_order::channels_last(y)? } else { y };
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

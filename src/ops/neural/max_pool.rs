@@ -12,7 +12,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{copy, create, gather, reshape, whole};
+use crate::ops::{copy, create, gather, memory_order, reshape, whole};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -119,6 +119,7 @@ impl Op for MaxPool {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        let (layout, spatial) = (x.layout.clone(), self.counts.len());
         let x = copy::in_order(&x)?;
         let lead = x.layout.ndim() - self.counts.len();
         let mut shape = x.layout.shape()[..lead].to_vec();
@@ -129,7 +130,9 @@ impl Op for MaxPool {
         let index = Tensor::from_slice(&shape, &places?)?;
         let values =
             gather::gather(&self.flat(&Tensor::from_array(x.into_owned()))?, -1, &self.flat(&index)?)?;
-        Ok(smallvec![Tensor::from_array(values.array().with_layout(Layout::contiguous(&shape))), index])
+        let values = values.array().with_layout(Layout::contiguous(&shape));
+        let laid_out = |y| memory_order::as_images(y, &layout, spatial).map(Tensor::from_array);
+        Ok(smallvec![laid_out(values)?, laid_out(index.array())?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -12,7 +12,7 @@ use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::whole::{self, Whole};
-use crate::ops::{accumulate, add, cast, create, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
@@ -246,7 +246,13 @@ impl Op for Normalise {
         if self.biased {
             y = add(&y, &self.seen(&inputs[1 + usize::from(self.weighted)].detach())?)?;
         }
-        Ok(smallvec![Tensor::from_array(y.array())])
+        let y = memory_order::in_order(y.array())?;
+        let images = self.name != "NativeLayerNormBackward0";
+        Ok(smallvec![Tensor::from_array(if images {
+            memory_order::as_images(y, &x.layout(), 2)?
+        } else {
+            y
+        })])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -12,7 +12,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::copy;
+use crate::ops::{copy, memory_order};
 use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -87,6 +87,10 @@ impl Op for ConstantPad {
         copy::fill(&y, self.value)?;
         let (source, target) = self.common(&x.layout, &y.layout);
         copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        let y = match self.pad.iter().all(|&pad| pad == 0) {
+            true => memory_order::like(y, &x.layout)?,
+            false => memory_order::as_images(y, &x.layout, 2)?,
+        };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -135,6 +139,12 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
     check(x, pad)?;
     let layout = x.layout();
     let spatial = pad.len() / 2;
+    // The first dimension may be that of samples, of which there may be none.
+    let sizes = &layout.shape()[usize::from(layout.ndim() == spatial + 2)..];
+    if sizes.contains(&0) {
+        let (least, most, shape) = (spatial + 1, spatial + 2, layout.shape().to_vec());
+        return Err(Error::PadNothing { least, most, shape }.into());
+    }
     let axis = |pair: usize| -> Result<Axis> {
         let dim = layout.ndim() - 1 - pair;
         let (size, before, behind) = (layout.shape()[dim] as i64, pad[2 * pair], pad[2 * pair + 1]);

@@ -13,7 +13,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::by_parts;
 use crate::ops::given::apply_one_given;
-use crate::ops::{copy, create};
+use crate::ops::{copy, create, memory_order};
 use crate::shape::signed;
 use crate::tensor::{Array, Tensor};
 
@@ -45,6 +45,11 @@ pub(super) struct Resample {
 }
 
 impl Resample {
+    /// How many dimensions images have. Windows take those of one dimension for images of one row.
+    fn spatial(&self) -> usize {
+        if self.operation.contains("pool") { self.axes.len() } else { 2 }
+    }
+
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
     fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
@@ -88,6 +93,7 @@ impl Op for Resample {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        let layout = x.layout.clone();
         let x = copy::in_order(&x)?;
         if self.takes_complex && x.dtype.is_complex() {
             let parts = |x: &Array| {
@@ -95,12 +101,13 @@ impl Op for Resample {
                     unreachable!("the parts of complex numbers are floating-point numbers")
                 })
             };
-            return Ok(smallvec![Tensor::from_array(by_parts(&x, parts)?)]);
+            let y = memory_order::as_images(by_parts(&x, parts)?, &layout, self.spatial())?;
+            return Ok(smallvec![Tensor::from_array(y)]);
         }
         let y = dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![Tensor::from_array(memory_order::as_images(y, &layout, self.spatial())?)])
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
